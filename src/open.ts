@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { currentJob } from "./jobs/async-context.ts";
+import { insistOn } from "./jobs/check-text.ts";
+import { aPreset } from "./jobs/preset-rule.ts";
 import { Client } from "./client/client.ts";
 import { parseDatabaseUrl, type DatabaseAddress } from "./client/database-url.ts";
 import { openShared, type SharedOptions } from "./client/store-registry.ts";
@@ -9,6 +11,7 @@ import { MillraceError } from "./core/errors.ts";
 import { defaults } from "./core/presets.ts";
 import type { Millrace, OpenOptions } from "./api/client.ts";
 import type { Logger } from "./api/context.ts";
+import { aName, anObject, must, notYet, type Rule } from "./api/rules.ts";
 import type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";
 import { stderrLogger } from "./lib/stderr-logger.ts";
 import { makeStore } from "./make-store.ts";
@@ -20,6 +23,17 @@ import { JobWorker } from "./runtime/worker.ts";
 import type { JobStore, Store } from "./store/store.ts";
 
 const URL_DEFAULT = "sqlite:./millrace.db";
+
+/** One rule per option. The mapped type makes the compiler demand a rule for a new option. */
+const OPTION_RULES: { readonly [K in keyof Required<OpenOptions>]: Rule } = {
+  tenant: aName,
+  preset: aPreset,
+  logger: must(isLogger, "a logger with the methods debug, info, warn and error"),
+};
+const OPTIONS = anObject(
+  { required: {}, optional: { ...OPTION_RULES, webhookUrl: notYet } },
+  'an object such as { tenant: "acme" }',
+);
 
 const OPTIONS_DEFAULT: SharedOptions = { tenant: "default", preset: defaults };
 
@@ -52,6 +66,7 @@ export async function openMillrace(
   store?: string | Store,
   options: OpenOptions = {},
 ): Promise<Millrace> {
+  insistOn("openMillrace", OPTIONS, options, "");
   if (typeof store === "object") return openOn(asJobStore(store), options);
   const url = store ?? process.env["MILLRACE_DATABASE_URL"] ?? URL_DEFAULT;
   const address = parseDatabaseUrl(url);
@@ -65,6 +80,12 @@ export async function openMillrace(
     defaults: OPTIONS_DEFAULT,
   });
   return new OpenedMillrace(shared.store, shared.options, logger);
+}
+
+function isLogger(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const methods = ["debug", "info", "warn", "error"];
+  return methods.every((method) => typeof Reflect.get(value, method) === "function");
 }
 
 /** Identifies a database; null for a database in memory, which cannot be shared. */

@@ -7,15 +7,15 @@ import { fileURLToPath } from "node:url";
 import { defineJob, openMillrace, typed, type AnyJob, type Millrace } from "millrace";
 import type { Payload, System, WorkOptions } from "./system.ts";
 
-/** Round trips are what PostgreSQL costs: it gets batches as large as those of the peers. */
-const BEST = { sqlite: { slots: 200, batch: 100 }, postgres: { slots: 1000, batch: 500 } };
+/** Round trips are what PostgreSQL costs: its claims are as large as those of the peers. */
+const BEST_SLOTS = { sqlite: 200, postgres: 1000 };
 const TOKEN = "a-token-for-benchmarks";
 
 const contract = defineJob({ type: "email", payload: typed<Payload>() });
 
 export async function open(url: string, variant: string | null): Promise<System> {
   const mill = await openMillrace(url);
-  const best = url.startsWith("sqlite:") ? BEST.sqlite : BEST.postgres;
+  const best = url.startsWith("sqlite:") ? BEST_SLOTS.sqlite : BEST_SLOTS.postgres;
   return {
     enqueue: (payload) => mill.enqueue(contract, payload),
     enqueueMany: (payloads, { delayMs }) => {
@@ -24,11 +24,10 @@ export async function open(url: string, variant: string | null): Promise<System>
     },
     async work({ began, slots }) {
       const job = variant === "pipeline" ? pipeline(began) : contract.run(began);
-      const lanes = variant === null ? (slots ?? best.slots) : slots;
+      const lanes = variant === null ? (slots ?? best) : slots;
       const worker = mill.work({
         jobs: [job],
         ...(lanes === null ? {} : { lanes: { general: lanes } }),
-        ...(variant === null ? { batch: best.batch } : {}),
       });
       await worker.ready;
       return () => worker.stop();

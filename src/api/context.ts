@@ -98,7 +98,10 @@ export interface Context<Results, Deps> {
     options?: { concurrency?: number; exclusive?: (item: I) => string },
   ): Promise<Units<Stored<Awaited<R>>>>;
 
-  /** Calls a service through its circuit breaker, which all workers share. */
+  /**
+   * Calls a service through its circuit breaker, which all workers share. Not part of this release:
+   * rejects with NOT_YET, and the run fails without a retry.
+   */
   breaker<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
 
   /** Calls `fn`. If `fn` takes longer than `limit`, the promise rejects with a TransientError. */

@@ -41,15 +41,13 @@ describe("a contract", () => {
   });
 
   test("keeps its settings when the caller's objects change afterwards", () => {
-    const services = ["bank"];
     const backoff = { kind: "fixed", base: "2s" as const, cap: "1m" as const } as const;
-    const settings = { type: "charge", services, backoff: { ...backoff } };
+    const settings = { type: "charge", backoff: { ...backoff } };
     const contract = defineJob(settings);
 
-    services.push("post");
     Object.assign(settings.backoff, { base: "9s" });
 
-    expect(definitionOf(contract).settings).toEqual({ services: ["bank"], backoff });
+    expect(definitionOf(contract).settings).toEqual({ backoff });
     expect(Object.isFrozen(definitionOf(contract).settings.backoff)).toBe(true);
   });
 
@@ -210,8 +208,6 @@ describe("a definition that the types did not stop", () => {
     ["onRetry", "again", '"resume" or "restart"'],
     ["onOrphan", true, '"retry" or "fail"'],
     ["retryOwner", "me", '"queue" or "supervisor"'],
-    ["services", "bank", "a list"],
-    ["services[1]", ["bank", 2], "a text of 1 to 200 characters"],
   ])("is refused for a wrong %s (%j)", (place, value, expected) => {
     const [setting = ""] = place.split(/[.[]/);
 
@@ -236,7 +232,6 @@ describe("a definition that the types did not stop", () => {
     ["onRetry", "restart"],
     ["onOrphan", "fail"],
     ["retryOwner", "supervisor"],
-    ["services", []],
   ])("is not refused for a right %s (%j)", (setting, value) => {
     const settings = { [setting]: value };
 
@@ -260,6 +255,13 @@ describe("a definition that the types did not stop", () => {
         "priority, timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner " +
         "and services",
     );
+  });
+
+  test.each([[["bank"]], [[]]])("is refused with NOT_YET for the services %j", (services) => {
+    const error = errorOf(() => defineJob({ type: "charge", services }));
+
+    expect(error.code).toBe("NOT_YET");
+    expect(error.message).toBe('job "charge": services is not part of this release');
   });
 
   test("names the job and the place for programs too", () => {

@@ -94,7 +94,7 @@ export interface EnqueueOptions {
    * ```
    */
   readonly onFailed?: "cancel" | "run";
-  /** A URL that starts with `http://` or `https://`. */
+  /** Not part of this release: refused with NOT_YET. */
   readonly webhookUrl?: string;
   readonly createdBy?: string;
   /**

@@ -21,6 +21,7 @@ export interface Events {
   "job:cancelled": { id: string };
   "job:stale": { id: string };
   "job:deleted": { id: string };
+  /** Webhooks are not part of this release: `on` refuses these two events with NOT_YET. */
   "job:webhook:delivered": { id: string; deliveryId: string };
   "job:webhook:failed": { id: string; deliveryId: string };
 }

@@ -4,7 +4,7 @@
  */
 import { durationMs } from "../core/duration.ts";
 import type { Duration } from "../core/duration.ts";
-import { MillraceError } from "../core/errors.ts";
+import { MillraceError, type ErrorCode } from "../core/errors.ts";
 import { shown } from "../core/text.ts";
 import { closest } from "../lib/closest.ts";
 
@@ -15,6 +15,8 @@ export interface RuleMismatch {
   readonly place: string;
   /** Completes the sentence that starts with the place, and says what to do. */
   readonly problem: string;
+  /** Default: the code of the check, DEFINITION_INVALID or OPTION_INVALID. */
+  readonly code?: ErrorCode;
 }
 
 /** The rules of an object's keys. Other keys are refused. */
@@ -29,11 +31,19 @@ export function insist(subject: string, rule: Rule, value: unknown, place: strin
   if (mismatch !== null) throw refusal(subject, mismatch);
 }
 
-export function refusal(subject: string, { place, problem }: RuleMismatch): MillraceError {
+export function refusal(subject: string, mismatch: RuleMismatch): MillraceError {
+  const { place, problem, code = "DEFINITION_INVALID" } = mismatch;
   // The place is empty when the mismatch is in the whole value.
   const message = `${subject}: ${`${place} ${problem}`.trimStart()}`;
-  return new MillraceError("DEFINITION_INVALID", message, { details: { subject, place } });
+  return new MillraceError(code, message, { details: { subject, place } });
 }
+
+/** The rule for a part that has a place in the API and does not exist yet. */
+export const notYet: Rule = (_, place) => ({
+  place,
+  problem: "is not part of this release",
+  code: "NOT_YET",
+});
 
 /** A rule from a predicate. `expected` completes the sentence "… must be". */
 export function must(fits: (value: unknown) => boolean, expected: string): Rule {

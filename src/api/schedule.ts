@@ -62,6 +62,11 @@ export function schedule<Input>(
   return Object.freeze({ name, when: frozenTiming(when), contract: job, payload, options });
 }
 
+/** True for a value of {@link schedule}, also of another installed copy of the package. */
+export function isSchedule(value: unknown): value is Schedule {
+  return isObject(value) && isContract(value["contract"]) && isObject(value["when"]);
+}
+
 const noTx = must(
   (value) => value === undefined,
   "omitted: no transaction is open when a tick enqueues its job",

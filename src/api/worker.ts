@@ -13,6 +13,7 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly types?: readonly J[number]["type"][];
   /** Only jobs of this tenant. */
   readonly tenant?: string;
+  /** Not part of this release: a list that is not empty is refused with NOT_YET. */
   readonly schedules?: readonly Schedule[];
   /**
    * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a
@@ -58,13 +59,19 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly lease?: Duration;
   /** How often the worker looks for jobs without a wake-up. Default 1 s. */
   readonly poll?: Duration;
-  /** The maximum number of jobs in one claim. */
+  /** The maximum number of jobs in one claim, 1 to 500. Default: that of the preset, 500. */
   readonly batch?: number;
   /** How long `stop` waits for running jobs. Default 25 s. */
   readonly grace?: Duration;
   /**
-   * Stops the worker gracefully on SIGTERM and SIGINT. Default: false, so that the library installs
-   * no signal handlers unasked.
+   * What SIGTERM and SIGINT do to this worker. By default, and if nothing else in the process
+   * listens to the signal when it arrives, all workers of the process stop gracefully, and the
+   * process then ends by that signal (exit status 143 or 130). A second signal ends the process at
+   * once. If the application has a listener of its own, the signal is left to the application,
+   * which calls `worker.stop()` or `mill.close()`.
+   *
+   * `true` stops the worker also beside listeners of the application. `false` leaves the signal
+   * alone; a worker that is killed by it leaves its running jobs to be rescued, as after a crash.
    */
   readonly signals?: boolean;
 } & ({} extends AllDeps<J> ? { readonly deps?: AllDeps<J> } : { readonly deps: AllDeps<J> });

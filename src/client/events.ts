@@ -1,14 +1,17 @@
 /** `mill.on`: turns entries of the feed into one event per job. */
 import type { JobId, JsonText } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
+import { shown } from "../core/text.ts";
 import type { Feed } from "../events/feed.ts";
 import { EVENT_NAMES, type Events } from "../api/events.ts";
-import { aFunction, oneOf } from "../api/rules.ts";
+import { aFunction, notYet, oneOf, type Rule } from "../api/rules.ts";
 import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/types/records.ts";
 import { runOutsideJobs } from "../jobs/async-context.ts";
 import { insistOn } from "../jobs/check-text.ts";
 
-const anEvent = oneOf(...EVENT_NAMES);
+const aName = oneOf(...EVENT_NAMES);
+const anEvent: Rule = (value, place) =>
+  aName(value, place) ?? (isWebhookEvent(value) ? notYet(value, `${place} ${shown(value)}`) : null);
 
 /**
  * Calls `listener` once per event and job. Returns the function to stop. If the listener throws or
@@ -46,6 +49,11 @@ export function eventsFrom<E extends keyof Events>(
     isOver = true;
     end();
   };
+}
+
+/** Webhooks are not part of this release, so no listener would ever be called. */
+function isWebhookEvent(name: unknown): boolean {
+  return typeof name === "string" && name.startsWith("job:webhook:");
 }
 
 /** Events with facts of the job that the feed does not store. */

@@ -2,9 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { allows, CLOSED, forceOpen, recordFailure, recordSuccess, reset } from "./breaker.ts";
 import type { BreakerState } from "./breaker.ts";
-import { defaults } from "./presets.ts";
 
-const options = defaults.breaker;
+const options = { failuresMax: 5, openMs: 60_000 };
 const nowMs = 1_000_000;
 const laterMs = nowMs + options.openMs;
 

@@ -65,7 +65,7 @@ export const CATALOGUE = {
     hint: "Close the mill where it was opened, outside of handlers.",
   },
   STOP_TIMED_OUT: { status: 500, hint: "Make handlers obey ctx.signal, or raise grace." },
-  NOT_YET: { status: 501, hint: "Wait for a later release." },
+  NOT_YET: { status: 501, hint: "Leave out the part that the message names." },
   JOB_CANCELLED: { status: 409, hint: "Read the reason, and enqueue the job again if needed." },
   NODE_TOO_OLD: { status: 500, hint: "Install Node 24, or a newer even release." },
   SQLITE_TOO_OLD: { status: 500, hint: "Install a Node release whose SQLite is 3.51.3 or newer." },

@@ -75,10 +75,6 @@ describe("the defaults", () => {
     expect(defaults).toMatchObject({ leaseMs: 30_000, pollMs: 1_000 });
   });
 
-  test("open a breaker after five failures for a minute", () => {
-    expect(defaults.breaker).toEqual({ failuresMax: 5, openMs: 60_000 });
-  });
-
   test("return the existing job, resume phases and retry orphans (C-05, C-13, C-19)", () => {
     expect(defaults).toMatchObject({
       onIdempotencyConflict: "return-existing",
@@ -173,7 +169,6 @@ describe("lipas", () => {
       batchMax: 20,
       pollMs: 1_000,
       timeoutMs: { fast: 2 * MINUTE_MS, general: 20 * MINUTE_MS },
-      breaker: { failuresMax: 5, openMs: 60_000 },
     });
   });
 
@@ -182,7 +177,6 @@ describe("lipas", () => {
       lanes: { fast: 1, general: 2 },
       batchMax: 5,
       pollMs: 2_000,
-      breaker: { failuresMax: 3, openMs: 30_000 },
     });
     expect(lipasDev.retry.backoff.retryable).toMatchObject({
       baseMs: 1_000,

@@ -3,7 +3,6 @@
  * Millrace replaces. A preset overrides some of the defaults.
  */
 import type { BackoffPolicy } from "./backoff.ts";
-import type { BreakerOptions } from "./breaker.ts";
 import type { FinalState } from "./job.ts";
 import type { RetryPolicy } from "./policy.ts";
 
@@ -17,7 +16,6 @@ export interface Preset {
   /** The maximum number of jobs in one claim. */
   readonly batchMax: number;
   readonly leaseMs: number;
-  readonly breaker: BreakerOptions;
   /** What `enqueue` does with a repeated idempotency key. */
   readonly onIdempotencyConflict: "return-existing" | "error";
   /** Whether a retry keeps the completed phases. */
@@ -65,9 +63,8 @@ export const defaults: Preset = deepFreeze({
   lanes: { fast: 3, general: 5 },
   timeoutMs: { fast: 2 * MINUTE_MS, general: 20 * MINUTE_MS },
   pollMs: SECOND_MS,
-  batchMax: 20,
+  batchMax: 500,
   leaseMs: 30 * SECOND_MS,
-  breaker: { failuresMax: 5, openMs: MINUTE_MS },
   onIdempotencyConflict: "return-existing",
   onRetry: "resume",
   onOrphan: "retry",
@@ -165,7 +162,7 @@ export const practice: Preset = deepFreeze({
 });
 
 /**
- * Sports sites in production: three attempts after 1 and 2 s, two lanes, breakers.
+ * Sports sites in production: three attempts after 1 and 2 s, two lanes.
  *
  * @example
  * ```ts
@@ -173,16 +170,17 @@ export const practice: Preset = deepFreeze({
  * import { lipas } from "millrace";
  *
  * assert.deepEqual(lipas.lanes, { fast: 3, general: 5 });
- * assert.deepEqual(lipas.breaker, { failuresMax: 5, openMs: 60_000 });
+ * assert.equal(lipas.batchMax, 20);
  * ```
  */
 export const lipas: Preset = deepFreeze({
   ...defaults,
   retry: lipasRetry(5 * MINUTE_MS),
+  batchMax: 20,
 });
 
 /**
- * Sports sites on a developer's machine: fewer slots, shorter waits, a breaker that opens sooner.
+ * Sports sites on a developer's machine: fewer slots, shorter waits.
  *
  * @example
  * ```ts
@@ -198,7 +196,6 @@ export const lipasDev: Preset = deepFreeze({
   lanes: { fast: 1, general: 2 },
   pollMs: 2 * SECOND_MS,
   batchMax: 5,
-  breaker: { failuresMax: 3, openMs: 30 * SECOND_MS },
 });
 
 function lipasRetry(capMs: number): RetryPolicy {

@@ -76,7 +76,13 @@ const ROUND: readonly DemoStep[] = [
 ].flat();
 
 export function runDemo(mill: Millrace, world: DemoWorld): Demo {
-  const worker = mill.work({ jobs: demoJobs, lanes: LANES, grace: GRACE, deps: depsOf(world) });
+  const worker = mill.work({
+    jobs: demoJobs,
+    lanes: LANES,
+    grace: GRACE,
+    deps: depsOf(world),
+    signals: false,
+  });
   const producer = startProducer(mill, world);
   return {
     async stop() {

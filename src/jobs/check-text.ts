@@ -42,6 +42,7 @@ export function checkAnyRemark(verb: string, place: string, remark: string | und
 export function insistOn(verb: string, rule: Rule, value: unknown, place: string): void {
   const mismatch = rule(value, place);
   if (mismatch === null) return;
-  const message = `${verb}: ${`${mismatch.place} ${mismatch.problem}`.trimStart()}`;
-  throw new MillraceError("OPTION_INVALID", message, { details: { option: mismatch.place } });
+  const { place: option, problem, code = "OPTION_INVALID" } = mismatch;
+  const message = `${verb}: ${`${option} ${problem}`.trimStart()}`;
+  throw new MillraceError(code, message, { details: { option } });
 }

@@ -4,15 +4,14 @@ import { MillraceError } from "../core/errors.ts";
 import { parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import type { EnqueueOptions } from "../api/enqueue.ts";
-import { aName, anObject, isObject, listOf, must, oneOf, type Rule } from "../api/rules.ts";
+import { aName, anObject, isObject, listOf, must, notYet, oneOf, type Rule } from "../api/rules.ts";
 import { SETTING_RULES } from "../api/settings.ts";
 import { AFTER_MAX } from "../store/types/jobs-and-runs.ts";
-import { aText, isText } from "./check-text.ts";
+import { aText, insistOn, isText } from "./check-text.ts";
 import { idOf } from "./views.ts";
 
 const KEY_LENGTH_MAX = 500;
 const TAGS_MAX = 50;
-const URL_LENGTH_MAX = 2_000;
 const NONE: readonly JobId[] = [];
 
 const aKey: Rule = aText(KEY_LENGTH_MAX);
@@ -50,7 +49,7 @@ const RULE = anObject(
       idempotencyKey: keyOr("return-existing", "error"),
       dedupKey: keyOr("skip", "replace", "extend"),
       tags: aTagSet,
-      webhookUrl: must(isWebUrl, "a URL that begins with http:// or https://"),
+      webhookUrl: notYet,
       createdBy: aName,
       concurrencyKey: aKey,
       after: someJobs,
@@ -63,13 +62,7 @@ const RULE = anObject(
 /** Throws OPTION_INVALID with the type, the option and what it must be. */
 export function checkOptions(type: string, options: EnqueueOptions): void {
   if (isObject(options) && options["tx"] !== undefined) throw misplacedTx(type);
-  const mismatch = RULE(options, "");
-  if (mismatch !== null) {
-    const { place, problem } = mismatch;
-    throw new MillraceError("OPTION_INVALID", `enqueue of "${type}": ${place} ${problem}`, {
-      details: { option: place },
-    });
-  }
+  insistOn(`enqueue of "${type}"`, RULE, options, "");
   if (options.runAt !== undefined && options.delay !== undefined) {
     throw new MillraceError(
       "OPTION_INVALID",
@@ -115,12 +108,6 @@ function isTags(value: unknown): boolean {
     entries.length <= TAGS_MAX &&
     entries.every(([name, text]) => isText(name, 200) && isText(text, KEY_LENGTH_MAX))
   );
-}
-
-function isWebUrl(value: unknown): boolean {
-  if (!isText(value, URL_LENGTH_MAX)) return false;
-  const url = URL.parse(value);
-  return url !== null && ["http:", "https:"].includes(url.protocol);
 }
 
 function reads(parse: (value: any, name: string) => number): (value: unknown) => boolean {

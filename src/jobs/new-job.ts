@@ -90,7 +90,7 @@ function assemble(
     onFailed: options.onFailed ?? "cancel",
     idempotency: keyed(options.idempotencyKey, preset.onIdempotencyConflict),
     dedup: keyed(options.dedupKey, "skip"),
-    webhookUrl: options.webhookUrl ?? null,
+    webhookUrl: null,
     tags: options.tags ?? NO_TAGS,
     createdBy: options.createdBy ?? null,
     onOrphan: settings.onOrphan ?? preset.onOrphan,

@@ -1,10 +1,11 @@
 /** The options of `mill.work`, checked and with all defaults. */
 import { insistOn } from "../jobs/check-text.ts";
+import { aPreset } from "../jobs/preset-rule.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
 import { definitionOf, isContract, type Definition } from "../api/definition.ts";
-import { anObject, must, type Rule } from "../api/rules.ts";
+import { anObject, must, notYet, type Rule } from "../api/rules.ts";
 import type { AnyJob, WorkOptions } from "../api/worker.ts";
 import { BATCH_MAX } from "../store/store.ts";
 import {
@@ -12,6 +13,7 @@ import {
   retentionOf,
   type RetentionPlan,
 } from "./maintenance/retention-settings.ts";
+import type { SignalMode } from "./signals.ts";
 
 /** No interval is shorter than this. */
 const INTERVAL_MS_MIN = 50;
@@ -31,7 +33,7 @@ export interface WorkerSettings {
   readonly pollMs: number;
   readonly batch: number;
   readonly graceMs: number;
-  readonly signals: boolean;
+  readonly signals: SignalMode;
 }
 
 /** One rule per option. The mapped type makes the compiler demand a rule for a new option. */
@@ -40,14 +42,14 @@ const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[
   lanes: anything,
   types: anything,
   tenant: anything,
-  schedules: anything,
+  schedules: noSchedules,
   retention: RETENTION_RULE,
-  preset: anything,
+  preset: aPreset,
   lease: anything,
   poll: anything,
   batch: anything,
   grace: anything,
-  signals: anything,
+  signals: must((value) => value === undefined || typeof value === "boolean", "true or false"),
   deps: anything,
 };
 const OPTIONS = anObject(
@@ -57,9 +59,6 @@ const OPTIONS = anObject(
 
 export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSettings {
   insistOn("work", OPTIONS, options, "");
-  if (options.schedules !== undefined && options.schedules.length > 0) {
-    throw new MillraceError("NOT_YET", "work: schedules are not part of this release");
-  }
   const preset = options.preset ?? defaults;
   const leaseMs = interval(options.lease, preset.leaseMs, "lease");
   return {
@@ -72,10 +71,15 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     leaseMs,
     beatMs: Math.min(BEAT_MS_MAX, leaseMs / 3),
     pollMs: interval(options.poll, preset.pollMs, "poll"),
-    batch: batchOf(options.batch ?? 100),
+    batch: batchOf(options.batch ?? preset.batchMax),
     graceMs: options.grace === undefined ? GRACE_MS_DEFAULT : durationMs(options.grace, "grace"),
-    signals: options.signals ?? false,
+    signals: options.signals ?? "auto",
   };
+}
+
+/** An empty list asks for nothing. */
+function noSchedules(value: unknown, place: string): ReturnType<Rule> {
+  return Array.isArray(value) && value.length === 0 ? null : notYet(value, place);
 }
 
 /** For options that are checked where they are read. */

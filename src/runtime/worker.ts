@@ -79,9 +79,9 @@ export class JobWorker implements Worker, ProcessMember {
     this.#claimLoop = this.#makeClaimLoop();
     this.#loneRuns = this.#makeLoneRuns();
     this.#duties = this.#makeDuties();
-    if (settings.signals) this.#stopSignals = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("cannot start the worker", { error }));
+    this.#stopSignals = stopOnSignals(settings.signals, this, logger);
   }
 
   get #lanes(): LaneGroup {

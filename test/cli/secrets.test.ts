@@ -326,7 +326,6 @@ async function fill(): Promise<Ids> {
     const { id } = await mill.enqueue(job, CANARIES.payload, {
       tags: { t: CANARIES.tag },
       idempotencyKey: `${CANARIES.key}-${n}`,
-      webhookUrl: `https://hooks.example.com/${CANARIES.webhook}?token=${CANARIES.webhook}`,
     });
     return id;
   };
@@ -342,6 +341,8 @@ async function fill(): Promise<Ids> {
   await mill.enqueue(greet, { name: CANARIES.payload }, { tags: { t: CANARIES.tag } });
   await mill.enqueue(doomed, CANARIES.payload, { tags: { t: CANARIES.tag } });
   await mill.close();
+  // The client refuses webhooks, which are not part of this release. The table has their column.
+  await query(`UPDATE secrets.job SET webhook = 'https://example.com/?t=${CANARIES.webhook}'`);
   return { done, dead, spare };
 }
 

@@ -109,6 +109,23 @@ describe("millrace worker", () => {
   });
 });
 
+describe("a job file with a schedule", () => {
+  test("is refused, because schedules are not part of this release", async () => {
+    using project = new Project();
+    writeFileSync(
+      join(project.path, "jobs.ts"),
+      'import { defineJob, schedule } from "millrace";\n' +
+        'export const tidy = defineJob({ type: "tidy" }).run(() => {});\n' +
+        'export const nightly = schedule("nightly", { cron: "0 3 * * *" }, tidy);\n',
+    );
+
+    const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts").ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('jobs.ts: the schedule "nightly" is not part of this release');
+  });
+});
+
 describe("a job file that Node cannot run", () => {
   test.each([
     ["enum.ts", "enum.ts:3: TypeScript enum is not supported by Node.", "node --import tsx"],

@@ -132,7 +132,7 @@ async function runWorker(
   const stop = Promise.race([stopSignal(systemClock), ...(dev === null ? [] : [dev.cut])]);
   const { types, tenant, lanes, lease, poll, grace } = options;
   const settings = given({ types, tenant, lanes, lease, poll, grace });
-  const worker = mill.work({ jobs, deps: deps.value, ...settings });
+  const worker = mill.work({ jobs, deps: deps.value, signals: false, ...settings });
   await worker.ready;
   const names = types ?? jobs.map(({ type }) => type);
   logger.info(`worker ${worker.id} runs ${names.join(", ")} on ${shownUrl(options.db)}`);

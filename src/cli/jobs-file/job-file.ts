@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { closest } from "../../lib/closest.ts";
 import { definitionOf, isContract, type AnyContract } from "../../api/definition.ts";
+import { isSchedule } from "../../api/schedule.ts";
 import type { AnyJob } from "../../api/worker.ts";
+import { MillraceError } from "../../core/errors.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
 
@@ -25,6 +27,11 @@ export async function loadJobFile(file: string): Promise<JobFile> {
   const values = Object.values(exported).flatMap((value: unknown) =>
     Array.isArray(value) ? value : [value],
   );
+  const schedule = values.find(isSchedule);
+  if (schedule !== undefined) {
+    const message = `${file}: the schedule "${schedule.name}" is not part of this release`;
+    throw new MillraceError("NOT_YET", message);
+  }
   const contracts = [...new Set(values)].filter(isContract);
   return { contracts, jobs: contracts.filter(isJob), deps: exported["deps"] };
 }

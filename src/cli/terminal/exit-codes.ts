@@ -36,6 +36,7 @@ const USAGE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   "BACKUP_EXISTS",
   "DEFINITION_INVALID",
   "ID_INVALID",
+  "NOT_YET",
   "PAYLOAD_INVALID",
   "PAYLOAD_REFUSED",
 ]);

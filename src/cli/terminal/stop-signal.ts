@@ -1,20 +1,13 @@
 /** Waits for the signals that stop a long-running command. */
 import { constants } from "node:os";
 import type { Clock } from "../../core/clock.ts";
-
-type Signal = "SIGINT" | "SIGTERM";
+import { ECHO_MS, type StopSignal } from "../../runtime/signals.ts";
 
 /** The part of `process` that receives signals. */
 export interface SignalHost {
-  on(signal: Signal, listener: (signal: Signal) => void): unknown;
+  on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown;
   exit(code: number): void;
 }
-
-/**
- * Ctrl-C reaches every process of a terminal's group, and a parent such as npm sends it again. A
- * signal within this time counts as the same Ctrl-C.
- */
-const ECHO_MS = 500;
 
 /** Resolves at the first signal. A second signal exits at once. */
 export function stopSignal(
@@ -23,7 +16,7 @@ export function stopSignal(
 ): Promise<void> {
   return new Promise((resolve) => {
     let askedAt: number | null = null;
-    const ask = (signal: Signal): void => {
+    const ask = (signal: StopSignal): void => {
       if (askedAt === null) {
         askedAt = clock.monotonic();
         resolve();

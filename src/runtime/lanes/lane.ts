@@ -12,7 +12,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { LaneClaim, LaneSlots } from "../../core/lanes.ts";
-import { BATCH_MAX, type JobStore } from "../../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
 import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { HostProcess } from "../crashes/host-process.ts";
 import type { RunName } from "../run/lock-queue.ts";
@@ -24,6 +24,7 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   readonly clock: Pick<Clock, "monotonic">;
   readonly name: string;
   readonly slots: number;
+  /** The maximum number of jobs in one claim. */
   readonly batch: number;
   /** How long a claim that found no job is believed without a hint. */
   readonly dryMs: number;
@@ -42,6 +43,9 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   /** False while too many settlements wait for the store. */
   readonly hasRoom: () => boolean;
 }
+
+/** The maximum number of prefetched jobs. */
+const PREFETCH_MAX = 100;
 
 export class Lane {
   readonly name: string;
@@ -177,16 +181,17 @@ export class Lane {
     if (!this.#prefetched.isEmpty || this.free <= 0) return false;
     await this.#claimForSlots(lanes);
     if (!this.#hasBacklog) return false;
-    const { slots, batch } = this.#parts;
-    const ahead = this.#prefetched.isReturning ? 0 : this.#prefetched.sizeFor(slots, batch);
+    const { slots } = this.#parts;
+    const most = this.#prefetchMax;
+    const ahead = this.#prefetched.isReturning ? 0 : this.#prefetched.sizeFor(slots, most);
     if (ahead > 0) await this.#claim({ lanes, limit: ahead, prefetch: true });
     return true;
   }
 
   async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<void> {
-    const { slots, store } = this.#parts;
+    const { slots, batch, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
-    const limit = Math.min(this.free, share, BATCH_MAX);
+    const limit = Math.min(this.free, share, batch);
     const hints = this.#hints;
     this.#requested += limit;
     try {
@@ -207,8 +212,11 @@ export class Lane {
 
   /** With a backlog, claims overlap if there are more slots than prefetched jobs. */
   #mayOverlap(): boolean {
-    const { slots, batch } = this.#parts;
-    return this.#hasBacklog && slots >= batch;
+    return this.#hasBacklog && this.#parts.slots >= this.#prefetchMax;
+  }
+
+  get #prefetchMax(): number {
+    return Math.min(this.#parts.batch, PREFETCH_MAX);
   }
 
   /** Returns jobs that have not started to the queue. */

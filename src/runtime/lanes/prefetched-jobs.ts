@@ -51,10 +51,10 @@ export class PrefetchedJobs {
   }
 
   /** How many jobs the slots will finish within {@link PREFETCH_MS}, by the average of the runs. */
-  sizeFor(slots: number, batch: number): number {
-    if (this.#averageMs === null || slots >= batch) return 0;
+  sizeFor(slots: number, most: number): number {
+    if (this.#averageMs === null || slots >= most) return 0;
     const perSlot = PREFETCH_MS / Math.max(this.#averageMs, RUN_MS_MIN);
-    return Math.min(batch, Math.floor(slots * perSlot));
+    return Math.min(most, Math.floor(slots * perSlot));
   }
 
   keep(lease: Lease, jobs: readonly ClaimedJob[]): void {

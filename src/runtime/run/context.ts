@@ -53,7 +53,7 @@ export function contextOf(
     progress: (percent, data) => phaseScope().progress(percent, data),
     step: (name, fn) => phaseScope().step(name, fn),
     each: (items, key, fn, options) => phaseScope().each(items, key, fn, options),
-    breaker: () => notYet("ctx.breaker"),
+    breaker: async () => notYet("ctx.breaker"),
   };
 }
 
@@ -124,5 +124,6 @@ async function withTimeout<R>(
 }
 
 function notYet(what: string): never {
-  throw new MillraceError("NOT_YET", `${what} is not part of this release`);
+  const message = `${what} is not part of this release, so no attempt of the job can succeed`;
+  throw new MillraceError("NOT_YET", message);
 }

@@ -1,6 +1,6 @@
 /** Classifies the error of a failed run or unit. */
 import type { Clock } from "../../core/clock.ts";
-import { MillraceError, NonRetryableError } from "../../core/errors.ts";
+import { MillraceError, NonRetryableError, type ErrorCode } from "../../core/errors.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { classify } from "../../core/policy.ts";
 import type { Preset } from "../../core/presets.ts";
@@ -24,16 +24,21 @@ export function failureOf(error: unknown, parts: FailureParts): RunFailure {
 }
 
 function read(error: unknown, { definition, preset, clock }: FailureParts): RunFailure {
-  return classify(isRefusedResult(error) ? asFinal(error) : error, {
+  return classify(isFinal(error) ? asFinal(error) : error, {
     classify: definition.settings.classify,
     defaultErrorClass: preset.retry.defaultErrorClass,
     nowMs: clock.now(),
   });
 }
 
-/** A retry would produce the same result, which cannot be stored. */
-function isRefusedResult(error: unknown): error is MillraceError {
-  return error instanceof MillraceError && error.code === "RESULT_REFUSED";
+/**
+ * Errors that a retry would repeat: the result cannot be stored, or the handler needs a part that
+ * this release does not have.
+ */
+const FINAL_CODES: readonly string[] = ["RESULT_REFUSED", "NOT_YET"] satisfies ErrorCode[];
+
+function isFinal(error: unknown): error is MillraceError {
+  return error instanceof MillraceError && FINAL_CODES.includes(error.code);
 }
 
 function asFinal(error: MillraceError): NonRetryableError {

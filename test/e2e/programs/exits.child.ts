@@ -10,7 +10,10 @@ if (way === "enqueue") {
   await mill.enqueue(double, 21);
   await mill.close();
 } else {
-  const worker = mill.work({ jobs: [double], signals: way === "signal" });
+  const isSignalled = way === "signal";
+  // The program has a listener of its own, so the signal does not end it.
+  if (isSignalled) process.on("SIGTERM", () => {});
+  const worker = mill.work({ jobs: [double], signals: isSignalled });
   console.log(await mill.result(await mill.enqueue(double, 21)));
   if (way === "stop") await worker.stop();
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { defineJob, lipasDev, typed } from "millrace";
+import { defineJob, lipas, lipasDev, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest, withBuffer, unchecked } from "../support.ts";
 
@@ -116,6 +116,35 @@ describe("the slots of a worker", () => {
 
     expect(done).toBe(jobs);
   });
+
+  test.each([
+    { slots: 2, given: { batch: 3 }, most: 3 },
+    { slots: 50, given: { batch: 7 }, most: 7 },
+    { slots: 50, given: { preset: lipas }, most: 20 },
+    { slots: 50, given: { preset: lipasDev }, most: 5 },
+    { slots: 50, given: { preset: lipasDev, batch: 9 }, most: 9 },
+    { slots: 600, given: {}, most: 500 },
+  ])(
+    "are filled by claims of at most the given batch (004-55): %o",
+    async ({ slots, given, most }) => {
+      await using kit = await openTest();
+      const { store } = kit;
+      const claim = store.claim.bind(store);
+      const sizes: number[] = [];
+      Reflect.set(store, "claim", async (request: Parameters<typeof claim>[0]) => {
+        const answer = await claim(request);
+        sizes.push(answer.jobs.length);
+        return answer;
+      });
+      const job = defineJob({ type: "quick" }).run(() => {});
+      await kit.mill.enqueueMany(Array.from({ length: 900 }, () => job.of()));
+
+      const counts = await kit.drain([job], { lanes: { general: slots }, ...given });
+
+      expect(counts.succeeded).toBe(900);
+      expect(Math.max(...sizes)).toBe(most);
+    },
+  );
 
   test.each([1, 8, 300])(
     "of one lane keep no other waiting behind a backlog: %i",

@@ -79,7 +79,7 @@ const phased = pipeline
   });
 
 const mill = await openPatiently(settings.url);
-const worker = mill.work({ jobs: [job, phased], signals: true, ...settings.work });
+const worker = mill.work({ jobs: [job, phased], ...settings.work });
 process.once("SIGTERM", () => void stop());
 await worker.ready;
 console.log("ready");
@@ -90,7 +90,6 @@ async function stop(): Promise<void> {
     isDeaf = error instanceof MillraceError && error.code === "STOP_TIMED_OUT";
   });
   await mill.close().catch(() => {});
-  // Otherwise the library has set it, because it was told to heed signals.
   if (isDeaf) process.exit(DEAF_EXIT);
 }
 

@@ -9,7 +9,7 @@ const timed = defineJob({ type: "timed", payload: typed<number>() }).run((number
 });
 
 const mill = await openMillrace(url);
-const worker = mill.work({ jobs: [timed], signals: true });
+const worker = mill.work({ jobs: [timed] });
 await worker.ready;
 process.send?.("ready");
 // The parent has ended, or asks for a stop.
