@@ -21,7 +21,8 @@ import {
 } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { given, withMill, type Shell } from "../shell.ts";
-import { FOLLOW_HELP_AFTER, followAgain } from "./jobs.ts";
+import { followAgain } from "./jobs/again.ts";
+import { FOLLOW_HELP_AFTER } from "./jobs/follow.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 interface EnqueueCommandOptions {
