@@ -26,6 +26,7 @@ interface JobListOptions {
   readonly tenant?: string;
   readonly category?: string;
   readonly correlation?: string;
+  readonly parent?: string;
   readonly tag?: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly after?: string;
@@ -45,6 +46,7 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
     .option("--tenant <name>", "of this tenant")
     .option("--category <name>", "of this category")
     .option("--correlation <id>", "with this correlation id")
+    .option("--parent <id>", "enqueued by the handler of this job")
     .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
     .addOption(limitOption())
     .option("--after <position>", "continue where a page ended, or after the job with this id")
@@ -58,9 +60,9 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
 
 /** The words of the command that lists with the same filter. */
 function listWords(options: JobListOptions, command: Command): string {
-  const { state, type, tenant, category, correlation, tag = {} } = options;
+  const { state, type, tenant, category, correlation, parent, tag = {} } = options;
   const limit = command.getOptionValueSource("limit") === "cli" ? [`--limit ${options.limit}`] : [];
-  const wanted = { state: state?.join(","), type, tenant, category, correlation };
+  const wanted = { state: state?.join(","), type, tenant, category, correlation, parent };
   const filters = Object.entries(wanted).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );
@@ -74,9 +76,10 @@ async function list(
   again: string,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { state, type, tenant, category, correlation: correlationId, tag: tags } = options;
-  const { limit, after, output } = options;
-  const filter = given({ state, type, tenant, category, correlationId, tags, limit, after });
+  const { state, type, tenant, category, tag: tags, limit, after, output } = options;
+  const { correlation: correlationId, parent: parentId } = options;
+  const names = { type, tenant, category, correlationId, parentId, tags };
+  const filter = given({ state, ...names, limit, after });
   const page = await mill.jobs.list(filter);
   if (output === "json") {
     terminal.out(json(page));
