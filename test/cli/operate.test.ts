@@ -125,6 +125,23 @@ describe("millrace workers", () => {
     expect(view).toMatchObject({ id: worker.id, isQuiet: true, types: ["email"], slots: 3 });
     expect(gone.err).toContain("No workers.");
   });
+
+  test("quiet speaks of workers, and names the worker that was meant", async () => {
+    await using store = new TestStore();
+    await using worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    await worker.ready;
+    const mistyped = `${worker.id.slice(0, -1)}${worker.id.endsWith("0") ? "1" : "0"}`;
+
+    const wrong = await store.type("workers", "quiet", "email");
+    const unknown = await store.type("workers", "quiet", mistyped);
+
+    expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err).toMatch(/^ID_INVALID: "email" is not the id of a worker\n/);
+    expect(unknown).toMatchObject({ code: 1, out: "" });
+    expect(unknown.err).toContain(`WORKER_NOT_FOUND: there is no worker ${mistyped}`);
+    expect(unknown.err).toContain(`Did you mean ${worker.id}?`);
+    expect(wrong.err + unknown.err).not.toContain("job");
+  });
 });
 
 describe("millrace stats", () => {
