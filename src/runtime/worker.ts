@@ -308,6 +308,7 @@ export class JobWorker implements Worker, ProcessMember {
       version,
       protocol: PROTOCOL,
       leaseMs: settings.leaseMs,
+      beatMs: settings.beatMs,
       types: [...settings.definitions.keys()],
       lanes: lanes.map(([lane]) => lane),
       slots: this.slots,

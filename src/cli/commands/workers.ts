@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Millrace, WorkerView } from "../../api/client.ts";
 import { MillraceError, type ErrorCode } from "../../core/errors.ts";
+import { formatDuration } from "../../core/duration.ts";
 import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -67,7 +68,19 @@ const UNKNOWN: ReadonlySet<ErrorCode> = new Set(["ID_INVALID", "WORKER_NOT_FOUND
 function tableOf(workers: readonly WorkerView[]): string {
   const now = systemClock.now();
   return table(
-    ["ID", "HOST", "PID", "VERSION", "STATE", "RUNNING", "LANES", "TYPES", "TENANT", "JOINED"],
+    [
+      "ID",
+      "HOST",
+      "PID",
+      "VERSION",
+      "STATE",
+      "RUNNING",
+      "LANES",
+      "TYPES",
+      "TENANT",
+      "JOINED",
+      "HEARTBEAT",
+    ],
     workers.map((worker) => [
       worker.id,
       worker.host,
@@ -79,6 +92,7 @@ function tableOf(workers: readonly WorkerView[]): string {
       shortList(worker.types),
       worker.tenant ?? "all",
       `${ageOf(worker.joinedAt, now)} ago`,
+      `${formatDuration(worker.heartbeatAgoMs)} ago`,
     ]),
   );
 }
