@@ -150,8 +150,10 @@ export interface WorkerView {
   readonly pid: number;
   readonly version: string;
   readonly joinedAt: Date;
-  /** False when the heartbeat is overdue. */
+  /** False when two heartbeats are missing. */
   readonly isAlive: boolean;
+  /** The time since the last heartbeat, by the clock of the store. */
+  readonly heartbeatAgoMs: number;
   readonly isQuiet: boolean;
   /** The types and lanes of the jobs it claims. The lane `general` claims jobs of any lane. */
   readonly types: readonly string[];

@@ -10,7 +10,7 @@ import { declareDeadLetters } from "./commands/dead-letters.ts";
 import { declareDev } from "./commands/dev.ts";
 import { declareDoctor } from "./commands/doctor.ts";
 import { declareEnqueue } from "./commands/enqueue.ts";
-import { declareJobs } from "./commands/jobs.ts";
+import { declareJobs } from "./commands/jobs/jobs.ts";
 import { declarePause } from "./commands/pause.ts";
 import { declareStats } from "./commands/stats.ts";
 import { declareWorker } from "./commands/worker.ts";

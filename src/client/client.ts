@@ -109,7 +109,7 @@ export class Client implements Omit<Millrace, "work"> {
       list: async () =>
         (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
       async quiet(id) {
-        if (await store.quiet(idOf(id))) return;
+        if (await store.quiet(idOf(id, "worker"))) return;
         throw new MillraceError("WORKER_NOT_FOUND", `there is no worker ${id}`);
       },
     };

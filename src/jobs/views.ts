@@ -104,6 +104,14 @@ function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
   return typeof payload === "string" || payload === null ? readable(payload) : undefined;
 }
 
+/** A worker that misses more heartbeats is silent. */
+const BEATS_MISSED_MAX = 2;
+
+/** Whether heartbeats of a worker are missing, which is known long before its lease ends. */
+function isOverdue({ beatAgoMs, beatMs }: store.WorkerRecord): boolean {
+  return beatAgoMs > BEATS_MISSED_MAX * beatMs;
+}
+
 export function workerView(worker: store.WorkerRecord, now: number): WorkerView {
   return {
     id: worker.id,
@@ -111,7 +119,8 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     pid: worker.pid,
     version: worker.version,
     joinedAt: new Date(worker.joinedAt),
-    isAlive: worker.until > now,
+    isAlive: worker.until > now && !isOverdue(worker),
+    heartbeatAgoMs: Math.max(0, worker.beatAgoMs),
     isQuiet: worker.quiet,
     types: worker.types,
     lanes: worker.lanes,
@@ -122,10 +131,10 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
 }
 
 /** The canonical form of an id; throws ID_INVALID. */
-export function idOf(text: string): JobId {
+export function idOf(text: string, of: "job" | "worker" = "job"): JobId {
   const id = typeof text === "string" ? parseId(text) : null;
   if (id !== null) return id;
-  throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a job`);
+  throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a ${of}`);
 }
 
 /** Makes the error for a job that does not exist. */

@@ -27,6 +27,7 @@ export function infoOf({ id, process, version, settings }: WorkerFacts): WorkerI
     version,
     protocol: PROTOCOL,
     leaseMs: settings.leaseMs,
+    beatMs: settings.beatMs,
     types: [...settings.definitions.keys()],
     lanes: lanesWithSlots(settings),
     slots: slotsOf(settings),

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineJob, openMillrace } from "../../src/index.ts";
+import { systemClock } from "../../src/lib/system.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
+import { workerInfo } from "../support/factories.ts";
 import { TestStore, type } from "./command-line.ts";
 import { temporaryFolder } from "./programs.ts";
 
@@ -124,6 +127,44 @@ describe("millrace workers", () => {
     expect(quieted).toMatchObject({ code: 0, out: `${worker.id} claims no more jobs.\n` });
     expect(view).toMatchObject({ id: worker.id, isQuiet: true, types: ["email"], slots: 3 });
     expect(gone.err).toContain("No workers.");
+  });
+
+  test("shows a worker as silent when two heartbeats are missing", async () => {
+    await using store = new TestStore();
+    const files = makeSqliteStore({ path: store.file });
+    await store.mill;
+    await files.open();
+    const info = workerInfo({ beatMs: 1_000, leaseMs: 600_000 });
+    await files.register(info);
+    const beat = (agoMs: number): Promise<void> =>
+      files.runSql(`UPDATE millrace_worker SET renewed_at = ${systemClock.now() - agoMs}`);
+
+    const alive = await store.type("workers", "list");
+    await beat(2_001);
+    const silent = await store.type("workers", "list");
+    const [view] = await store.json("workers", "list");
+    await files.close();
+
+    expect(alive.out).toMatch(new RegExp(`^${info.id} .* working `, "m"));
+    expect(silent.out).toMatch(new RegExp(`^${info.id} .* silent .* 2(\\.\\d)? s ago`, "m"));
+    expect(view).toMatchObject({ isAlive: false, heartbeatAgoMs: expect.any(Number) });
+  });
+
+  test("quiet speaks of workers, and names the worker that was meant", async () => {
+    await using store = new TestStore();
+    await using worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    await worker.ready;
+    const mistyped = `${worker.id.slice(0, -1)}${worker.id.endsWith("0") ? "1" : "0"}`;
+
+    const wrong = await store.type("workers", "quiet", "email");
+    const unknown = await store.type("workers", "quiet", mistyped);
+
+    expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err).toMatch(/^ID_INVALID: "email" is not the id of a worker\n/);
+    expect(unknown).toMatchObject({ code: 1, out: "" });
+    expect(unknown.err).toContain(`WORKER_NOT_FOUND: there is no worker ${mistyped}`);
+    expect(unknown.err).toContain(`Did you mean ${worker.id}?`);
+    expect(wrong.err + unknown.err).not.toContain("job");
   });
 });
 

@@ -147,7 +147,7 @@ describe("millrace enqueue without --jobs", () => {
 
     const { err } = await store.type("enqueue", "email");
 
-    expect(err).toContain("Without --jobs FILE the definition is not known");
+    expect(err).toContain("Without a job file (--jobs FILE) the definition is not known");
     expect(err).toContain("default settings apply");
   });
 });

@@ -1,4 +1,5 @@
-/** Jobs that are enqueued over HTTP have the settings of their definition, where it is known. */
+/** Jobs from HTTP and the command line have the settings of their definition, where it is known. */
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Project } from "./command-line.ts";
 import type { Program } from "./programs.ts";
@@ -77,6 +78,40 @@ describe("millrace dev", () => {
     expect(await project.view(first.id)).toMatchObject({ lane: "fast", maxAttempts: 1 });
     expect(refused).toMatchObject({ code: "PAYLOAD_INVALID" });
     expect(await project.view(second.id)).toMatchObject({ lane: "fast", maxAttempts: 7 });
+  });
+});
+
+describe("millrace enqueue in a folder with a job file", () => {
+  test("uses the definition in jobs.ts, as millrace dev does", async () => {
+    using project = new Project("jobs.ts");
+
+    const { code, stdout, stderr } = await project.start("enqueue", "greet", '{"name":"Ada"}')
+      .ended;
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await project.view(stdout.trim())).toMatchObject({ type: "greet", lane: "fast" });
+  });
+
+  test("refuses a type that the file does not declare, and stores nothing", async () => {
+    using project = new Project("jobs.ts");
+
+    const { code, stdout, stderr } = await project.start("enqueue", "gret").ended;
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain('jobs.ts has no job of type "gret".');
+    expect(stderr).toContain("Did you mean greet?");
+    expect(stderr).toContain("--no-jobs");
+    expect(existsSync(project.file)).toBe(false);
+  });
+
+  test("accepts any type with --no-jobs, and says that nothing is checked", async () => {
+    using project = new Project("jobs.ts");
+
+    const { code, stdout, stderr } = await project.start("enqueue", "greet", "--no-jobs").ended;
+
+    expect(code).toBe(0);
+    expect(stderr).toContain("the payload is not checked");
+    expect(await project.view(stdout.trim())).toMatchObject({ type: "greet", lane: "general" });
   });
 });
 

@@ -271,13 +271,16 @@ CREATE TABLE millrace.gate (
 );
 
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
--- workers of an operating-system process have the same `process`. `died_with` is set by the first
--- rescue of a worker of a dead process: how many runs the workers of this process had begun.
+-- workers of an operating-system process have the same `process`. `renewed_at` is the last
+-- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
+-- worker of a dead process: how many runs the workers of this process had begun.
 CREATE TABLE millrace.worker (
     id         uuid    PRIMARY KEY,
     process    uuid    NOT NULL,
     joined_at  timestamptz(3) NOT NULL,
     until      timestamptz(3) NOT NULL,
+    renewed_at timestamptz(3) NOT NULL,
+    beat_ms    bigint  NOT NULL CHECK (beat_ms >= 0),
     beats      bigint  NOT NULL CHECK (beats >= 0),
     pid        bigint  NOT NULL,
     protocol   integer NOT NULL,

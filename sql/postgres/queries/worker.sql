@@ -3,15 +3,17 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
-    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,
-    quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until,
+    renewed_at, beat_ms, beats, quiet
 )
 SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
        :types::json, :lanes::json, :slots::integer, :tenant::text, moment.at,
-       moment.at + :lease_ms::bigint * interval '1 millisecond', 0, false
+       moment.at + :lease_ms::bigint * interval '1 millisecond', moment.at, :beat_ms::bigint, 0,
+       false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 ON CONFLICT (id) DO UPDATE
-SET until = excluded.until, beats = known.beats + 1, died_with = NULL;
+SET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,
+    died_with = NULL;
 
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
@@ -29,6 +31,7 @@ beat AS (
     UPDATE millrace.worker AS worker
     SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
         beats = worker.beats + 1,
+        renewed_at = moment.at,
         died_with = NULL
     FROM moment
     WHERE worker.id = :id::uuid
@@ -156,14 +159,16 @@ WHERE id = :id::uuid;
 -- Workers as operators see them, longest registered first, with the number of running and of
 -- prefetched jobs.
 -- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
---   tenant text?, joined_at bigint, until bigint, beats bigint, quiet boolean, running bigint,
---   buffered bigint
+--   tenant text?, joined_at bigint, until bigint, beat_ms bigint, beat_ago_ms bigint,
+--   beats bigint, quiet boolean, running bigint, buffered bigint
 -- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
        worker.tenant, millrace.ms_of(worker.joined_at) AS joined_at,
-       millrace.ms_of(worker.until) AS until, worker.beats, worker.quiet,
-       held.running, held.buffered
-FROM (
+       millrace.ms_of(worker.until) AS until, worker.beat_ms,
+       millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,
+       worker.beats, worker.quiet, held.running, held.buffered
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+CROSS JOIN (
     SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer
 ) AS worker
 CROSS JOIN LATERAL (

@@ -180,8 +180,9 @@ CREATE TABLE millrace_gate (
 ) STRICT;
 
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
--- workers of an operating-system process have the same `process`. `died_with` is set by the first
--- rescue of a worker of a dead process: how many runs the workers of this process had begun.
+-- workers of an operating-system process have the same `process`. `renewed_at` is the last
+-- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
+-- worker of a dead process: how many runs the workers of this process had begun.
 CREATE TABLE millrace_worker (
     id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     process    BLOB    NOT NULL CHECK (length(process) = 16),
@@ -196,6 +197,8 @@ CREATE TABLE millrace_worker (
     tenant     TEXT,
     joined_at  INTEGER NOT NULL,
     until      INTEGER NOT NULL,
+    renewed_at INTEGER NOT NULL,
+    beat_ms    INTEGER NOT NULL CHECK (beat_ms >= 0),
     beats      INTEGER NOT NULL CHECK (beats >= 0),
     quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))
 ) STRICT, WITHOUT ROWID;

@@ -1,14 +1,15 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace_worker (
-    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,
-    quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until,
+    renewed_at, beat_ms, beats, quiet
 )
 VALUES (
     :id, :process, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :now, :until,
-    0, 0
+    :now, :beat_ms, 0, 0
 )
-ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1, died_with = NULL;
+ON CONFLICT (id) DO UPDATE
+SET until = :until, renewed_at = :now, beats = beats + 1, died_with = NULL;
 
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
@@ -18,6 +19,7 @@ ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1, died_with = NU
 UPDATE millrace_worker
 SET until = :until,
     beats = beats + 1,
+    renewed_at = :now,
     died_with = NULL
 WHERE id = :id
 RETURNING quiet,
@@ -105,8 +107,10 @@ ORDER BY number;
 -- name: list_workers
 -- Workers as operators see them, longest registered first.
 -- returns: id blob, host text, pid integer, version text, types text, lanes text, slots integer,
---   tenant text?, joined_at integer, until integer, beats integer, quiet boolean
-SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, beats, quiet
+--   tenant text?, joined_at integer, until integer, renewed_at integer, beat_ms integer,
+--   beats integer, quiet boolean
+SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, renewed_at, beat_ms,
+       beats, quiet
 FROM millrace_worker
 ORDER BY joined_at, id
 LIMIT :limit;

@@ -8,7 +8,7 @@ import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { follow } from "../follow/follow.ts";
-import { loadJobFile, requireType } from "../jobs-file/job-file.ts";
+import { loadJobFile, requireType, usualJobFile } from "../jobs-file/job-file.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
   databaseOption,
@@ -21,12 +21,14 @@ import {
 } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { given, withMill, type Shell } from "../shell.ts";
-import { FOLLOW_HELP_AFTER, followAgain } from "./jobs.ts";
+import { followAgain } from "./jobs/again.ts";
+import { FOLLOW_HELP_AFTER } from "./jobs/follow.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 interface EnqueueCommandOptions {
   readonly db: string;
-  readonly jobs?: string;
+  /** False: no job file is to be used. */
+  readonly jobs?: string | false;
   readonly follow?: boolean;
   readonly timeout?: number;
   readonly tenant?: string;
@@ -47,6 +49,7 @@ export function declareEnqueue(program: Command, { terminal, end }: Shell): void
     .argument("[payload]", "payload of the job as JSON", parseJson)
     .addOption(databaseOption())
     .addOption(jobsOption())
+    .option("--no-jobs", "use no job file: any type and payload are accepted")
     .option("--follow", "wait for the end of the job: changes to stderr, the result to stdout")
     .addOption(durationOption("--timeout <time>", "with --follow: how long to wait"))
     .option("--tenant <name>", "tenant of the job")
@@ -71,9 +74,10 @@ export function declareEnqueue(program: Command, { terminal, end }: Shell): void
 }
 
 const HELP_AFTER = `
-With --jobs, or jobs in millrace.config.ts, the job uses its definition: the payload is checked, and
-lane, timeout and attempts are set. Without a job file, any type and payload are accepted, and the
-default settings apply.
+The job file is --jobs, or jobs in millrace.config.ts, or else jobs.ts or src/jobs.ts (or .mts, .js,
+.mjs). The job uses its definition in the file: the payload is checked, and lane, timeout and
+attempts are set. A type that the file does not declare is refused. Without a job file, and with
+--no-jobs, any type and payload are accepted, and the default settings apply.
 
 With --follow:${FOLLOW_HELP_AFTER}
 Examples:
@@ -91,9 +95,10 @@ interface Request {
 
 async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> {
   const { type, payload, options, command } = request;
-  const contract = await contractOf(request);
+  const file = options.jobs === false ? undefined : (options.jobs ?? usualJobFile());
+  const contract = await contractOf(request, file);
   return withMill(options.db, async (mill) => {
-    if (options.jobs === undefined) await warnUnknown(mill, type, terminal);
+    if (file === undefined) await warnUnknown(mill, type, terminal);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " already existed"}\n`);
@@ -108,14 +113,13 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
 }
 
 /** The definition of the job file, or a definition that accepts any payload. */
-async function contractOf({
-  type,
-  payload,
-  options,
-}: Request): Promise<JobContract<string, unknown, unknown>> {
-  if (options.jobs !== undefined) {
-    const { contracts } = await loadJobFile(options.jobs);
-    return requireType(type, contracts, options.jobs);
+async function contractOf(
+  { type, payload }: Request,
+  file: string | undefined,
+): Promise<JobContract<string, unknown, unknown>> {
+  if (file !== undefined) {
+    const { contracts } = await loadJobFile(file);
+    return requireType(type, contracts, file, "To enqueue any type, add --no-jobs.");
   }
   return payload === undefined
     ? defineJob({ type })
@@ -133,8 +137,8 @@ function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
  */
 async function warnUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
   terminal.err(
-    "Without --jobs FILE the definition is not known: the payload is not checked, and the " +
-      "default settings apply.\n",
+    "Without a job file (--jobs FILE) the definition is not known: the payload is not checked, " +
+      "and the default settings apply.\n",
   );
   const near = await nearestType(mill, type);
   if (near === null) return;

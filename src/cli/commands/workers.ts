@@ -1,11 +1,15 @@
 /** `millrace workers`: lists workers, and quiets one. */
 import type { Command } from "commander";
-import type { WorkerView } from "../../api/client.ts";
+import type { Millrace, WorkerView } from "../../api/client.ts";
+import { MillraceError, type ErrorCode } from "../../core/errors.ts";
+import { formatDuration } from "../../core/duration.ts";
+import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** The maximum number of names in one cell of the table. */
 const NAMES_MAX = 5;
@@ -37,17 +41,46 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (id: string, { db, output }: WorkersOptions) => {
-      await withExistingMill(db, (mill) => mill.workers.quiet(id));
+      await withExistingMill(db, (mill) => quiet(mill, id, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
     });
 }
 
+/** Says which worker was probably meant, if there is no such worker. */
+async function quiet({ workers }: Millrace, id: string, terminal: Terminal): Promise<void> {
+  try {
+    await workers.quiet(id);
+  } catch (error) {
+    if (!(error instanceof MillraceError && UNKNOWN.has(error.code))) throw error;
+    const near = closest(
+      id,
+      (await workers.list()).map((worker) => worker.id),
+    );
+    if (near !== null) terminal.err(`Did you mean ${near}?\n`);
+    throw error;
+  }
+}
+
+const UNKNOWN: ReadonlySet<ErrorCode> = new Set(["ID_INVALID", "WORKER_NOT_FOUND"]);
+
 function tableOf(workers: readonly WorkerView[]): string {
   const now = systemClock.now();
   return table(
-    ["ID", "HOST", "PID", "VERSION", "STATE", "RUNNING", "LANES", "TYPES", "TENANT", "JOINED"],
+    [
+      "ID",
+      "HOST",
+      "PID",
+      "VERSION",
+      "STATE",
+      "RUNNING",
+      "LANES",
+      "TYPES",
+      "TENANT",
+      "JOINED",
+      "HEARTBEAT",
+    ],
     workers.map((worker) => [
       worker.id,
       worker.host,
@@ -59,6 +92,7 @@ function tableOf(workers: readonly WorkerView[]): string {
       shortList(worker.types),
       worker.tenant ?? "all",
       `${ageOf(worker.joinedAt, now)} ago`,
+      `${formatDuration(worker.heartbeatAgoMs)} ago`,
     ]),
   );
 }

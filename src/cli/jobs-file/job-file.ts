@@ -8,7 +8,7 @@ import { MillraceError } from "../../core/errors.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
 
-/** The default names of the job file for `millrace dev`. */
+/** The default names of the job file. */
 const USUAL_PLACES = ["jobs", "src/jobs"].flatMap((stem) =>
   ["ts", "mts", "js", "mjs"].map((ending) => `${stem}.${ending}`),
 );
@@ -48,9 +48,14 @@ export async function loadJobs(file: string): Promise<JobFile> {
   });
 }
 
+/** The first of the default files that exists. */
+export function usualJobFile(): string | undefined {
+  return USUAL_PLACES.find((place) => existsSync(place));
+}
+
 /** The named file, or the default file that exists. */
 export function findJobFile(named: string | undefined): string {
-  const file = named ?? USUAL_PLACES.find((place) => existsSync(place));
+  const file = named ?? usualJobFile();
   if (file !== undefined) return file;
   throw new CommandFailure("There is no job file: neither jobs.ts nor src/jobs.ts exists.", {
     hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
@@ -58,14 +63,23 @@ export function findJobFile(named: string | undefined): string {
   });
 }
 
-/** Returns the job of this type, or throws with the type that was most likely meant. */
-export function requireType(type: string, jobs: readonly AnyContract[], file: string): AnyContract {
+/**
+ * Returns the job of this type, or throws with the type that was most likely meant. `otherwise`
+ * says what to do if no type of the file was meant.
+ */
+export function requireType(
+  type: string,
+  jobs: readonly AnyContract[],
+  file: string,
+  otherwise = "",
+): AnyContract {
   const job = jobs.find((each) => each.type === type);
   if (job !== undefined) return job;
   const known = jobs.map((each) => each.type);
   const near = closest(type, known);
+  const meant = near === null ? `The types are ${known.join(", ")}.` : `Did you mean ${near}?`;
   throw new CommandFailure(`${file} has no job of type "${type}".`, {
-    hint: near === null ? `The types are ${known.join(", ")}.` : `Did you mean ${near}?`,
+    hint: otherwise === "" ? meant : `${meant} ${otherwise}`,
     exitCode: EXIT.usage,
   });
 }

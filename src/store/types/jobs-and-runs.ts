@@ -117,6 +117,8 @@ export interface WorkerInfo {
   /** The protocol version of the worker. A store that requires a newer one gives it no work. */
   readonly protocol: number;
   readonly leaseMs: number;
+  /** The time between two heartbeats. */
+  readonly beatMs: number;
   /** The types that it runs. Shown to operators; claims name their types themselves. */
   readonly types: readonly string[];
   /** The lanes in which it has slots. Slots of `general` take jobs of any lane. */

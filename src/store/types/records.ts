@@ -220,6 +220,9 @@ export interface WorkerRecord {
   readonly joinedAt: number;
   /** The end of its lease by the store's clock; in the past for a silent worker. */
   readonly until: number;
+  /** The time between two heartbeats, and the time since the last one by the store's clock. */
+  readonly beatMs: number;
+  readonly beatAgoMs: number;
   /** The heartbeat counter. A rescuer compares it instead of clocks. */
   readonly beats: number;
   readonly quiet: boolean;

@@ -17,7 +17,7 @@ export function workersListSuite(open: OpenStore): void {
       const { store, clock } = db;
       const takes = { types: ["email", "sms"], lanes: ["fast"], slots: 7, tenant: "acme" };
       const process = { host: "mill-7", pid: 4_711, version: "1.2.3" };
-      const info = workerInfo({ ...process, ...takes, leaseMs: 9_000 });
+      const info = workerInfo({ ...process, ...takes, leaseMs: 9_000, beatMs: 700 });
       await store.register(info);
 
       expect(await store.workers(10)).toEqual([
@@ -28,6 +28,8 @@ export function workersListSuite(open: OpenStore): void {
           joinedAt: clock.now(),
           until: clock.now() + 9_000,
           beats: 0,
+          beatMs: 700,
+          beatAgoMs: 0,
           quiet: false,
           running: 0,
           prefetched: 0,
@@ -55,6 +57,24 @@ export function workersListSuite(open: OpenStore): void {
       expect(await store.workers(10)).toMatchObject([
         { id: worker, joinedAt, beats: 2, until: clock.now() + 7_000 },
       ]);
+    });
+
+    test("tells how long ago the last heartbeat was, by the clock of the store", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const info = workerInfo();
+      const agoMs = async () => (await store.workers(10))[0]?.beatAgoMs;
+      await store.register(info);
+      await clock.advance(1_500);
+      expect(await agoMs()).toBe(1_500);
+
+      await store.renew(info.id, 5_000);
+      await clock.advance(400);
+      expect(await agoMs()).toBe(400);
+
+      await store.register(info);
+      await clock.advance(90_000);
+      expect(await agoMs()).toBe(90_000);
     });
 
     test("counts what a worker holds: begun, and in its buffers", async () => {

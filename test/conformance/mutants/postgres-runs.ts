@@ -247,6 +247,9 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["youngest first", "ORDER BY worker.joined_at", "ORDER BY worker.joined_at DESC"],
       ["what has ended is running", "done.key = run.key", "false"],
     ],
+    renew_worker: [
+      ["a renewal is no heartbeat", "renewed_at = moment.at", "renewed_at = worker.renewed_at"],
+    ],
   },
   rescue: {
     lock_process: [

@@ -151,7 +151,13 @@ export const SQLITE_FAULTS: Faults = {
       ["a worker says nothing of its lanes", ":lanes", "'[]'"],
       ["a worker says nothing of its slots", ":slots", "0"],
       ["a worker says nothing of its tenant", ":tenant", "NULL"],
+      [
+        "a worker that joins again sends no heartbeat",
+        "renewed_at = :now",
+        "renewed_at = renewed_at",
+      ],
     ],
+    renew_worker: [["a renewal is no heartbeat", "renewed_at = :now", "renewed_at = renewed_at"]],
     list_workers: [
       ["the limit is dropped", "LIMIT :limit", ""],
       ["youngest first", "ORDER BY joined_at, id", "ORDER BY joined_at DESC, id DESC"],

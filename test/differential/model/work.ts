@@ -59,11 +59,12 @@ export function register(world: World, info: WorkerInfo): void {
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
   if (known === undefined) {
-    const life = { joinedAt: now, until, beats: 0, quiet: false, diedWith: null, ended: [] };
-    world.workers.set(info.id, { info, ...life });
+    const life = { joinedAt: now, until, renewedAt: now, beats: 0, quiet: false };
+    world.workers.set(info.id, { info, ...life, diedWith: null, ended: [] });
     return;
   }
   known.until = until;
+  known.renewedAt = now;
   known.beats += 1;
   known.diedWith = null;
 }
@@ -79,6 +80,7 @@ export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal 
   if (known === undefined) return { status: "lost" };
   const now = world.clock.now();
   known.until = now + leaseMs;
+  known.renewedAt = now;
   known.beats += 1;
   known.diedWith = null;
   const runs = leasesOf(world, worker).flatMap((lease) => lease.runs);
@@ -109,10 +111,11 @@ export function workers(world: World, limit: number): WorkerRecord[] {
 
 function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorker): WorkerRecord {
   const { leaseMs: _leaseMs, protocol: _protocol, process: _process, ...same } = info;
-  const { diedWith: _diedWith, ...life } = rest;
+  const { diedWith: _diedWith, renewedAt, ...life } = rest;
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
   const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
-  return { ...same, ...life, running: open.length - prefetched, prefetched };
+  const beatAgoMs = world.clock.now() - renewedAt;
+  return { ...same, ...life, beatAgoMs, running: open.length - prefetched, prefetched };
 }
 
 export function claim(world: World, request: ClaimRequest): Claim {

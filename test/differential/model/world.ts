@@ -75,6 +75,7 @@ export interface ModelWorker {
   readonly info: WorkerInfo;
   readonly joinedAt: number;
   until: number;
+  renewedAt: number;
   beats: number;
   quiet: boolean;
   /** How many runs its process had begun, once a worker of the process was found dead. */

@@ -28,6 +28,7 @@ export async function register(session: Session, worker: WorkerInfo): Promise<vo
       slots: worker.slots,
       tenant: worker.tenant,
       lease_ms: Math.round(worker.leaseMs),
+      beat_ms: Math.round(worker.beatMs),
     }),
   );
 }
@@ -78,10 +79,12 @@ export async function quiet(session: Session, worker: WorkerId): Promise<boolean
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
-  return rows.map(({ types, lanes, joined_at: joinedAt, buffered: prefetched, ...row }) => ({
+  return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, types, lanes, ...row }) => ({
     ...row,
-    joinedAt,
-    prefetched,
+    joinedAt: joined_at,
+    prefetched: buffered,
+    beatMs: beat_ms,
+    beatAgoMs: beat_ago_ms,
     types: JSON.parse(types),
     lanes: JSON.parse(lanes),
   }));

@@ -32,6 +32,7 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
     tenant: worker.tenant,
     now,
     until: now + worker.leaseMs,
+    beat_ms: Math.round(worker.beatMs),
   });
 }
 
@@ -47,7 +48,7 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const { sql, clock } = session;
   const id = idBytes(worker);
   const now = clock.now();
-  const row = sql.get("renew_worker", { id, until: now + leaseMs });
+  const row = sql.get("renew_worker", { id, now, until: now + leaseMs });
   if (row === undefined) return { status: "lost" };
   const open = openAmong(session, sql.all("leases_of_worker", { worker: id }).flatMap(runsOf));
   const { toCancel } = splitByRequest(session, open);
@@ -82,7 +83,8 @@ export function quiet({ sql }: Session, worker: WorkerId): boolean {
 }
 
 export function workers(session: Session, limit: number): WorkerRecord[] {
-  const { sql } = session;
+  const { sql, clock } = session;
+  const now = clock.now();
   return sql.all("list_workers", { limit: bounded(limit, WORKERS_MAX) }).map((row) => {
     const open = sql
       .all("leases_of_worker", { worker: row.id })
@@ -97,6 +99,8 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       version: row.version,
       joinedAt: row.joined_at,
       until: row.until,
+      beatMs: row.beat_ms,
+      beatAgoMs: now - row.renewed_at,
       beats: row.beats,
       quiet: row.quiet === 1,
       types,

@@ -1,15 +1,15 @@
 /** `millrace jobs logs`: prints the log lines of a job to stdout. */
 import type { Command } from "commander";
-import type { LogView } from "../../api/logs.ts";
-import type { Millrace } from "../../api/client.ts";
-import { plainLines } from "../../lib/plain-text.ts";
-import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
-import { detached, exitCodeOfJob, pollUntilEnd } from "../follow/follow.ts";
-import { LogReader, shownLog, shownMissed } from "../follow/log-lines.ts";
-import { databaseOption, outputOption } from "../terminal/options.ts";
-import { json, jsonLine, type Format } from "../terminal/output.ts";
-import { withExistingMill, type Shell } from "../shell.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { LogView } from "../../../api/logs.ts";
+import type { Millrace } from "../../../api/client.ts";
+import { plainLines } from "../../../lib/plain-text.ts";
+import { EXIT, CommandFailure, type ExitCode } from "../../terminal/exit-codes.ts";
+import { detached, exitCodeOfJob, pollUntilEnd } from "../../follow/follow.ts";
+import { LogReader, shownLog, shownMissed } from "../../follow/log-lines.ts";
+import { databaseOption, outputOption } from "../../terminal/options.ts";
+import { json, jsonLine, type Format } from "../../terminal/output.ts";
+import { withExistingMill, type Shell } from "../../shell.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 
 interface LogsOptions {
   readonly db: string;

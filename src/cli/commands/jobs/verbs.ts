@@ -1,10 +1,10 @@
 /** `millrace jobs cancel|retry|fail|release`: acts on one job. */
 import type { Command } from "commander";
-import type { JobView, Millrace } from "../../api/client.ts";
-import { EXIT } from "../terminal/exit-codes.ts";
-import { databaseOption, outputOption } from "../terminal/options.ts";
-import { json, type Format } from "../terminal/output.ts";
-import { withExistingMill, type Shell } from "../shell.ts";
+import type { JobView, Millrace } from "../../../api/client.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { databaseOption, outputOption } from "../../terminal/options.ts";
+import { json, type Format } from "../../terminal/output.ts";
+import { withExistingMill, type Shell } from "../../shell.ts";
 
 interface JobVerbOptions {
   readonly db: string;

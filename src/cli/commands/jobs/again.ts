@@ -1,0 +1,16 @@
+/** The commands that continue what a command about jobs has begun. */
+import type { Command } from "commander";
+import { shellWord } from "../../../lib/shell-word.ts";
+import { shownUrl } from "../../../lib/url-password.ts";
+
+/** The command that follows a job again, on the same store. */
+export function followAgain(id: string, command: Command): string {
+  return jobsAgain(`follow ${id}`, command);
+}
+
+/** A command of `millrace jobs`, on the same store. */
+export function jobsAgain(words: string, command: Command): string {
+  const isNamed = command.getOptionValueSource("db") === "cli";
+  if (!isNamed) return `millrace jobs ${words}`;
+  return `millrace jobs ${words} --db ${shellWord(shownUrl(String(command.getOptionValue("db"))))}`;
+}

@@ -1,0 +1,123 @@
+/** `millrace jobs list`: shows jobs, newest first. */
+import type { Command } from "commander";
+import type { State } from "../../../core/job.ts";
+import type { JobView, Millrace } from "../../../api/client.ts";
+import { plain } from "../../../lib/plain-text.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
+import { systemClock } from "../../../lib/system.ts";
+import { EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
+import { nearestType } from "../../nearest-type.ts";
+import {
+  databaseOption,
+  limitOption,
+  outputOption,
+  parseStates,
+  parseTag,
+} from "../../terminal/options.ts";
+import { ageOf, errorOf, json, table, type Format } from "../../terminal/output.ts";
+import { given, withExistingMill, type Shell } from "../../shell.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+import { jobsAgain } from "./again.ts";
+
+interface JobListOptions {
+  readonly db: string;
+  readonly state?: readonly (State | "pending")[];
+  readonly type?: string;
+  readonly tenant?: string;
+  readonly category?: string;
+  readonly correlation?: string;
+  readonly parent?: string;
+  readonly tag?: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly after?: string;
+  readonly output: Format;
+}
+
+export function declareList(jobs: Command, { terminal, end }: Shell): void {
+  jobs
+    .command("list")
+    .description("Show jobs, newest first.")
+    .option(
+      "--state <states>",
+      "in one of these states, separated by commas; pending means scheduled or queued",
+      parseStates,
+    )
+    .option("--type <name>", "of this type")
+    .option("--tenant <name>", "of this tenant")
+    .option("--category <name>", "of this category")
+    .option("--correlation <id>", "with this correlation id")
+    .option("--parent <id>", "enqueued by the handler of this job")
+    .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
+    .addOption(limitOption())
+    .option("--after <position>", "continue where a page ended, or after the job with this id")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (options: JobListOptions, command: Command) => {
+      const again = jobsAgain(listWords(options, command), command);
+      end(await withExistingMill(options.db, (mill) => list(mill, options, again, terminal)));
+    });
+}
+
+/** The words of the command that lists with the same filter. */
+function listWords(options: JobListOptions, command: Command): string {
+  const { state, type, tenant, category, correlation, parent, tag = {} } = options;
+  const limit = command.getOptionValueSource("limit") === "cli" ? [`--limit ${options.limit}`] : [];
+  const wanted = { state: state?.join(","), type, tenant, category, correlation, parent };
+  const filters = Object.entries(wanted).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+  );
+  const tags = Object.entries(tag).map((each) => `--tag ${shellWord(each.join("="))}`);
+  return ["list", ...filters, ...tags, ...limit].join(" ");
+}
+
+async function list(
+  mill: Millrace,
+  options: JobListOptions,
+  again: string,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { state, type, tenant, category, tag: tags, limit, after, output } = options;
+  const { correlation: correlationId, parent: parentId } = options;
+  const names = { type, tenant, category, correlationId, parentId, tags };
+  const filter = given({ state, ...names, limit, after });
+  const page = await mill.jobs.list(filter);
+  if (output === "json") {
+    terminal.out(json(page));
+    return EXIT.success;
+  }
+  if (page.jobs.length > 0) terminal.out(tableOf(page.jobs));
+  else if (!page.cutShort) await tellNone(mill, type, terminal);
+  if (page.cutShort) terminal.err(CUT_SHORT);
+  else if (page.next !== null) terminal.err("There are more. ");
+  if (page.next !== null) terminal.err(`Continue with: ${again} --after ${page.next}\n`);
+  return EXIT.success;
+}
+
+const CUT_SHORT =
+  "The search was cut short at its maximum of jobs per page: matching jobs may follow. ";
+
+async function tellNone(
+  mill: Millrace,
+  type: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const near = type === undefined ? null : await nearestType(mill, type);
+  const advice = near === null ? "" : ` Did you mean ${plain(near)}?`;
+  terminal.err(`No jobs match.${advice}\n`);
+}
+
+function tableOf(jobs: readonly JobView[]): string {
+  const now = systemClock.now();
+  return table(
+    ["ID", "TYPE", "STATE", "ATTEMPTS", "TENANT", "AGE", "ERROR"],
+    jobs.map((job) => [
+      job.id,
+      job.type,
+      job.state,
+      `${job.attempts}/${job.maxAttempts}`,
+      job.tenant,
+      ageOf(job.createdAt, now),
+      errorOf(job.error),
+    ]),
+  );
+}
