@@ -63,7 +63,7 @@ export class Lane {
   constructor(parts: LaneParts) {
     this.#parts = parts;
     this.name = parts.name;
-    this.#prefetched = new PrefetchedJobs(parts.store);
+    this.#prefetched = new PrefetchedJobs(parts);
     this.#marked = new MarkedJobs(parts);
   }
 
@@ -93,9 +93,10 @@ export class Lane {
     this.#dryUntil = -Infinity;
   }
 
-  /** No run and no claim. Prefetched jobs have not started. */
+  /** No run, no claim and no job that is marked as started. */
   get isIdle(): boolean {
-    return this.#running === 0 && this.#fills === 0 && !this.#isMarking && this.#marked.size === 0;
+    const hasMarks = this.#isMarking || this.#marked.size > 0 || this.#prefetched.isUnsure;
+    return this.#running === 0 && this.#fills === 0 && !hasMarks;
   }
 
   /** A run of this lane has ended, after `ms`. The slot takes a job that is marked as started. */
@@ -125,7 +126,7 @@ export class Lane {
     this.#isMarking = true;
     this.#marking = Math.min(next.length, free);
     try {
-      await this.#prefetched.start(next, (...begun) => this.#marked.add(...begun));
+      this.#marked.add(await this.#prefetched.start(next));
     } finally {
       this.#isMarking = false;
       this.#marking = 0;
