@@ -151,9 +151,13 @@ export class Lane {
     this.#marked.giveBack();
   }
 
-  /** Fills free slots with jobs that are marked as started. */
+  /**
+   * Fills free slots with jobs that are marked as started. A mark that is too old goes back: for the
+   * thread that ends the runs of a blocked event loop, the time of the run starts with the mark.
+   */
   #startMarked(): void {
     const { isOpen, hasRoom } = this.#parts;
+    if (this.#marked.isOverdue) this.returnMarked();
     while (this.free > 0 && isOpen() && hasRoom()) {
       const next = this.#marked.take();
       if (next === undefined) return;

@@ -11,7 +11,7 @@ import type { Outcome } from "../../core/outcome.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { RunName } from "../run/lock-queue.ts";
 
-/** How long a job that is marked as started waits for a slot. */
+/** How long a job that is marked as started waits for a slot. A heartbeat or a free slot looks. */
 const MARK_MS_MAX = 2_000;
 
 /** How a run ends whose handler was not called. */
