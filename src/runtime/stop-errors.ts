@@ -3,12 +3,14 @@ import { formatDuration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { Logger } from "../api/context.ts";
 
-/** A step that fails does not prevent the following steps. */
-export async function tryStep(logger: Logger, step: () => Promise<unknown>): Promise<void> {
+/** A step that fails does not prevent the following steps. False: the step has failed. */
+export async function tryStep(logger: Logger, step: () => Promise<unknown>): Promise<boolean> {
   try {
     await step();
+    return true;
   } catch (error) {
     logger.warn("a step of the stop failed; the stop continues", { error });
+    return false;
   }
 }
 

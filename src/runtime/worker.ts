@@ -9,7 +9,7 @@
  */
 import { hostname } from "node:os";
 import type { JobDefaults } from "../jobs/new-job.ts";
-import { within, type Clock, type Dice } from "../core/clock.ts";
+import { wait, within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import type { Logger } from "../api/context.ts";
 import type { Worker } from "../api/worker.ts";
@@ -125,7 +125,10 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   async empty(): Promise<void> {
-    await tryStep(this.#parts.logger, () => this.#lanes.returnPrefetched());
+    const { clock, logger, settings } = this.#parts;
+    const returned = await tryStep(logger, () => this.#lanes.returnPrefetched());
+    // The store may know jobs as started that wait here: the process is not empty before.
+    if (!returned) await wait(clock, settings.pollMs);
     await this.#claimLoop.passEnded();
     await this.#running.emptied();
     await this.#runs.settled();

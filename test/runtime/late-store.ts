@@ -13,8 +13,8 @@ export interface LateStoreTest
   extends
     Pick<RuntimeTest, "mill" | "store" | "outcomes" | "settled" | "advance" | "crashAt">,
     AsyncDisposable {
-  /** The answers of all calls of this verb come when the latch opens. */
-  readonly holdAnswers: (verb: "renew" | "claim" | "startPrefetched") => Latch;
+  /** The answers of all calls of this verb come when the latch opens, or are lost then. */
+  readonly holdAnswers: (verb: "renew" | "claim" | "startPrefetched", fate?: "lost") => Latch;
 }
 
 /** `settled` waits for turns of the event loop, not for the answers of the store. */
@@ -36,13 +36,14 @@ export async function openLateStore(): Promise<LateStoreTest> {
     advance: (duration) => clock.move(durationMs(duration, "duration"), settled),
     crashAt: (point) => mill.crashAt(point),
     outcomes: async ({ id }) => (await mill.jobs.attempts(id)).map(({ outcome }) => outcome),
-    holdAnswers(verb) {
+    holdAnswers(verb, fate) {
       const answered = latch();
       held.push(answered);
       const call: (...args: any[]) => Promise<unknown> = store[verb].bind(store);
       const restore = replaceVerb(store, verb, async (...args: unknown[]) => {
         const answer = await call(...args);
         await answered.passed;
+        if (fate === "lost") throw new Error("planted: the answer was lost");
         return answer;
       });
       void answered.passed.then(restore);

@@ -67,7 +67,7 @@ export class Lane {
   constructor(parts: LaneParts) {
     this.#parts = parts;
     this.name = parts.name;
-    this.#prefetched = new PrefetchedJobs(parts.store);
+    this.#prefetched = new PrefetchedJobs(parts);
     this.#marked = new MarkedJobs(parts);
   }
 
@@ -97,9 +97,10 @@ export class Lane {
     this.#dryUntil = -Infinity;
   }
 
-  /** No run and no claim. Prefetched jobs have not started. */
+  /** No run, no claim and no job that is marked as started. */
   get isIdle(): boolean {
-    return this.#running === 0 && this.#fills === 0 && !this.#isMarking && this.#marked.size === 0;
+    const hasMarks = this.#isMarking || this.#marked.size > 0 || this.#prefetched.isUnsure;
+    return this.#running === 0 && this.#fills === 0 && !hasMarks;
   }
 
   /** A run of this lane has ended, after `ms`. The slot takes a job that is marked as started. */
@@ -129,7 +130,7 @@ export class Lane {
     this.#isMarking = true;
     this.#marking = Math.min(next.length, free);
     try {
-      await this.#prefetched.start(next, (...begun) => this.#marked.add(...begun));
+      this.#marked.add(await this.#prefetched.start(next));
     } finally {
       this.#isMarking = false;
       this.#marking = 0;
@@ -154,9 +155,13 @@ export class Lane {
     this.#marked.giveBack();
   }
 
-  /** Fills free slots with jobs that are marked as started. */
+  /**
+   * Fills free slots with jobs that are marked as started. A mark that is too old goes back: for the
+   * thread that ends the runs of a blocked event loop, the time of the run starts with the mark.
+   */
   #startMarked(): void {
     const { isOpen, hasRoom } = this.#parts;
+    if (this.#marked.isOverdue) this.returnMarked();
     while (this.free > 0 && isOpen() && hasRoom()) {
       const next = this.#marked.take();
       if (next === undefined) return;

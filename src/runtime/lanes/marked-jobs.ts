@@ -11,21 +11,26 @@ import type { Outcome } from "../../core/outcome.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { RunName } from "../run/lock-queue.ts";
 
-/** How long a job that is marked as started waits for a slot. */
+/** How long a job that is marked as started waits for a slot. A heartbeat or a free slot looks. */
 const MARK_MS_MAX = 2_000;
 
 /** How a run ends whose handler was not called. */
 export type UnbegunOutcome = Outcome & { readonly type: "interrupted" | "cancelled" };
 
+/** Settles a run that was marked as started, and whose handler was not called. */
+export type SettleUnbegun = (lease: Lease, job: ClaimedJob, outcome: UnbegunOutcome) => void;
+
 export interface MarkedJobsParts {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Settles a run that was marked as started, and whose handler was not called. */
-  readonly settleUnbegun: (lease: Lease, job: ClaimedJob, outcome: UnbegunOutcome) => void;
+  readonly settleUnbegun: SettleUnbegun;
 }
 
-interface MarkedJob {
+export interface LeasedJob {
   readonly lease: Lease;
   readonly job: ClaimedJob;
+}
+
+interface MarkedJob extends LeasedJob {
   /** When the store had marked the job, by the monotonic clock. */
   readonly at: number;
 }
@@ -49,13 +54,13 @@ export class MarkedJobs {
   }
 
   /** The store has marked these jobs. */
-  add(lease: Lease, jobs: readonly ClaimedJob[]): void {
+  add(jobs: readonly LeasedJob[]): void {
     const at = this.#parts.clock.monotonic();
-    for (const job of jobs) this.#jobs.push({ lease, job, at });
+    for (const { lease, job } of jobs) this.#jobs.push({ lease, job, at });
   }
 
   /** The job that has waited longest. */
-  take(): MarkedJob | undefined {
+  take(): LeasedJob | undefined {
     return this.#jobs.shift();
   }
 

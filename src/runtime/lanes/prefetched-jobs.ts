@@ -9,6 +9,7 @@
 import { isEndedByCrash } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
+import type { LeasedJob, SettleUnbegun } from "./marked-jobs.ts";
 
 /** The working time that a prefetch may hold. */
 const PREFETCH_MS = 500;
@@ -19,20 +20,30 @@ const SMOOTHING = 0.1;
 /** The share of the store in the duration of a run. No run is faster. */
 const RUN_MS_MIN = 0.2;
 
+export interface PrefetchedJobsParts {
+  readonly store: Pick<JobStore, "startPrefetched" | "returnPrefetched">;
+  readonly settleUnbegun: SettleUnbegun;
+}
+
 interface Prefetch {
   readonly lease: Lease;
   readonly jobs: ClaimedJob[];
+  /** The mark that is under way, which never rejects. */
+  marking: Promise<unknown>;
+  /** So many of the first jobs may be marked: the answer of the store was lost. */
+  unsure: number;
 }
 
 export class PrefetchedJobs {
-  readonly #store: Pick<JobStore, "startPrefetched" | "returnPrefetched">;
+  readonly #parts: PrefetchedJobsParts;
   #current: Prefetch | null = null;
   /** Jobs whose return is under way, or has failed: only this worker can return them. */
   readonly #returning = new Set<Prefetch>();
+  #givingBack: Promise<void> | null = null;
   #averageMs: number | null = null;
 
-  constructor(store: Pick<JobStore, "startPrefetched" | "returnPrefetched">) {
-    this.#store = store;
+  constructor(parts: PrefetchedJobsParts) {
+    this.#parts = parts;
   }
 
   get isEmpty(): boolean {
@@ -42,6 +53,12 @@ export class PrefetchedJobs {
   /** Jobs are on their way back to the queue. */
   get isReturning(): boolean {
     return this.#returning.size > 0;
+  }
+
+  /** The store may know jobs as started that wait here. */
+  get isUnsure(): boolean {
+    const waiting = this.#current === null ? this.#returning : [this.#current, ...this.#returning];
+    return [...waiting].some(({ unsure }) => unsure > 0);
   }
 
   /** A run of the lane has taken so long. */
@@ -58,7 +75,7 @@ export class PrefetchedJobs {
   }
 
   keep(lease: Lease, jobs: readonly ClaimedJob[]): void {
-    this.#current = { lease, jobs: [...jobs] };
+    this.#current = { lease, jobs: [...jobs], marking: Promise.resolve(), unsure: 0 };
   }
 
   /** The next jobs to mark: as many as there are free slots, and others that may be ahead. */
@@ -68,34 +85,63 @@ export class PrefetchedJobs {
     return last === -1 ? most : most.slice(0, Math.max(free, last));
   }
 
-  /** Marks these jobs, the first ones, as started. Passes on those that may run. */
-  async start(
-    next: readonly ClaimedJob[],
-    onBegun: (lease: Lease, jobs: readonly ClaimedJob[]) => void,
-  ): Promise<void> {
+  /** Marks the next jobs as started. Answers those that may run. */
+  async start(next: readonly ClaimedJob[]): Promise<readonly LeasedJob[]> {
     const prefetch = this.#current;
-    if (prefetch === null) return;
+    if (prefetch === null) return [];
+    const marked = this.#mark(prefetch, next.length);
+    prefetch.marking = marked.catch(() => {});
+    const begun = await marked;
+    if (prefetch.jobs.length === 0 && this.#current === prefetch) this.#current = null;
+    return begun;
+  }
+
+  /** Marks the first jobs of a prefetch. If the call fails, they stay in the prefetch. */
+  async #mark(prefetch: Prefetch, count: number): Promise<readonly LeasedJob[]> {
     const { lease, jobs } = prefetch;
+    const next = jobs.slice(0, count);
     const keys = next.map(({ key }) => key);
-    const { begun } = await this.#store.startPrefetched(lease, keys);
-    // After the call: if it fails, the jobs stay in the prefetch.
-    jobs.splice(0, next.length);
-    if (jobs.length === 0 && this.#current === prefetch) this.#current = null;
-    const mayRun = new Set(begun);
-    onBegun(
-      lease,
-      next.filter(({ key }) => mayRun.has(key)),
-    );
+    try {
+      const { begun } = await this.#parts.store.startPrefetched(lease, keys);
+      jobs.splice(0, count);
+      prefetch.unsure = Math.max(0, prefetch.unsure - count);
+      const mayRun = new Set(begun);
+      return next.filter(({ key }) => mayRun.has(key)).map((job) => ({ lease, job }));
+    } catch (error) {
+      prefetch.unsure = Math.max(prefetch.unsure, count);
+      throw error;
+    }
   }
 
   /** Returns all jobs to the queue, also those of an earlier call that failed. */
   async giveBack(): Promise<void> {
     if (this.#current !== null) this.#returning.add(this.#current);
     this.#current = null;
+    while (this.#returning.size > 0) {
+      this.#givingBack ??= this.#giveBackAll().finally(() => {
+        this.#givingBack = null;
+      });
+      await this.#givingBack;
+    }
+  }
+
+  async #giveBackAll(): Promise<void> {
     for (const prefetch of this.#returning) {
       const keys = prefetch.jobs.map(({ key }) => key);
-      await this.#store.returnPrefetched(prefetch.lease, keys);
+      await this.#parts.store.returnPrefetched(prefetch.lease, keys);
+      await prefetch.marking;
+      if (prefetch.unsure > 0) await this.#giveBackMarked(prefetch);
       this.#returning.delete(prefetch);
+    }
+  }
+
+  /**
+   * Started jobs are not returned, but settled. The mark is repeated to find them: the lease names
+   * no other job of the prefetch any more.
+   */
+  async #giveBackMarked(prefetch: Prefetch): Promise<void> {
+    for (const { lease, job } of await this.#mark(prefetch, prefetch.unsure)) {
+      this.#parts.settleUnbegun(lease, job, { type: "interrupted" });
     }
   }
 }

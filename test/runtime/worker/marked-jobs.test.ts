@@ -104,4 +104,19 @@ describe("a prefetched job that is marked as started ahead", () => {
     end.open();
     await kit.settled();
   });
+
+  test("is not run under a mark that is too old, also while heartbeats fail", async () => {
+    await using kit = await openTest();
+    const { marked, endOne, ran } = await withMarked(kit);
+    const repair = replaceVerb(kit.store, "renew", () => Promise.reject(new Error("planted")));
+    await kit.advance("10s");
+
+    endOne(1);
+    await kit.settled();
+    repair();
+    await kit.advance("5s");
+
+    expect(ran.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+    expect(await kit.outcomes(marked)).toEqual(["interrupted", "succeeded"]);
+  });
 });

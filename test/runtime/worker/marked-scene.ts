@@ -11,6 +11,10 @@ export interface MarkedSettings {
   readonly long?: number;
   readonly maxAttempts?: number;
   readonly onOrphan?: "retry" | "fail";
+  /** Lanes beside the general one. */
+  readonly lanes?: Readonly<Record<string, number>>;
+  /** Called by every handler. */
+  readonly during?: () => Promise<void>;
   /** How many jobs are marked. Default: one for each slot. */
   readonly marks?: number;
 }
@@ -21,7 +25,7 @@ export interface MarkedSettings {
  * which has ended, then one for each slot, then the jobs that wait.
  */
 export async function withMarked(kit: MarkedKit, settings: MarkedSettings = {}) {
-  const { slots = 1, long = slots, marks = slots, ...others } = settings;
+  const { slots = 1, long = slots, marks = slots, lanes = {}, during, ...others } = settings;
   const end = latch();
   const ends = new Map(Array.from({ length: long }, (_, index) => [index + 1, latch()]));
   const note = latch();
@@ -37,18 +41,19 @@ export async function withMarked(kit: MarkedKit, settings: MarkedSettings = {}) 
     busy += 1;
     busiest = Math.max(busiest, busy);
     if (number === 1) void note.passed.then(() => ctx.progress(50)).catch(() => {});
+    await during?.();
     const own = ends.get(number);
     if (own !== undefined) await Promise.race([end.passed, own.passed]);
     busy -= 1;
   });
-  const worker = kit.mill.work({ jobs: [job], lanes: { general: slots } });
+  const worker = kit.mill.work({ jobs: [job], lanes: { general: slots, ...lanes } });
   // A lane prefetches once it has seen that runs are short.
   await kit.mill.enqueue(job, 0);
   await kit.settled();
   const numbers = Array.from({ length: 2 * slots + 1 }, (_, index) => job.of(index + 1));
   const jobs = await kit.mill.enqueueMany(numbers);
   await kit.settled();
-  const [info] = await kit.store.workers(10);
+  const info = (await kit.store.workers(10)).find(({ id }) => id === worker.id);
   const prefetched = slots + 1 - marks;
   assert.deepEqual([info?.running, info?.prefetched], [slots + marks, prefetched]);
   const [running, waiting] = [jobs.slice(0, slots), jobs.slice(slots)];

@@ -175,8 +175,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a prefetch starts without telling the store",
     file: "src/runtime/lanes/prefetched-jobs.ts",
-    now: "next.filter(({ key }) => mayRun.has(key)),",
-    planted: "next.filter(({ key }) => mayRun.has(key) || true),",
+    now: "next.filter(({ key }) => mayRun.has(key))",
+    planted: "next.filter(({ key }) => mayRun.has(key) || true)",
     breaks: "I7, I8",
   },
   {

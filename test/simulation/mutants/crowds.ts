@@ -27,15 +27,15 @@ export const crowdMutants: readonly Mutant[] = [
   {
     name: "every second prefetched job is forgotten",
     file: "src/runtime/lanes/prefetched-jobs.ts",
-    now: "this.#current = { lease, jobs: [...jobs] };",
-    planted: "this.#current = { lease, jobs: jobs.filter((_, index) => index % 2 === 0) };",
+    now: "this.#current = { lease, jobs: [...jobs], ",
+    planted: "this.#current = { lease, jobs: jobs.filter((_, index) => index % 2 === 0), ",
     breaks: "I21, I24",
   },
   {
     name: "every second job that starts from a prefetch is not run",
     file: "src/runtime/lanes/prefetched-jobs.ts",
-    now: "next.filter(({ key }) => mayRun.has(key)),",
-    planted: "next.filter(({ key }, index) => index % 2 === 0 && mayRun.has(key)),",
+    now: "next.filter(({ key }) => mayRun.has(key))",
+    planted: "next.filter(({ key }, index) => index % 2 === 0 && mayRun.has(key))",
     breaks: "I21, I24",
   },
   {
