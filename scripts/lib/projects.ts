@@ -92,7 +92,7 @@ export const PROJECTS: readonly TestProject[] = [
   },
   {
     name: "postgres",
-    include: ["test/postgres/*.test.ts"],
+    include: ["test/postgres/**/*.test.ts"],
     budgetSeconds: 180,
     testSeconds: 120,
     batch: "processes",

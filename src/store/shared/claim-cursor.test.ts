@@ -3,6 +3,8 @@ import { LowWaterMarks, type Position, type ClaimRange } from "./claim-cursor.ts
 
 const LANE = 3;
 
+type Take = ReturnType<typeof scripted>["take"];
+
 /** Answers these positions, one list per scan, and records the ranges of each scan. */
 function scripted(...answers: readonly Position[][]): {
   seen: (readonly ClaimRange[] | null)[];
@@ -28,10 +30,24 @@ function cursorAt(start = 1_000): {
   cursor: ReturnType<LowWaterMarks["of"]>;
   lowWater: LowWaterMarks;
   move: (ms: number) => void;
+  /** The wake-ups that were asked for. */
+  wakeUps: readonly number[];
 } {
   let now = start;
-  const lowWater = new LowWaterMarks(() => now);
-  return { lowWater, cursor: lowWater.of("all"), move: (ms) => void (now += ms) };
+  const wakeUps: number[] = [];
+  const lowWater = new LowWaterMarks(
+    () => now,
+    (ms) => wakeUps.push(ms),
+  );
+  return { lowWater, cursor: lowWater.of("all"), move: (ms) => void (now += ms), wakeUps };
+}
+
+/** Scans from the beginning take `ms`. */
+function slowed(take: Take, move: (ms: number) => void, ms: number): Take {
+  return async (ranges) => {
+    if (ranges === null) move(ms);
+    return take(ranges);
+  };
 }
 
 describe("ClaimCursor", () => {
@@ -99,10 +115,7 @@ describe("ClaimCursor", () => {
   test("does not rescan while rescans have used up their budget", async () => {
     const { cursor, move } = cursorAt();
     const { seen, take } = scripted([position(9, 40, 2)], [], []);
-    const slow: typeof take = async (ranges) => {
-      if (ranges === null) move(5_000);
-      return take(ranges);
-    };
+    const slow = slowed(take, move, 5_000);
     await cursor.scan(1, slow);
 
     const batch = await cursor.scan(1, slow);
@@ -116,10 +129,7 @@ describe("ClaimCursor", () => {
     const { cursor, move } = cursorAt();
     const late = position(9, 30, 1);
     const { seen, take } = scripted([position(9, 40, 2)], [], [late]);
-    const slow: typeof take = async (ranges) => {
-      if (ranges === null) move(60_000);
-      return take(ranges);
-    };
+    const slow = slowed(take, move, 60_000);
     await cursor.scan(1, slow);
     move(1_000);
 
@@ -127,6 +137,40 @@ describe("ClaimCursor", () => {
 
     expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true]);
     expect(batch.positions).toEqual([late]);
+  });
+
+  test.each([
+    { rescanMs: 125, wakeInMs: 501 },
+    { rescanMs: 5_000, wakeInMs: 1_000 },
+  ])("asks for a wake-up when it may rescan, after $rescanMs ms", async (slow) => {
+    const { cursor, move, wakeUps } = cursorAt();
+    const { seen, take } = scripted([position(9, 40, 2)]);
+    await cursor.scan(1, slowed(take, move, slow.rescanMs));
+
+    await cursor.scan(1, take);
+    expect(seen.at(-1)).not.toBeNull();
+    expect(wakeUps).toEqual([slow.wakeInMs]);
+    move(slow.wakeInMs);
+    await cursor.scan(1, take);
+
+    expect(seen.at(-1)).toBeNull();
+    expect(wakeUps).toHaveLength(1);
+  });
+
+  test("rescans after the return of a job, although no budget is left", async () => {
+    const { cursor, lowWater, move, wakeUps } = cursorAt();
+    const returned = position(9, 30, 1);
+    const { seen, take } = scripted([position(9, 40, 2)], [], [returned], []);
+    const slow = slowed(take, move, 5_000);
+    await cursor.scan(1, slow);
+
+    lowWater.jobsReturned();
+    const batch = await cursor.scan(1, slow);
+    await cursor.scan(1, slow);
+
+    expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true, false]);
+    expect(batch.positions).toEqual([returned]);
+    expect(wakeUps).toHaveLength(1);
   });
 
   test("looks for a job from the marks first", async () => {

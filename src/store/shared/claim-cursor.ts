@@ -8,6 +8,11 @@
  * Therefore a rescan from the beginning is due after every wake-up, after an answer that was
  * shorter than the limit, and every 50 ms, as long as rescans take a small share of the time.
  * Beyond that share, an idle worker makes one per second and a busy worker one per ten seconds.
+ *
+ * An answer without a job is believed until the next wake-up or poll. So a claim that finds nothing
+ * and may not rescan yet asks for a wake-up at the time of the rescan. A lock that this process has
+ * released, or a job that it has returned, is a sure sign of a job below the marks: the next claim
+ * that finds nothing rescans whatever the budget.
  */
 import type { WakeUp } from "../store.ts";
 
@@ -51,10 +56,19 @@ class Budget {
   }
 
   hasRoom(): boolean {
+    return this.#left > 0;
+  }
+
+  /** When there is room again, if nothing is spent until then. */
+  get roomInMs(): number {
+    return Math.max(0, -this.#left) / RESCAN_SHARE + 1;
+  }
+
+  get #left(): number {
     const now = this.#monotonic();
     this.#leftMs = Math.min(BUDGET_MS_MAX, this.#leftMs + (now - this.#at) * RESCAN_SHARE);
     this.#at = now;
-    return this.#leftMs > 0;
+    return this.#leftMs;
   }
 
   spend(ms: number): void {
@@ -64,13 +78,12 @@ class Budget {
 
 /** The claim cursors of one store. */
 export class LowWaterMarks {
-  readonly #monotonic: () => number;
-  readonly #budget: Budget;
+  readonly #parts: CursorParts;
   readonly #cursors = new Map<string, ClaimCursor>();
 
-  constructor(monotonic: () => number) {
-    this.#monotonic = monotonic;
-    this.#budget = new Budget(monotonic);
+  /** `wakeIn` is to wake the workers of this process after so many milliseconds. */
+  constructor(monotonic: () => number, wakeIn: (ms: number) => void) {
+    this.#parts = { monotonic, wakeIn, budget: new Budget(monotonic) };
   }
 
   /** Claims with different filters have different cursors: one skips jobs that another takes. */
@@ -78,7 +91,7 @@ export class LowWaterMarks {
     const known = this.#cursors.get(filter);
     if (known !== undefined) return known;
     if (this.#cursors.size >= CURSORS_MAX) this.#cursors.clear();
-    const cursor = new ClaimCursor(this.#budget, this.#monotonic);
+    const cursor = new ClaimCursor(this.#parts);
     this.#cursors.set(filter, cursor);
     return cursor;
   }
@@ -86,6 +99,11 @@ export class LowWaterMarks {
   /** Jobs below the marks can be claimed again, and are more urgent than those above. */
   forget(): void {
     this.#cursors.clear();
+  }
+
+  /** This process has released a lock or returned a job: there are jobs below the marks. */
+  jobsReturned(): void {
+    for (const cursor of this.#cursors.values()) cursor.insistOnRescan();
   }
 
   /** Jobs may have appeared below the marks. */
@@ -107,10 +125,15 @@ export type Ranges = readonly ClaimRange[] | null;
 /** Claims jobs from these ranges. */
 type TakeJobs<Batch extends ClaimedPositions> = (ranges: Ranges) => Promise<Batch>;
 
+interface CursorParts {
+  readonly monotonic: () => number;
+  readonly wakeIn: (ms: number) => void;
+  readonly budget: Budget;
+}
+
 /** The low-water marks of claims with the same filter. */
 export class ClaimCursor {
-  readonly #budget: Budget;
-  readonly #monotonic: () => number;
+  readonly #parts: CursorParts;
   /** Marks by lane, then by priority. */
   readonly #lanes = new Map<number, Map<number, Position>>();
   /** When a rescan is due. */
@@ -118,15 +141,21 @@ export class ClaimCursor {
   #rescannedAt = -Infinity;
   /** A rescan has found a job that no scan from the marks would claim. */
   #mustRescan = false;
+  /** A scan from the marks that finds nothing is followed by a rescan. */
+  #insistsOnRescan = false;
 
-  constructor(budget: Budget, monotonic: () => number) {
-    this.#budget = budget;
-    this.#monotonic = monotonic;
+  constructor(parts: CursorParts) {
+    this.#parts = parts;
   }
 
   /** Makes a rescan due. */
   requestRescan(): void {
     this.#rescanAt = 0;
+  }
+
+  /** There are jobs below the marks. */
+  insistOnRescan(): void {
+    this.#insistsOnRescan = true;
   }
 
   /** Claims from the beginning if a rescan is due and within the budget, else from the marks. */
@@ -153,9 +182,10 @@ export class ClaimCursor {
     const ranges = this.#ranges();
     if (ranges !== null) {
       if (find(ranges)) return true;
-      if (!this.#mayRescan(IDLE_MS_MAX)) return false;
+      if (!this.#mayRescanIdle()) return false;
     }
-    const startedAt = this.#monotonic();
+    const startedAt = this.#parts.monotonic();
+    this.#insistsOnRescan = false;
     this.#mustRescan = find(null);
     this.#rescanned(startedAt);
     return this.#mustRescan;
@@ -163,7 +193,7 @@ export class ClaimCursor {
 
   /** Yields the ranges of each scan, and gets the jobs that were claimed from them. */
   *#steps<Batch extends ClaimedPositions>(limit: number): Generator<Ranges, Batch, Batch> {
-    const isDue = this.#lanes.size === 0 || this.#monotonic() >= this.#rescanAt;
+    const isDue = this.#lanes.size === 0 || this.#parts.monotonic() >= this.#rescanAt;
     if (this.#mustRescan || (isDue && this.#mayRescan(BUSY_MS_MAX))) {
       return yield* this.#scanFromBeginning<Batch>(limit);
     }
@@ -172,24 +202,34 @@ export class ClaimCursor {
     const { count } = batch;
     if (count >= limit) return batch;
     this.requestRescan();
-    if (count > 0 || !this.#mayRescan(IDLE_MS_MAX)) return batch;
+    if (count > 0 || !this.#mayRescanIdle()) return batch;
     return yield* this.#scanFromBeginning<Batch>(limit);
   }
 
+  /** After a scan that found nothing. If not yet, a wake-up comes when a rescan may be made. */
+  #mayRescanIdle(): boolean {
+    if (this.#insistsOnRescan || this.#mayRescan(IDLE_MS_MAX)) return true;
+    const { budget, wakeIn } = this.#parts;
+    wakeIn(Math.min(this.#rescannedAt + IDLE_MS_MAX - this.#parts.monotonic(), budget.roomInMs));
+    return false;
+  }
+
   #mayRescan(restMs: number): boolean {
-    return this.#budget.hasRoom() || this.#monotonic() - this.#rescannedAt >= restMs;
+    const { budget, monotonic } = this.#parts;
+    return budget.hasRoom() || monotonic() - this.#rescannedAt >= restMs;
   }
 
   #rescanned(startedAt: number): void {
-    this.#rescannedAt = this.#monotonic();
-    this.#budget.spend(this.#rescannedAt - startedAt);
+    this.#rescannedAt = this.#parts.monotonic();
+    this.#parts.budget.spend(this.#rescannedAt - startedAt);
   }
 
   *#scanFromBeginning<Batch extends ClaimedPositions>(
     limit: number,
   ): Generator<Ranges, Batch, Batch> {
-    const startedAt = this.#monotonic();
+    const startedAt = this.#parts.monotonic();
     this.#mustRescan = false;
+    this.#insistsOnRescan = false;
     this.#rescanAt = startedAt + RESCAN_MS;
     const batch = yield null;
     this.#rescanned(startedAt);

@@ -365,13 +365,13 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   const database = await openDatabase(options, clock);
   const sql = new Statements(database);
   const names = new InternedNames(sql);
-  const state = newState(clock);
-  const outbox = new Outbox(sql, clock, () => state.claimCursors.onWakeUp("work"));
   const notifier = new Notifier(
     database,
     clock,
     options.watchesLog ? `${resolve(path)}-wal` : null,
   );
+  const state = newState(clock, (ms) => notifier.wakeIn(ms));
+  const outbox = new Outbox(sql, clock, () => state.claimCursors.onWakeUp("work"));
   const writer = new Writer({
     database,
     path,

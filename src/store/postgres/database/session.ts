@@ -131,9 +131,16 @@ export class Session {
         return { answer: done, outbox: transaction.outbox };
       }),
     );
+    if (outbox.hasReturned) this.state.claimCursors?.jobsReturned();
     if (outbox.wakeUp !== null) this.notifier.wake(outbox.wakeUp);
     if (outbox.dependencyTask !== null) this.dependencyTasks.add(outbox.dependencyTask);
     return answer;
+  }
+
+  /** Wakes workers for jobs that claims have passed: of a released lock or an opened gate. */
+  wakeForReturned(wakeUp: "work" | "ready"): void {
+    this.state.claimCursors?.jobsReturned();
+    this.notifier.wake(wakeUp);
   }
 
   /** Runs several reads in one snapshot. */

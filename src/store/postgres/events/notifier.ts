@@ -40,6 +40,7 @@ export class Notifier {
   readonly #notifySender: NotifySender;
   readonly #listener: Listener;
   #stopLingering = (): void => {};
+  #stopWaking: (() => void) | null = null;
 
   constructor({ pool, address, schema, dice, warn }: NotifierOptions) {
     // Schemas that share their first 54 bytes share wake-ups, and nothing else.
@@ -78,6 +79,14 @@ export class Notifier {
     this.#notifySender.notify(wakeUp);
   }
 
+  /** Wakes the workers of this process later. Further calls are ignored until then. */
+  wakeOwnIn(ms: number): void {
+    this.#stopWaking ??= backgroundTimer(ms, () => {
+      this.#stopWaking = null;
+      this.#publish("ready");
+    });
+  }
+
   /** A notification for a statement to send; null when `wake` is to be used instead. */
   forStatement(wakeUp: WakeUp): StatementNotification | null {
     const parameters = this.#notifySender.forStatement(wakeUp);
@@ -88,6 +97,7 @@ export class Notifier {
   close(): void {
     this.#listeners.clear();
     this.#stopLingering();
+    this.#stopWaking?.();
     this.#listener.close();
   }
 

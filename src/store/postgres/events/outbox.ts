@@ -23,6 +23,7 @@ interface EventBatch {
 export class Outbox {
   #events: OutboxEvent[] = [];
   #wakeUp: WakeUp | null = null;
+  #hasReturned = false;
   #dependencyTask: DependencyTask | null = null;
 
   /** Adds an event. Jobs that are removed are named by id, all others by key. */
@@ -35,6 +36,16 @@ export class Outbox {
   /** Workers should claim again. */
   wake(): void {
     this.#wakeUp = "work";
+  }
+
+  /** The same for jobs that claims have passed: a lock was released, or a job returns. */
+  wakeForReturned(): void {
+    this.#hasReturned = true;
+    this.wake();
+  }
+
+  get hasReturned(): boolean {
+    return this.#hasReturned;
   }
 
   /** The wake-up to publish after the commit. */

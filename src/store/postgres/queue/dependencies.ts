@@ -96,7 +96,7 @@ async function resolveOnce(transaction: StoreTransaction, limit: number): Promis
   const others = keysOf(dependants.filter(({ key }) => !jobs.some((job) => job.key === key)));
   const dropped = await transaction.run("drop_dependencies", { keys, jobs: keysOf(jobs), others });
   const freed = (await transaction.get("let_go_on", { jobs: keysOf(jobs) }))?.count ?? 0;
-  if (freed > 0) transaction.outbox.wake();
+  if (freed > 0) transaction.outbox.wakeForReturned();
   const deleted = await transaction.run("delete_finished_dependency", {
     keys,
     strays: unfinished ?? list([]),

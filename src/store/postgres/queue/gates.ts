@@ -48,11 +48,11 @@ export async function pause(
 }
 
 export async function resume(session: Session, { kind, name: text }: GateName): Promise<void> {
-  const { names, write, dice, notifier } = session;
+  const { names, write, dice } = session;
   const name = await names.id(kind, text);
   if (name === undefined) return;
   await repeating(dice, () => write.run("open_gate", { name }));
-  notifier.wake("work");
+  session.wakeForReturned("work");
 }
 
 export async function gates({ read, names }: Session): Promise<readonly Gate[]> {
@@ -76,14 +76,14 @@ export async function hold(session: Session, wanted: number): Promise<number> {
 
 /** Releases jobs whose gate has opened or whose concurrency key is free. */
 export async function release(session: Session, wanted: number): Promise<number> {
-  const { write, dice, notifier } = session;
+  const { write, dice } = session;
   const found = await barriers(session);
   const limit = bounded(wanted, MOVE_MAX);
   const moved =
     found.gates || found.held
       ? await repeating(dice, () => write.run("release_jobs", { limit }))
       : 0;
-  if (moved > 0) notifier.wake("work");
+  if (moved > 0) session.wakeForReturned("work");
   return moved < limit ? moved + (await releaseKeys(session, found, limit - moved)) : moved;
 }
 

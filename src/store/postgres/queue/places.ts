@@ -43,7 +43,7 @@ export async function putWaiting(
 /** Puts jobs back into `ready`, at the position that they had there. */
 export async function putBack(transaction: JobWriter, jobs: readonly WaitingJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  transaction.outbox.wake();
+  transaction.outbox.wakeForReturned();
   await transaction.run("put_back", { jobs: JSON.stringify(jobs) });
 }
 

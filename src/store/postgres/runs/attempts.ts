@@ -104,7 +104,7 @@ async function releaseLocks(
     jobs: list(ends.map(({ key }) => key)),
     over: list(final.map(({ key }) => key)),
   });
-  if (row?.freed === true) transaction.outbox.wake();
+  if (row?.freed === true) transaction.outbox.wakeForReturned();
   if (row?.awaited === true) transaction.outbox.addAwaited();
 }
 

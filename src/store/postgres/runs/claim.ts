@@ -30,7 +30,10 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
 
 function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
   if (state.claimCursors !== null) return state.claimCursors;
-  const cursors = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
+  const cursors = new LowWaterMarks(
+    () => (clock ?? systemClock).monotonic(),
+    (ms) => notifier.wakeOwnIn(ms),
+  );
   notifier.watch((wakeUp) => cursors.onWakeUp(wakeUp));
   state.claimCursors = cursors;
   return cursors;

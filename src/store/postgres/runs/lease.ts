@@ -63,7 +63,7 @@ export async function dropMissing(
 ): Promise<void> {
   if (keys.length === 0) return;
   const row = await transaction.get("drop_missing_jobs", { keys: list(keys) });
-  if (row?.freed === true) transaction.outbox.wake();
+  if (row?.freed === true) transaction.outbox.wakeForReturned();
 }
 
 /** The facts on which a settlement of a crash is decided. */

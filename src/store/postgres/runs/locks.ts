@@ -60,12 +60,12 @@ export async function releaseKeys(
   { names, wanted }: Barriers,
   limit: number,
 ): Promise<number> {
-  const { write, dice, notifier, state } = session;
+  const { write, dice, state } = session;
   const sweeping = names
     ? state.lockSweep.take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
     : null;
   const freed = (await sweeping)?.count ?? 0;
   const moved = wanted ? await repeating(dice, () => write.run("release_keys", { limit })) : 0;
-  if (freed + moved > 0) notifier.wake("work");
+  if (freed + moved > 0) session.wakeForReturned("work");
   return moved;
 }

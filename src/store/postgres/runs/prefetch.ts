@@ -80,7 +80,7 @@ async function releaseLocks(
   if (keyed.length === 0) return;
   const keys = list(keyed.map(({ key }) => key));
   const row = await transaction.get("end_runs", { jobs: keys, over: list([]) });
-  if (row?.freed === true) transaction.outbox.wake();
+  if (row?.freed === true) transaction.outbox.wakeForReturned();
 }
 
 export function isUnstarted({ started_at: startedAt, ended }: RunRow): boolean {

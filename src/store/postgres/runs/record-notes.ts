@@ -130,7 +130,7 @@ async function releaseLocks(
   );
   if (released.length === 0) return;
   const row = await transaction.get("release_locks", { names: JSON.stringify(released) });
-  if ((row?.count ?? 0) > 0) transaction.outbox.wake();
+  if ((row?.count ?? 0) > 0) transaction.outbox.wakeForReturned();
 }
 
 /** Answers the phases that were not completed before, as keys. */

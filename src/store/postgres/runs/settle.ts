@@ -178,7 +178,7 @@ async function settlePlainOrMixed(
   const { answers, isFreed, isAwaited } = settled;
   if (notification === null) session.notifier.wake("final");
   else notification.committed();
-  if (isFreed) session.notifier.wake("ready");
+  if (isFreed) session.wakeForReturned("ready");
   if (isAwaited) session.dependencyTasks.add({ dependants: [], isAwaited });
   return answers;
 }
@@ -201,7 +201,7 @@ async function settleMixed(
   );
   const [plain, others] = [items.filter(isPlain), items.filter((item) => !isPlain(item))];
   const { answers, isFreed, isAwaited } = await settlePlain(transaction, plain);
-  if (isFreed) transaction.outbox.wake();
+  if (isFreed) transaction.outbox.wakeForReturned();
   if (isAwaited) transaction.outbox.addAwaited();
   const plainAnswers = answers.values();
   const otherAnswers = (await settleEach(transaction, others)).values();

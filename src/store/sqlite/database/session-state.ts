@@ -28,13 +28,17 @@ export interface SessionState {
 export const FIRST_LOCK: LockRow = { tenant: 0, name: "" };
 export const FIRST_DEPENDENCY: SessionState["dependencySweep"] = { job: 0, depends_on: 0 };
 
-export function newState(clock: Pick<Clock, "monotonic">): SessionState {
+/** `wakeIn` is to wake the workers of this process after so many milliseconds. */
+export function newState(
+  clock: Pick<Clock, "monotonic">,
+  wakeIn: (ms: number) => void,
+): SessionState {
   return {
     lostClaims: new Set(),
     lockSweep: FIRST_LOCK,
     dependencySweep: FIRST_DEPENDENCY,
     expiredCursors: new ScanCursors(),
-    claimCursors: new LowWaterMarks(() => clock.monotonic()),
+    claimCursors: new LowWaterMarks(() => clock.monotonic(), wakeIn),
     claimedVersion: undefined,
   };
 }

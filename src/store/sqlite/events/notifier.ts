@@ -25,6 +25,7 @@ export class Notifier {
   #seen: unknown;
   #stopPolling: (() => void) | null = null;
   #stopChecking: (() => void) | null = null;
+  #stopWaking: (() => void) | null = null;
   /** The log was written since the checks began. */
   #hasNewWrite = false;
 
@@ -63,8 +64,19 @@ export class Notifier {
     }
   }
 
+  /** Wakes the workers of this process later. Further calls are ignored until then. */
+  wakeIn(ms: number): void {
+    if (this.#listeners.size === 0) return;
+    this.#stopWaking ??= this.#clock.after(ms, () => {
+      this.#stopWaking = null;
+      this.wake("ready");
+    });
+  }
+
   close(): void {
     this.#listeners.clear();
+    this.#stopWaking?.();
+    this.#stopWaking = null;
     this.#stopPolling?.();
     this.#stopPolling = null;
     this.#stopChecking?.();

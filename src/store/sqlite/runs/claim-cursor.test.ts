@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newJob, newJobs, workerInfo } from "../../../../test/support/factories.ts";
-import { virtualClock } from "../../../../test/support/virtual-clock.ts";
-import type { JobStore } from "../../store.ts";
+import { virtualClock, type VirtualClock } from "../../../../test/support/virtual-clock.ts";
+import type { JobStore, WakeUp } from "../../store.ts";
 import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { makeSqliteStore } from "../create.ts";
 import { Statements } from "../database/statements.ts";
@@ -14,12 +14,16 @@ let folder: string;
 let store: JobStore;
 let other: JobStore;
 let request: ClaimRequest;
+let clock: VirtualClock;
+/** How far scans have moved the monotonic clock. */
+let scanMs = 0;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "millrace-claims-"));
   // Time stands still: no rescan is due by itself.
-  const clock = virtualClock();
-  store = makeSqliteStore({ path: join(folder, "jobs.db") }, { clock });
+  clock = virtualClock();
+  const shifted = { ...clock, monotonic: () => clock.monotonic() + scanMs };
+  store = makeSqliteStore({ path: join(folder, "jobs.db") }, { clock: shifted });
   other = makeSqliteStore({ path: join(folder, "jobs.db") }, { clock });
   await store.open();
   await other.open();
@@ -70,6 +74,30 @@ describe("the next claim", () => {
 
     expect(jobs.map(({ id }) => id)).toEqual([urgent.id]);
   });
+
+  test("is preceded by a wake-up when the last one could not look everywhere", async () => {
+    await store.enqueue(newJobs(1));
+    await store.claim(request);
+    // Other claims have used up the time for scans from the beginning.
+    const slow = vi.spyOn(Statements.prototype, "tuples").mockImplementation(() => {
+      scanMs += 5_000;
+      return [];
+    });
+    await store.claim(request);
+    slow.mockRestore();
+    const wakeUps: WakeUp[] = [];
+    store.watch((wakeUp) => wakeUps.push(wakeUp));
+    const urgent = newJob({ due: { at: LONG_AGO } });
+    await other.enqueue([urgent]);
+    const { jobs: none } = await store.claim(request);
+
+    await clock.advance(1_000);
+
+    expect(none).toEqual([]);
+    expect(wakeUps).toContain("ready");
+    expect((await store.claim(request)).jobs.map(({ id }) => id)).toEqual([urgent.id]);
+  });
+
   test("finds the jobs of a claim that was rolled back", async () => {
     const waiting = newJobs(3);
     await store.enqueue(waiting);

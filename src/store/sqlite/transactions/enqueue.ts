@@ -42,7 +42,7 @@ export function enqueueInTransaction(
     names: new InternedNames(sql),
     outbox: new Outbox(sql, clock),
     warnings: new OperatorWarnings(),
-    state: newState(clock),
+    state: newState(clock, () => {}),
   };
   try {
     database.exec("SAVEPOINT millrace_call");

@@ -4,12 +4,12 @@
  */
 import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/create.ts";
-import type { PgPool } from "../../src/store/postgres/index.ts";
-import type { JobStore } from "../../src/store/store.ts";
-import { completed } from "../support/factories.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { add, settleAll, take } from "../support/steps.ts";
+import { makePostgresStore } from "../../../src/store/postgres/create.ts";
+import type { PgPool } from "../../../src/store/postgres/index.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { completed } from "../../support/factories.ts";
+import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
+import { add, settleAll, take } from "../../support/steps.ts";
 
 const LANE = { kind: "lane", name: "mail" } as const;
 

@@ -1,10 +1,10 @@
 /** A store behind a pooler in transaction mode: each transaction may have another session. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/create.ts";
-import { completed } from "../support/factories.ts";
-import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { add, settleAll, startAll, stateOf, take } from "../support/steps.ts";
-import { startPooler } from "../support/transaction-pooler.ts";
+import { makePostgresStore } from "../../../src/store/postgres/create.ts";
+import { completed } from "../../support/factories.ts";
+import { connect, startPostgres, type PostgresServer } from "../../support/postgres.ts";
+import { add, settleAll, startAll, stateOf, take } from "../../support/steps.ts";
+import { startPooler } from "../../support/transaction-pooler.ts";
 
 const SESSIONS = 2;
 
