@@ -1,6 +1,6 @@
 /** What `millrace doctor` finds on a server, and whether its cures cure. */
 import assert from "node:assert/strict";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed } from "../support/factories.ts";
@@ -11,7 +11,7 @@ import { add, settleAll, startAll, stateOf, take } from "../support/steps.ts";
 let server: PostgresServer;
 let pool: Pool;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPostgres({ settings: ["max_prepared_transactions=5"] });
   const options = { application_name: "somebody", allowExitOnIdle: true };
   pool = new Pool({ connectionString: server.url, ...options });
   // The server is stopped under it.
@@ -227,25 +227,6 @@ describe("an invariant that does not hold", () => {
 });
 
 describe("what slows a server down", () => {
-  test("is found: a transaction that is old, with its pid", async () => {
-    await using patient = await openPatient("old");
-    const client = await pool.connect();
-    await client.query("BEGIN");
-    const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
-
-    const { findings } = await patient.store.examine({ transactionMs: 0 });
-    await client.query("ROLLBACK");
-    client.release();
-
-    expect(findings).toEqual([
-      {
-        name: "oldest transaction",
-        found: expect.stringMatching(/^pid \d+ \(somebody\) has been idle in transaction for/),
-        fix: `SELECT pg_terminate_backend(${rows[0].pid});`,
-      },
-    ]);
-  });
-
   test("is found and cured: dead rows that nobody clears", async () => {
     await using patient = await openPatient("bloated");
     await patient.plant(`ALTER TABLE ready SET (autovacuum_enabled = false);
@@ -285,6 +266,106 @@ describe("what slows a server down", () => {
     await pool.query("SELECT pg_reload_conf()");
     expect(finding).toMatchObject({ name: "autovacuum" });
     expect(finding?.found).toContain("it is switched off, so");
+  });
+});
+
+/** Every transaction is old. */
+const AT_ONCE = { transactionMs: 0, slotTransactions: 0 } as const;
+const SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1";
+
+describe("what holds back vacuum", () => {
+  test("is found: a transaction with a snapshot, and ended by its fix", async () => {
+    await using patient = await openPatient("old");
+    const client = new Client({ connectionString: server.url, application_name: "reports" });
+    await client.connect();
+    const ended = new Promise((resolve) => client.once("end", resolve));
+    client.on("error", () => {});
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    const { rows } = await client.query("SELECT pg_backend_pid() AS pid, now() AS since");
+
+    const { findings } = await patient.store.examine(AT_ONCE);
+    await patient.cure(findings[0]?.fix ?? null);
+    await ended;
+
+    const day = rows[0].since.toISOString().slice(0, 10);
+    expect(findings).toEqual([
+      {
+        name: "vacuum held back",
+        found: expect.stringMatching(
+          `^pid ${rows[0].pid} \\(reports, user postgres\\) is idle in transaction, ` +
+            `in a transaction since ${day}T\\S+Z \\([\\w ]+\\): .* cannot be vacuumed$`,
+        ),
+        fix: `SELECT pg_terminate_backend(${rows[0].pid});`,
+      },
+    ]);
+    expect((await patient.store.examine(AT_ONCE)).findings).toEqual([]);
+  });
+
+  test("is found: a transaction that has written", async () => {
+    await using patient = await openPatient("writer");
+    await using transaction = await beginElsewhere("BEGIN; SELECT pg_current_xact_id()");
+    const { findings } = await patient.store.examine(AT_ONCE);
+    expect(findings.map(({ fix }) => fix)).toEqual([endOf(transaction)]);
+  });
+
+  test("is not: a transaction without snapshot and writes, or a young one", async () => {
+    await using patient = await openPatient("harmless");
+    await using idle = await beginElsewhere("BEGIN; SELECT 1");
+    const now = await patient.store.examine(AT_ONCE);
+    await using young = await beginElsewhere(SNAPSHOT);
+    const { findings } = await patient.store.examine();
+
+    expect(now.findings.map(({ fix }) => fix)).not.toContain(endOf(idle));
+    expect(findings.map(({ fix }) => fix)).not.toContain(endOf(young));
+  });
+
+  test("is found and cured: a prepared transaction", async () => {
+    await using patient = await openPatient("prepared");
+    const client = await pool.connect();
+    await client.query("BEGIN; SELECT pg_current_xact_id(); PREPARE TRANSACTION 'it''s late'");
+    client.release();
+
+    const { findings } = await patient.store.examine(AT_ONCE);
+    await patient.cure(findings[0]?.fix ?? null);
+
+    expect(findings).toMatchObject([
+      {
+        name: "vacuum held back",
+        found: expect.stringContaining("the prepared transaction 'it''s late' of user postgres"),
+        fix: "ROLLBACK PREPARED 'it''s late';",
+      },
+    ]);
+    expect((await patient.store.examine(AT_ONCE)).findings).toEqual([]);
+  });
+
+  test("is found and cured: a replication slot of a standby that is gone", async () => {
+    await using patient = await openPatient("slot");
+    await feedBack("standby_1");
+
+    const { findings } = await patient.store.examine(AT_ONCE);
+    const within = await patient.store.examine({ ...AT_ONCE, slotTransactions: 1_000 });
+    await patient.cure(findings[0]?.fix ?? null);
+
+    expect(findings).toMatchObject([
+      {
+        name: "vacuum held back",
+        found: expect.stringMatching(/^the replication slot standby_1 \(inactive\) is \d+ trans/),
+        fix: "SELECT pg_drop_replication_slot('standby_1');",
+      },
+    ]);
+    expect(within.findings).toEqual([]);
+    expect((await patient.store.examine(AT_ONCE)).findings).toEqual([]);
+  });
+
+  test("is told apart from sessions that this user may not see", async () => {
+    await using patient = await openPatient("blind");
+    await pool.query(`CREATE ROLE blind LOGIN; GRANT ALL ON SCHEMA blind TO blind;
+      GRANT ALL ON ALL TABLES IN SCHEMA blind TO blind;
+      GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA blind TO blind`);
+    await using transaction = await beginElsewhere(SNAPSHOT);
+    const { out } = await patient.doctor("blind");
+    expect(out).not.toContain(endOf(transaction));
+    expect(out).toMatch(/ok +vacuum held back: not checked for \d+ sessions .* pg_read_all_stats/);
   });
 });
 
@@ -365,6 +446,54 @@ describe("doctor --fix on PostgreSQL", () => {
     expect(await stateOf(store, one)).toBe("running");
   });
 });
+
+/** A transaction of another application, rolled back in the end. */
+async function beginElsewhere(text: string): Promise<AsyncDisposable & { pid: number }> {
+  const client = await pool.connect();
+  await client.query(text);
+  const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
+  return {
+    pid: rows[0].pid,
+    async [Symbol.asyncDispose]() {
+      await client.query("ROLLBACK");
+      client.release();
+    },
+  };
+}
+
+function endOf({ pid }: { readonly pid: number }): string {
+  return `SELECT pg_terminate_backend(${pid});`;
+}
+
+/** Creates a slot with the snapshot of a standby, which then disconnects. */
+async function feedBack(slot: string): Promise<void> {
+  await pool.query("SELECT pg_create_physical_replication_slot($1, true)", [slot]);
+  const { rows } = await pool.query(
+    `SELECT restart_lsn::text AS lsn, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin
+     FROM pg_replication_slots WHERE slot_name = $1`,
+    [slot],
+  );
+  const options = { connectionString: server.url, replication: "true" };
+  const standby = new Client(options);
+  await standby.connect();
+  const { connection } = standby;
+  // The stream is not read.
+  connection.removeAllListeners("copyData");
+  const started = new Promise((resolve) => connection.once("replicationStart", resolve));
+  connection.query(`START_REPLICATION SLOT "${slot}" PHYSICAL ${rows[0].lsn}`);
+  await started;
+  // CopyData with the feedback of a standby: its clock, its xmin, and no xmin of catalogs.
+  const message = Buffer.alloc(1 + 4 + 25);
+  message.write("d", 0);
+  message.writeUInt32BE(4 + 25, 1);
+  message.write("h", 5);
+  message.writeUInt32BE(Number(rows[0].xmin), 5 + 1 + 8);
+  connection.stream.write(message);
+  const text = "SELECT 1 FROM pg_replication_slots WHERE xmin IS NOT NULL AND active = $1";
+  while ((await pool.query(text, [true])).rowCount === 0);
+  await standby.end();
+  while ((await pool.query(text, [false])).rowCount === 0);
+}
 
 /** Resolves when new connections have the settings. */
 async function switchOff(...names: readonly string[]): Promise<void> {

@@ -2,6 +2,8 @@
 
 -- row TableHealth: name name, live bigint, dead bigint, bytes bigint, index_bytes bigint,
 --   vacuumed_ms bigint?, enabled boolean, threshold bigint
+-- row VacuumHolder: kind text `"session" | "prepared" | "slot"`, name text, owner text?,
+--   application text, state text, since bigint?, held_ms bigint?, age integer
 -- row SchemaObject: kind text `"table" | "column" | "constraint" | "index" | "view" | "function"`,
 --   home name, name name, definition text, valid boolean
 
@@ -34,17 +36,38 @@ CROSS JOIN LATERAL (
 WHERE stat.schemaname = :schema::text
 ORDER BY stat.relname;
 
--- name: oldest_transaction
--- The oldest transaction of the cluster: it keeps dead rows from being removed.
--- returns: pid integer, state text, application text, ms bigint
-SELECT pid, coalesce(state, 'unknown') AS state, coalesce(application_name, '') AS application,
-       (date_part('epoch', clock_timestamp() - xact_start) * 1000)::bigint AS ms
-FROM pg_stat_activity
-WHERE pid <> pg_backend_pid()
-  AND xact_start IS NOT NULL
-  AND backend_type = 'client backend'
-ORDER BY xact_start
-LIMIT 1;
+-- name: vacuum_holders
+-- What keeps deleted rows of this database from being vacuumed, oldest first: transactions with a
+-- snapshot or with writes, prepared transactions, and replication slots of standbys whose queries
+-- are fed back. `held_ms` is null for a slot, and for a session of another role that this role may
+-- not see. `age` counts the transactions of the server since then. A manual VACUUM holds nothing
+-- back.
+-- returns: VacuumHolder
+-- timeout: doctor
+SELECT 'session' AS kind, pid::text AS name, usename::text AS owner,
+       coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,
+       millrace.ms_of(xact_start) AS since,
+       millrace.ms_of(clock_timestamp()) - millrace.ms_of(xact_start) AS held_ms,
+       greatest(age(backend_xid), age(backend_xmin)) AS age
+FROM pg_stat_activity AS session
+WHERE datname = current_database()
+  AND pid <> pg_backend_pid()
+  AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)
+  AND usesysid IS NOT NULL
+  AND backend_type IS DISTINCT FROM 'parallel worker'
+  AND NOT EXISTS (SELECT 1 FROM pg_stat_progress_vacuum AS vacuum WHERE vacuum.pid = session.pid)
+UNION ALL
+SELECT 'prepared', gid, owner::text, '', 'prepared', millrace.ms_of(prepared),
+       millrace.ms_of(clock_timestamp()) - millrace.ms_of(prepared), age(transaction)
+FROM pg_prepared_xacts
+WHERE database = current_database()
+UNION ALL
+SELECT 'slot', slot_name::text, NULL, '', CASE WHEN active THEN 'active' ELSE 'inactive' END,
+       NULL, NULL, age(xmin)
+FROM pg_replication_slots
+WHERE xmin IS NOT NULL
+ORDER BY held_ms DESC NULLS LAST, age DESC, name
+LIMIT :limit::integer;
 
 -- name: server_settings
 -- The version of the server, whether autovacuum is on, and which commits survive a crash.

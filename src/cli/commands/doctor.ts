@@ -42,7 +42,7 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
 const HELP_AFTER = `
 Doctor finds jobs that no worker would run or that would run twice, keys, dead letters, tags and
 feed entries that contradict their jobs, silent workers, and jobs that no worker takes. A SQLite
-file is also checked for damage. On PostgreSQL, doctor also finds old transactions, dead rows,
+file is also checked for damage. On PostgreSQL, doctor also finds what holds back vacuum, dead rows,
 bloated indexes, and manual changes of the schema. Without --fix, doctor changes nothing. Workers
 keep running.
 

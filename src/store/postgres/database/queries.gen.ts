@@ -10,6 +10,8 @@ export interface BodyRow { readonly id: JobId; readonly type: number; readonly t
 
 export interface TableHealth { readonly name: string; readonly live: number; readonly dead: number; readonly bytes: number; readonly index_bytes: number; readonly vacuumed_ms: number | null; readonly enabled: boolean; readonly threshold: number; }
 
+export interface VacuumHolder { readonly kind: "session" | "prepared" | "slot"; readonly name: string; readonly owner: string | null; readonly application: string; readonly state: string; readonly since: number | null; readonly held_ms: number | null; readonly age: number; }
+
 export interface SchemaObject { readonly kind: "table" | "column" | "constraint" | "index" | "view" | "function"; readonly home: string; readonly name: string; readonly definition: string; readonly valid: boolean; }
 
 export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; }
@@ -57,7 +59,7 @@ export interface QueryRows {
   find_dedup: { readonly type: number; readonly seeker: number; readonly holder: number; readonly id: JobId | null; };
   find_aliases: { readonly id: JobId; };
   table_health: TableHealth;
-  oldest_transaction: { readonly pid: number; readonly state: string; readonly application: string; readonly ms: number; };
+  vacuum_holders: VacuumHolder;
   server_settings: { readonly version: string; readonly autovacuum: boolean; readonly fsync: boolean; readonly full_page_writes: boolean; readonly synchronous_commit: string; };
   schema_objects: SchemaObject;
   schema_version: { readonly version: number; };
@@ -229,7 +231,7 @@ export interface QueryParameters {
   find_aliases: readonly ["ids"];
   insert_aliases: readonly ["given"];
   table_health: readonly ["schema"];
-  oldest_transaction: readonly [];
+  vacuum_holders: readonly ["limit"];
   server_settings: readonly [];
   schema_objects: readonly ["schema"];
   schema_version: readonly [];
@@ -603,10 +605,10 @@ export const queries: {
     parameters: ["schema"],
     timeout: "doctor",
   },
-  oldest_transaction: {
-    text: "SELECT pid, coalesce(state, 'unknown') AS state, coalesce(application_name, '') AS application,\n       (date_part('epoch', clock_timestamp() - xact_start) * 1000)::bigint AS ms\nFROM pg_stat_activity\nWHERE pid <> pg_backend_pid()\n  AND xact_start IS NOT NULL\n  AND backend_type = 'client backend'\nORDER BY xact_start\nLIMIT 1",
-    parameters: [],
-    timeout: "answer",
+  vacuum_holders: {
+    text: "SELECT 'session' AS kind, pid::text AS name, usename::text AS owner,\n       coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,\n       millrace.ms_of(xact_start) AS since,\n       millrace.ms_of(clock_timestamp()) - millrace.ms_of(xact_start) AS held_ms,\n       greatest(age(backend_xid), age(backend_xmin)) AS age\nFROM pg_stat_activity AS session\nWHERE datname = current_database()\n  AND pid <> pg_backend_pid()\n  AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)\n  AND usesysid IS NOT NULL\n  AND backend_type IS DISTINCT FROM 'parallel worker'\n  AND NOT EXISTS (SELECT 1 FROM pg_stat_progress_vacuum AS vacuum WHERE vacuum.pid = session.pid)\nUNION ALL\nSELECT 'prepared', gid, owner::text, '', 'prepared', millrace.ms_of(prepared),\n       millrace.ms_of(clock_timestamp()) - millrace.ms_of(prepared), age(transaction)\nFROM pg_prepared_xacts\nWHERE database = current_database()\nUNION ALL\nSELECT 'slot', slot_name::text, NULL, '', CASE WHEN active THEN 'active' ELSE 'inactive' END,\n       NULL, NULL, age(xmin)\nFROM pg_replication_slots\nWHERE xmin IS NOT NULL\nORDER BY held_ms DESC NULLS LAST, age DESC, name\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
   },
   server_settings: {
     text: "SELECT current_setting('server_version') AS version,\n       current_setting('autovacuum')::boolean AS autovacuum,\n       current_setting('fsync')::boolean AS fsync,\n       current_setting('full_page_writes')::boolean AS full_page_writes,\n       current_setting('synchronous_commit') AS synchronous_commit",

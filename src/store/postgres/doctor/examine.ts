@@ -19,6 +19,7 @@ import type { Session } from "../database/session.ts";
 import { quoted } from "../database/statements.ts";
 import { settingFindings } from "./server-settings.ts";
 import { misplacedJobs } from "./misplaced-jobs.ts";
+import { HOLDERS_MAX, vacuumHolders, type HolderLimits } from "./vacuum-holders.ts";
 
 /** Dead rows beyond this multiple of the autovacuum threshold mean that autovacuum lags. */
 const BEHIND_FACTOR_MAX = 4;
@@ -26,11 +27,9 @@ const BEHIND_FACTOR_MAX = 4;
 const INDEX_FACTOR_MAX = 4;
 
 /** Limits beyond which a finding is reported. */
-export interface ExamineLimits {
+export interface ExamineLimits extends HolderLimits {
   readonly deadRows: number;
   readonly indexBytes: number;
-  /** A transaction that is open longer keeps dead rows from being vacuumed. */
-  readonly transactionMs: number;
   /** Whether to check invariants that read whole tables: seconds for a million jobs. */
   readonly isDeep: boolean;
   /** The maximum that other checks examine, unless they are deep. */
@@ -40,7 +39,8 @@ export interface ExamineLimits {
 const LIMITS: ExamineLimits = {
   deadRows: 20_000,
   indexBytes: 64 * 1024 ** 2,
-  transactionMs: 300_000,
+  transactionMs: 60_000,
+  slotTransactions: 100_000,
   isDeep: false,
   bounds: EXAMINE_BOUNDS,
 };
@@ -72,7 +72,7 @@ export async function examine(
   const { read, schema } = session;
   const all = { ...LIMITS, ...limits };
   const tables = await read.all("table_health", { schema });
-  const oldest = await read.get("oldest_transaction", {});
+  const holders = await read.all("vacuum_holders", { limit: HOLDERS_MAX });
   const settings = await read.get("server_settings", {});
   const extent = await extentIn(session, all.isDeep ? NO_BOUNDS : all.bounds);
   const misplaced = await misplacedJobs(session, extent);
@@ -81,7 +81,7 @@ export async function examine(
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
     deadRows: tables.reduce((sum, { dead }) => sum + dead, 0),
     findings: [
-      ...oldTransaction(oldest, all),
+      ...vacuumHolders(holders, all),
       ...(settings?.autovacuum === false ? [NO_AUTOVACUUM] : []),
       ...(settings === undefined ? [] : settingFindings(settings)),
       ...tables.flatMap((table) => [
@@ -112,26 +112,6 @@ const NO_AUTOVACUUM: ServerFinding = {
   found: "it is switched off, so dead rows are never removed",
   fix: "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf();",
 };
-
-interface Oldest {
-  readonly pid: number;
-  readonly state: string;
-  readonly application: string;
-  readonly ms: number;
-}
-
-function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): ServerFinding[] {
-  if (oldest === undefined || oldest.ms < limits.transactionMs) return [];
-  const { pid, state, application, ms } = oldest;
-  const who = application === "" ? `pid ${pid}` : `pid ${pid} (${application})`;
-  return [
-    {
-      name: "oldest transaction",
-      found: `${who} has been ${state} for ${minutes(ms)}: deleted rows cannot be vacuumed`,
-      fix: `SELECT pg_terminate_backend(${pid});`,
-    },
-  ];
-}
 
 function switchedOff(schema: string, { name, enabled }: TableHealth): ServerFinding[] {
   if (enabled) return [];
