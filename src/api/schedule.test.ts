@@ -79,7 +79,21 @@ describe("a schedule", () => {
     ],
     [
       { cron: "@daily", timeZone: 1 },
-      "when.timeZone must be a text of 1 to 200 characters without control characters, not 1",
+      'when.timeZone must be an IANA time zone such as "Europe/Berlin", not 1',
+    ],
+    [
+      { cron: "@daily", timeZone: "Europe/Atlantis" },
+      'when.timeZone must be an IANA time zone such as "Europe/Berlin", not "Europe/Atlantis"',
+    ],
+    [
+      { cron: "61 * * * *" },
+      'when.cron must be a cron expression such as "0 3 * * *", not "61 * * * *": ' +
+        'the minute "61" is not from 0 to 59',
+    ],
+    [
+      { cron: "every night" },
+      'when.cron must be a cron expression such as "0 3 * * *", not "every night": ' +
+        "it has 2 field(s), not minute, hour, day, month and day of the week",
     ],
     [{ cron: "@daily", timezone: "UTC" }, "when.timezone is unknown; did you mean timeZone?"],
   ])("refuses %j", (when, message) => {

@@ -1,4 +1,5 @@
 /** Jobs that are enqueued by a cron expression. */
+import { cronFault } from "../core/cron.ts";
 import { shown } from "../core/text.ts";
 import type { JobContract } from "./contract.ts";
 import { isContract } from "./definition.ts";
@@ -18,6 +19,10 @@ export interface Schedule {
 }
 
 export interface Timing {
+  /**
+   * Minute, hour, day of the month, month and day of the week, or a name such as `@daily`. An
+   * expression that cannot be read is refused.
+   */
   readonly cron: string;
   /** An IANA name such as `Europe/Berlin`. */
   readonly timeZone?: string;
@@ -86,19 +91,35 @@ const aMissedWord = must(
 const TIMING_RULE = anObject(
   {
     required: {
-      cron: must(
-        (value) => typeof value === "string" && value.trim() !== "",
-        'a cron expression such as "0 3 * * *"',
-      ),
+      cron: aCronExpression,
     },
     optional: {
-      timeZone: aName,
+      timeZone: must(isTimeZone, 'an IANA time zone such as "Europe/Berlin"'),
       missed: aMissedPolicy,
       overlap: oneOf("skip", "queue", "replace"),
     },
   },
   'an object such as { cron: "0 3 * * *" }',
 );
+
+function aCronExpression(value: unknown, place: string): ReturnType<Rule> {
+  const expected = 'a cron expression such as "0 3 * * *"';
+  if (typeof value !== "string" || value.trim() === "") {
+    return must(() => false, expected)(value, place);
+  }
+  const fault = cronFault(value);
+  if (fault === null) return null;
+  return { place, problem: `must be ${expected}, not ${shown(value)}: ${fault}` };
+}
+
+function isTimeZone(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: value }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
 
 /** A frozen copy, so that later changes of the caller's object have no effect. */
 function frozenTiming(when: Timing): Timing {

@@ -42,7 +42,7 @@ const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[
   lanes: anything,
   types: anything,
   tenant: anything,
-  schedules: noSchedules,
+  schedules: unlessEmpty(notYet),
   retention: RETENTION_RULE,
   preset: aPreset,
   lease: anything,
@@ -78,8 +78,8 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
 }
 
 /** An empty list asks for nothing. */
-function noSchedules(value: unknown, place: string): ReturnType<Rule> {
-  return Array.isArray(value) && value.length === 0 ? null : notYet(value, place);
+function unlessEmpty(rule: Rule): Rule {
+  return (value, place) => (Array.isArray(value) && value.length === 0 ? null : rule(value, place));
 }
 
 /** For options that are checked where they are read. */

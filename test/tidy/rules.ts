@@ -1,6 +1,7 @@
 /** The house rules. The name of each is also that of its fixture. */
 import { honestTests } from "./honest-tests.ts";
 import { importDirections } from "./import-directions.ts";
+import { obeyedOptions } from "./obeyed-options.ts";
 import { privateWords } from "./private-words.ts";
 import { publicDoors } from "./public-doors.ts";
 import { pureCore } from "./pure-core.ts";
@@ -26,6 +27,7 @@ export const RULES: readonly { name: string; demands: string; find: Rule }[] = [
   { name: "top-level-await", demands: "no module awaits while it loads", find: topLevelAwait },
   { name: "public-doors", demands: "public doors list their exports", find: publicDoors },
   { name: "quiet-library", demands: "only the command line prints", find: quietLibrary },
+  { name: "obeyed-options", demands: "every option is read or refused", find: obeyedOptions },
   { name: "sql-parity", demands: "both SQL dialects say the same", find: sqlParity },
   { name: "sql-form", demands: "SQL keeps its form", find: sqlForm },
   { name: "state-diagram", demands: "the drawn states are the coded ones", find: stateDiagram },
