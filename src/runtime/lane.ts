@@ -61,7 +61,7 @@ export interface LaneParts {
 /** The working time that a prefetch may hold. */
 const PREFETCH_MS = 500;
 /** How long a job that is marked as started waits for a slot. */
-export const MARK_MS_MAX = 2_000;
+const MARK_MS_MAX = 2_000;
 /**
  * A job with a shorter time-out is not marked ahead: its time starts with its mark for the thread
  * that ends the runs of a blocked event loop.
