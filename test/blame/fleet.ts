@@ -5,7 +5,6 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { Client } from "../../src/client/client.ts";
-import type { Clock } from "../../src/core/clock.ts";
 import { wait } from "../../src/core/clock.ts";
 import { defaults } from "../../src/core/presets.ts";
 import type { Context } from "../../src/api/context.ts";
