@@ -5,7 +5,6 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { Client } from "../../src/client/client.ts";
-import type { Clock } from "../../src/core/clock.ts";
 import { wait } from "../../src/core/clock.ts";
 import { defaults } from "../../src/core/presets.ts";
 import type { Context } from "../../src/api/context.ts";
@@ -19,11 +18,9 @@ import { Traffic } from "../../src/testing/mortal-store.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import type { TestStore } from "../support/stores.ts";
 
-export const LEASE_MS = 2_000;
+const LEASE_MS = 2_000;
 const RESTART_MS = 500;
 const STILL_TURNS = 8;
-/** A look at the changes of other processes: rarer than in life, because each look costs a turn. */
-const LOOK_MS = 250;
 
 /** The work of one job. It ends after `ms`, or kills its process after `diesAfterMs`. */
 export interface Work {
@@ -34,7 +31,7 @@ export interface Work {
 const work = typed<Work>();
 export const healthy = defineJob({ type: "healthy", payload: work, timeout: false });
 export const poison = defineJob({ type: "poison", payload: work, timeout: false });
-export const contracts = { healthy, poison };
+const contracts = { healthy, poison };
 
 export interface FleetPlan {
   readonly processes: number;
@@ -206,13 +203,4 @@ export class BlameFleet {
 
 function silence(): Promise<never> {
   return new Promise(() => {});
-}
-
-/** The clock of a store, with rarer looks at the changes of other processes. */
-export function slowLooks(clock: Clock): Clock {
-  return {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    after: (ms, wake) => clock.after(ms === 25 ? LOOK_MS : ms, wake),
-  };
 }

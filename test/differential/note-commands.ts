@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { LogEntry, NoteBody, UnitMove } from "../../src/store/types/notes.ts";
 import { fault } from "../support/factories.ts";
 
-export const PHASES = ["fetch", "build", "publish"] as const;
+const PHASES = ["fetch", "build", "publish"] as const;
 export const UNITS = ["a", "b", "ü"] as const;
 const RESULTS = [null, '{"sum": 12.50}', '"ü"'] as const;
 

@@ -1,4 +1,5 @@
 /** Every planted fault names a text that occurs once, so that a changed wording is noticed here. */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -28,6 +29,33 @@ describe("the planted faults of the simulation", () => {
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 });
+
+describe("the show of planted faults", () => {
+  test("says which parts took longer than their limit, tries the others and fails", async () => {
+    const { code, stdout, stderr } = await show("--seconds", "0.01", "pause", "gates");
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^pause: \d+ mutants, NOT TRIED: more than 0.01 s$/m);
+    expect(stderr).toMatch(/^gates: \d+ mutants, NOT TRIED: more than 0.01 s$/m);
+    expect(stdout).toMatch(/^pause .* NOT TRIED$/m);
+    expect(stdout).toMatch(/^(\d+) mutants, 0 caught, 0 survived, \1 not tried$/m);
+  });
+});
+
+interface Ending {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function show(...args: readonly string[]): Promise<Ending> {
+  const script = join(root, "scripts", "show", "mutants.ts");
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...args], (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+    });
+  });
+}
 
 /** A place is a file of the store, a file below `sql/<dialect>`, or a named query. */
 function textAt(dialect: Dialect, place: string, queries: ReadonlyMap<string, string>): string {

@@ -6,12 +6,19 @@
 import type { Ticker } from "../ticker.ts";
 import { makeDuty, MOVE_BATCH, REST_MS, type DutyParts } from "./duty.ts";
 
+/**
+ * One job per key is released at a time. If no worker takes it, the next one may be wanted: soon,
+ * but not at once, because a key also stays free while all slots are busy, or while it is left to a
+ * job that must run alone.
+ */
+const NEXT_OF_KEY_MS = 20;
+
 export function gatekeeper({ store, pollMs, ...parts }: DutyParts): Ticker {
   return makeDuty(parts, pollMs, async () => {
     const released = await store.release(MOVE_BATCH);
     const resolved = await store.resolveDependencies(MOVE_BATCH);
     const held = await store.hold(MOVE_BATCH);
-    // One job per key is released at a time. If no worker takes it, the next one may be wanted.
-    return released > 0 || Math.max(resolved, held) >= MOVE_BATCH ? 0 : REST_MS;
+    if (Math.max(released, resolved, held) >= MOVE_BATCH) return 0;
+    return released > 0 ? NEXT_OF_KEY_MS : REST_MS;
   });
 }
