@@ -140,7 +140,7 @@ export function dedupSuite(open: OpenStore): void {
     );
 
     test.each([completed(), completedWithErrors(1), failedWith(), cancelled()])(
-      "is free again once its holder has ended as $to",
+      "is free again once its holder has ended as $to (C-13)",
       async (settlement) => {
         await using db = await open();
         const { store } = db;
@@ -186,7 +186,7 @@ export function dedupSuite(open: OpenStore): void {
       });
     });
 
-    test("keeps tenants and types apart", async () => {
+    test("keeps tenants and types apart (C-13)", async () => {
       await using db = await open();
       const { store } = db;
       await add(store, { dedup: SKIP });

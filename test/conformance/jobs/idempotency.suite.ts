@@ -71,14 +71,16 @@ export function idempotencySuite(open: OpenStore): void {
       expect(await store.count({}, 10)).toBe(1);
     });
 
-    test("keeps the keys of tenants apart (003-11)", async () => {
+    test("keeps the keys of tenants apart (003-11, C-13)", async () => {
       await using db = await open();
       const { store } = db;
       await add(store, { tenant: "acme", idempotency: ERROR, payload: "1" });
 
       const other = await ask(store, { tenant: "bolt", idempotency: ERROR, payload: "2" });
+      const again = await ask(store, { tenant: "bolt", idempotency: ERROR, payload: "2" });
 
       expect(other).toMatchObject({ status: "created" });
+      expect(again).toMatchObject({ status: "refused", code: "IDEMPOTENCY_KEY_USED" });
     });
 
     test("answers a key that is used twice in one call with one job", async () => {
@@ -130,7 +132,7 @@ export function idempotencySuite(open: OpenStore): void {
       expect(afterTheEnd).toMatchObject({ status: "existing", state: "completed" });
     });
 
-    test("outlives its job: retention of jobs does not free the key", async () => {
+    test("outlives its job: retention of jobs does not free the key (C-13)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, { idempotency: RETURN, payload: '{"a":1}' });

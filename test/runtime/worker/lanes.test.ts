@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { defineJob, lipas, lipasDev, typed } from "millrace";
+import { defineJob, lipas, lipasDev, TransientError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest, withBuffer, unchecked } from "../support.ts";
 
@@ -284,12 +284,11 @@ describe("a worker", () => {
     await using kit = await openTest();
     const greet = defineJob({ type: "greet", payload: typed<{ name: string }>() })
       .using<{ greeting: string }>()
-      .run(({ name }, ctx) => ({
-        text: `${ctx.deps.greeting} ${name}`,
-        id: ctx.job.id,
-        correlation: ctx.job.correlationId,
-        attempt: ctx.attempt,
-      }));
+      .run(({ name }, ctx) => {
+        if (ctx.attempt === 1) throw new TransientError("not yet");
+        const { id, correlationId } = ctx.job;
+        return { text: `${ctx.deps.greeting} ${name}`, id, correlationId, attempt: ctx.attempt };
+      });
     const job = await kit.mill.enqueue(
       greet,
       { name: "Ada" },
@@ -297,12 +296,14 @@ describe("a worker", () => {
     );
 
     await kit.drain([greet], { deps: { greeting: "Hello" } });
+    await kit.advance("2s");
+    await kit.drain([greet], { deps: { greeting: "Hello" } });
 
     expect(await kit.mill.result(job)).toEqual({
       text: "Hello Ada",
       id: job.id,
-      correlation: "user-action-123",
-      attempt: 1,
+      correlationId: "user-action-123",
+      attempt: 2,
     });
   });
 
