@@ -13,8 +13,11 @@ import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 export type {
   AttemptView,
   Explanation,
+  GroupedJobStats,
+  GroupName,
   JobFilter,
   JobPage,
+  JobGroupStats,
   Jobs,
   JobStats,
   JobView,

@@ -202,6 +202,28 @@ export interface Jobs {
    * 10,000: `atLeast` names those that did.
    */
   stats(): Promise<JobStats>;
+  /**
+   * Counts the jobs of each type, lane or tenant that wait, run and have failed, and returns the
+   * 100 names with the most jobs. Each count reads at most 100,000 jobs: `atLeast` names the counts
+   * that stopped there.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * await test.mill.enqueue(defineJob({ type: "greet" }));
+   *
+   * const { groups } = await test.mill.jobs.statsBy("type");
+   * assert.deepEqual(
+   *   groups.map(({ name, queued }) => [name, queued]),
+   *   [["greet", 1]],
+   * );
+   * ```
+   */
+  statsBy(by: GroupName): Promise<GroupedJobStats>;
 }
 
 /** A page of jobs, newest first. */
@@ -237,6 +259,30 @@ export interface JobStats {
   readonly oldestQueuedMs: number | null;
   /** The figures that stopped at a maximum: the true figure is at least as large. */
   readonly atLeast: readonly Exclude<keyof JobStats, "atLeast">[];
+}
+
+/** What `jobs.statsBy` groups jobs by. */
+export type GroupName = "type" | "lane" | "tenant";
+
+/** Counts of jobs by name, most jobs first. */
+export interface GroupedJobStats {
+  readonly by: GroupName;
+  readonly groups: readonly JobGroupStats[];
+  /** The counts that stopped at a maximum: the true figures are at least as large. */
+  readonly atLeast: readonly Exclude<keyof JobGroupStats, "name">[];
+  /** True when there are more names than `groups` has. */
+  readonly cutShort: boolean;
+}
+
+/** The jobs of one type, lane or tenant. */
+export interface JobGroupStats {
+  readonly name: string;
+  readonly scheduled: number;
+  readonly queued: number;
+  /** Queued jobs that a pause, a concurrency key or a dependency holds back. */
+  readonly held: number;
+  readonly running: number;
+  readonly failed: number;
 }
 
 export interface JobView {

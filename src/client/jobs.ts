@@ -15,7 +15,7 @@ import { jobFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
-import { countJobs } from "./stats.ts";
+import { countBy, countJobs } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
 import { attemptView, idOf, jobView, type NotFound } from "../jobs/views.ts";
@@ -58,6 +58,7 @@ export function makeJobs(parts: JobsParts): Jobs {
     get: async (id) => view(idOf(id)),
     list: async (filter = {}) => listJobs(store, filter),
     stats: () => countJobs(store),
+    statsBy: async (by) => countBy(store, by),
     async progress(id) {
       const job = await recordOf(parts, idOf(id));
       return progressOf(store, job, phasesOf(job.type));

@@ -1,8 +1,16 @@
-/** `mill.jobs.stats`: counts that stop at a maximum, and say so. */
-import type { JobStats } from "../api/jobs.ts";
+/** `mill.jobs.stats` and `statsBy`: counts that stop at a maximum, and say so. */
+import type { GroupName, GroupedJobStats, JobGroupStats, JobStats } from "../api/jobs.ts";
+import { oneOf } from "../api/rules.ts";
+import { insistOn } from "../jobs/check-text.ts";
 import type { JobStore } from "../store/store.ts";
+import type { JobGroup } from "../store/types/records.ts";
 
 const COUNT_MAX = 10_000;
+/** The jobs that each count of `statsBy` reads, and the groups of type, lane and tenant. */
+const GROUPED_ROWS_MAX = 100_000;
+const GROUPS_MAX = 10_000;
+/** The names that `statsBy` returns. */
+const NAMES_MAX = 100;
 
 type JobCount = Exclude<keyof JobStats, "atLeast" | "oldestQueuedMs">;
 
@@ -23,4 +31,44 @@ export async function countJobs(store: Pick<JobStore, "stats">): Promise<JobStat
     failed: most("failed"),
     atLeast: isOldestExact ? stopped : [...stopped, "oldestQueuedMs"],
   };
+}
+
+const aGroupName = oneOf("type", "lane", "tenant");
+
+export async function countBy(
+  store: Pick<JobStore, "groupedStats">,
+  by: GroupName,
+): Promise<GroupedJobStats> {
+  insistOn("jobs.statsBy", aGroupName, by, "by");
+  const limits = { rows: GROUPED_ROWS_MAX, groups: GROUPS_MAX };
+  const { groups, cutShort, hasMore } = await store.groupedStats(limits);
+  const sums = new Map<string, JobGroupStats>();
+  for (const group of groups) {
+    sums.set(group[by], sumOf(sums.get(group[by]) ?? { name: group[by], ...NOTHING }, group));
+  }
+  // The sort is stable: of groups of the same size, the one that the store names first is first.
+  const ranked = [...sums.values()].toSorted((one, other) => sizeOf(other) - sizeOf(one));
+  return {
+    by,
+    groups: ranked.slice(0, NAMES_MAX),
+    atLeast: hasMore ? COUNTS : cutShort,
+    cutShort: hasMore || ranked.length > NAMES_MAX,
+  };
+}
+
+const NOTHING = { scheduled: 0, queued: 0, held: 0, running: 0, failed: 0 };
+
+function sumOf(one: JobGroupStats, other: JobGroup): JobGroupStats {
+  return {
+    name: one.name,
+    scheduled: one.scheduled + other.scheduled,
+    queued: one.queued + other.queued,
+    held: one.held + other.held,
+    running: one.running + other.running,
+    failed: one.failed + other.failed,
+  };
+}
+
+function sizeOf(group: JobGroupStats): number {
+  return COUNTS.reduce((sum, name) => sum + group[name], 0);
 }

@@ -57,6 +57,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   workers: true,
   quiet: true,
   stats: true,
+  groupedStats: true,
   feedEnd: true,
   feed: true,
   prune: true,

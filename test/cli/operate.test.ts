@@ -182,6 +182,75 @@ describe("millrace stats", () => {
   });
 });
 
+describe("millrace stats --by", () => {
+  test.each([
+    [
+      "type",
+      [
+        ["email", "0", "2", "0", "0", "1"],
+        ["sms", "1", "0", "0", "0", "0"],
+      ],
+    ],
+    [
+      "tenant",
+      [
+        ["default", "0", "2", "0", "0", "1"],
+        ["acme", "1", "0", "0", "0", "0"],
+      ],
+    ],
+    ["lane", [["general", "1", "2", "0", "0", "1"]]],
+  ])("%s counts the jobs of each name, most jobs first", async (by, rows) => {
+    await using store = new TestStore();
+    await deadLetter(store);
+    await store.type("enqueue", "email");
+    await store.type("enqueue", "email");
+    await store.type("enqueue", "sms", "--tenant", "acme", "--delay", "1h");
+
+    const { code, out, err } = await store.type("stats", "--by", by);
+    const [heading, ...lines] = out.trimEnd().split("\n");
+
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(heading).toMatch(
+      new RegExp(`^${by.toUpperCase()} +SCHEDULED +QUEUED +HELD +RUNNING +FAILED$`),
+    );
+    expect(lines.map((line) => line.split(/ +/))).toEqual(rows);
+  });
+
+  test("has the same facts as JSON, and says that nothing was cut short", async () => {
+    await using store = new TestStore();
+    await store.type("enqueue", "email");
+
+    expect(await store.json("stats", "--by", "type")).toEqual({
+      by: "type",
+      groups: [{ name: "email", scheduled: 0, queued: 1, held: 0, running: 0, failed: 0 }],
+      atLeast: [],
+      cutShort: false,
+    });
+  });
+
+  test("says which names are known", async () => {
+    await using store = new TestStore();
+
+    const { code, err } = await store.type("stats", "--by", "tenat");
+
+    expect(code).toBe(2);
+    expect(err).toContain("Allowed choices are type, lane, tenant.");
+  });
+
+  test("says that only the largest groups are shown", async () => {
+    await using store = new TestStore();
+    const requests = Array.from({ length: 101 }, (_, n) =>
+      email.of(undefined, { tenant: `t${n}` }),
+    );
+    await (await store.mill).enqueueMany(requests);
+
+    const { out, err } = await store.type("stats", "--by", "tenant");
+
+    expect(out.trimEnd().split("\n")).toHaveLength(101);
+    expect(err).toBe("There are more: the 100 largest are shown.\n");
+  });
+});
+
 describe("millrace doctor", () => {
   test("finds nothing in a healthy store", async () => {
     await using store = new TestStore();

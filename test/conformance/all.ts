@@ -16,6 +16,7 @@ import { fanInSuite } from "./queue/fan-in.suite.ts";
 import { feedSuite } from "./events/feed.suite.ts";
 import { fenceSuite } from "./runs/fence.suite.ts";
 import { gateSuite } from "./queue/gates.suite.ts";
+import { groupedStatsSuite } from "./inspect/grouped-stats.suite.ts";
 import { returnPrefetchedSuite } from "./runs/return-prefetched.suite.ts";
 import { holdSuite } from "./queue/hold.suite.ts";
 import { hurrySuite } from "./jobs/hurry.suite.ts";
@@ -105,4 +106,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   loneRunsSuite,
   crashStreakSuite,
   renewSuite,
+  groupedStatsSuite,
 ];

@@ -44,6 +44,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "feedEnd",
   "gates",
   "get",
+  "groupedStats",
   "list",
   "lockHolder",
   "logs",

@@ -142,6 +142,54 @@ FROM (
     SELECT 1 FROM millrace.attempt WHERE state = :state::smallint LIMIT :max::bigint
 ) AS few;
 
+-- name: count_groups
+-- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
+-- The largest groups come first; of failed jobs, the newest are counted.
+-- returns: type integer, lane integer, tenant integer, scheduled bigint, queued bigint,
+--   held bigint, running bigint, failed bigint
+-- timeout: reader
+WITH counted (place, type, lane, tenant) AS (
+    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT :rows::bigint)
+    UNION ALL
+    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT :rows::bigint)
+    UNION ALL
+    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT :rows::bigint)
+    UNION ALL
+    SELECT 4, job.type, job.lane, job.tenant
+    FROM (
+        SELECT run.key
+        FROM millrace.lease AS lease
+        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+        WHERE NOT EXISTS (
+            SELECT 1
+            FROM millrace.attempt AS ended
+            WHERE ended.key = run.key AND ended.n = run.n
+        )
+        LIMIT :rows::bigint
+    ) AS run
+    JOIN millrace.job AS job ON job.key = run.key
+    UNION ALL
+    SELECT 5, job.type, job.lane, job.tenant
+    FROM (
+        SELECT key
+        FROM millrace.attempt
+        WHERE state = 6 AND state > 4
+        ORDER BY key DESC
+        LIMIT :rows::bigint
+    ) AS failed
+    JOIN millrace.job AS job ON job.key = failed.key
+)
+SELECT type, lane, tenant,
+       count(*) FILTER (WHERE place = 1) AS scheduled,
+       count(*) FILTER (WHERE place = 2) AS queued,
+       count(*) FILTER (WHERE place = 3) AS held,
+       count(*) FILTER (WHERE place = 4) AS running,
+       count(*) FILTER (WHERE place = 5) AS failed
+FROM counted
+GROUP BY type, lane, tenant
+ORDER BY count(*) DESC, type, lane, tenant
+LIMIT :groups::integer;
+
 -- name: longest_due
 -- How long the job that has been due longest has waited. The first job of each lane and priority is
 -- the oldest there, among the jobs with each number of crashes, so a recursive hop over the indexes

@@ -105,6 +105,56 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS s
 SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
+-- name: count_groups
+-- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
+-- The largest groups come first; of failed jobs, the newest are counted.
+-- returns: type integer, lane integer, tenant integer, scheduled integer, queued integer,
+--   held integer, running integer, failed integer
+WITH counted (place, type, lane, tenant) AS (
+    SELECT 1, type, lane, tenant
+    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT :rows)
+    UNION ALL
+    SELECT 2, type, lane, tenant
+    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT :rows)
+    UNION ALL
+    SELECT 3, type, lane, tenant
+    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT :rows)
+    UNION ALL
+    SELECT 4, job.type, job.lane, job.tenant
+    FROM (
+        SELECT claimed.value AS key
+        FROM millrace_lease AS lease
+        JOIN json_each(lease.keys) AS claimed
+        WHERE NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS ended
+            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
+        )
+        LIMIT :rows
+    ) AS run
+    CROSS JOIN millrace_job AS job ON job.key = run.key
+    UNION ALL
+    SELECT 5, job.type, job.lane, job.tenant
+    FROM (
+        SELECT key
+        FROM millrace_attempt
+        WHERE state = 6 AND state > 4
+        ORDER BY key DESC
+        LIMIT :rows
+    ) AS failed
+    CROSS JOIN millrace_job AS job ON job.key = failed.key
+)
+SELECT type, lane, tenant,
+       count(*) FILTER (WHERE place = 1) AS scheduled,
+       count(*) FILTER (WHERE place = 2) AS queued,
+       count(*) FILTER (WHERE place = 3) AS held,
+       count(*) FILTER (WHERE place = 4) AS running,
+       count(*) FILTER (WHERE place = 5) AS failed
+FROM counted
+GROUP BY type, lane, tenant
+ORDER BY count(*) DESC, type, lane, tenant
+LIMIT :groups;
+
 -- name: oldest_ready
 -- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
 -- is the oldest, so a recursive hop over the index finds it, however many jobs there are.

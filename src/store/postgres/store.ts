@@ -46,7 +46,7 @@ import { Session } from "./database/session.ts";
 import type { SessionState } from "./database/session-state.ts";
 import { settle, settlementBatcher } from "./runs/settle.ts";
 import { acquireLocks, lockHolder, LOCK_SWEEP_MS_MAX } from "./runs/locks.ts";
-import { stats } from "./inspect/stats.ts";
+import { groupedStats, stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
 import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
@@ -139,6 +139,7 @@ export class PostgresJobStore implements JobStore {
   readonly workers: JobStore["workers"] = this.#verb(workers);
   readonly quiet: JobStore["quiet"] = this.#verb(quiet);
   readonly stats: JobStore["stats"] = this.#verb(stats);
+  readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
   readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);
   readonly feed: JobStore["feed"] = this.#verb(feed);
   readonly prune: JobStore["prune"] = this.#verb(prune);

@@ -15,6 +15,7 @@ import type {
   EventKind,
   FeedEntry,
   Gate,
+  GroupedStats,
   JobEnd,
   JobRecord,
   ListFilter,
@@ -73,6 +74,11 @@ export interface ReaderStore {
   workers(limit: number): Promise<readonly WorkerRecord[]>;
   /** Counts of jobs by state. Each count stops at `max`. */
   stats(max: number): Promise<Stats>;
+  /**
+   * Counts of jobs by type, lane and tenant, the largest groups first. Reads at most `rows` jobs
+   * for each count, and answers at most `groups`.
+   */
+  groupedStats(limits: { readonly rows: number; readonly groups: number }): Promise<GroupedStats>;
   /** The position of the newest entry of the feed; 0 if the feed is empty. */
   feedEnd(): Promise<number>;
   /**

@@ -70,7 +70,7 @@ import { lockHolder, acquireLocks } from "./runs/locks.ts";
 import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { newState } from "./database/session-state.ts";
 import { Statements } from "./database/statements.ts";
-import { stats } from "./inspect/stats.ts";
+import { groupedStats, stats } from "./inspect/stats.ts";
 import { Outbox } from "./events/outbox.ts";
 import { Notifier } from "./events/notifier.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
@@ -145,6 +145,7 @@ export class SqliteJobStore implements JobStore {
   readonly deadLetters: JobStore["deadLetters"] = this.#reads(deadLetters);
   readonly workers: JobStore["workers"] = this.#reads(workers);
   readonly stats: JobStore["stats"] = this.#reads(stats);
+  readonly groupedStats: JobStore["groupedStats"] = this.#reads(groupedStats);
   readonly feedEnd: JobStore["feedEnd"] = this.#reads(feedEnd);
   readonly feed: JobStore["feed"] = this.#reads(feed);
   readonly expired: JobStore["expired"] = this.#reads(expired);

@@ -249,6 +249,25 @@ export interface Stats {
   readonly isOldestExact: boolean;
 }
 
+/** The counts of {@link Stats} for the jobs of one type, lane and tenant. */
+export interface JobGroup extends Pick<JobSpec, "type" | "lane" | "tenant"> {
+  readonly scheduled: number;
+  readonly queued: number;
+  readonly held: number;
+  readonly running: number;
+  readonly failed: number;
+}
+
+export interface GroupedStats {
+  readonly groups: readonly JobGroup[];
+  /** Counts that have not read all jobs: they may be larger, and groups may be missing. */
+  readonly cutShort: readonly CountName[];
+  /** There are more groups. */
+  readonly hasMore: boolean;
+}
+
+export type CountName = Exclude<keyof JobGroup, "type" | "lane" | "tenant">;
+
 /** The answer of `intervene` and `hurry`. */
 export type InterveneAnswer =
   | { readonly status: "done"; readonly state: State }

@@ -214,6 +214,18 @@ export const POSTGRES_FAULTS: Faults = {
   attempts: {
     attempts_of_job: [["any ledger is shown", "WHERE attempt.key = (", "WHERE 0 < ("]],
   },
+  groupedStats: {
+    count_groups: [
+      ["an ended run counts", "AND ended.n = run.n", "AND false"],
+      [
+        "a place is read as a whole",
+        "FROM millrace.blocked LIMIT :rows::bigint",
+        "FROM millrace.blocked",
+      ],
+      ["the smallest groups come first", "count(*) DESC", "count(*)"],
+      ["each end counts as failed", "state = 6 AND state > 4", "true"],
+    ],
+  },
   list: {
     match_jobs: [
       ["the state is not looked at", ":states::integer[] IS NULL", "true"],

@@ -53,6 +53,19 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ],
     ],
   },
+  groupedStats: {
+    count_groups: [
+      ["the lane is not looked at", "GROUP BY type, lane, tenant", "GROUP BY type, tenant"],
+      ["an ended run counts", "AND ended.n = lease.ns", "AND 0 = lease.ns"],
+      ["a place is read as a whole", "FROM millrace_ready LIMIT :rows", "FROM millrace_ready"],
+      ["the smallest groups come first", "count(*) DESC", "count(*)"],
+      ["each end counts as failed", "state = 6 AND state > 4", "1"],
+    ],
+    "inspect/stats.ts": [
+      ["a cut count is not named", "countsOf(session, rows + 1)", "countsOf(session, rows)"],
+      ["more groups are not mentioned", "groups: groups + 1", "groups"],
+    ],
+  },
   count: {
     count_matching: [
       ["the state is not looked at", ":states IS NULL", "1"],

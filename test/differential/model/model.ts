@@ -26,10 +26,10 @@ type Beyond =
   | "onWarning";
 
 /**
- * What retention marks is not modelled: no command of a sequence marks anything, and the
- * conformance suites hold both stores to the same word.
+ * What retention marks and what only people read is not modelled: no command of a sequence asks for
+ * it, and the conformance suites hold both stores to the same word.
  */
-type Unmodelled = "expired" | "markStale" | "remove";
+type Unmodelled = "expired" | "markStale" | "remove" | "groupedStats";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;

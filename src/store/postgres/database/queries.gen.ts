@@ -82,6 +82,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
+  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   longest_due: { readonly ms: number | null; readonly hops: number; };
   keys_of_all: { readonly key: number; };
   keys_of_type: { readonly key: number; };
@@ -258,6 +259,7 @@ export interface QueryParameters {
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
+  count_groups: readonly ["rows", "groups"];
   longest_due: readonly ["now", "hops"];
   keys_of_all: readonly ["before", "limit"];
   keys_of_type: readonly ["type", "before", "limit"];
@@ -738,6 +740,11 @@ export const queries: {
   count_ended: {
     text: "SELECT count(*) AS count\nFROM (\n    SELECT 1 FROM millrace.attempt WHERE state = $1::smallint LIMIT $2::bigint\n) AS few",
     parameters: ["state","max"],
+    timeout: "reader",
+  },
+  count_groups: {
+    text: "WITH counted (place, type, lane, tenant) AS (\n    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $2::integer",
+    parameters: ["rows","groups"],
     timeout: "reader",
   },
   longest_due: {

@@ -1,13 +1,16 @@
-/** stats: counts by state, and the age of the oldest queued job. */
+/** stats and groupedStats: counts by state, and the age of the oldest queued job. */
 import { stateCodec } from "../../shared/codes.ts";
 import type { Counts } from "../../doctor/invariants.ts";
-import type { Stats } from "../../types/records.ts";
+import { cutShortOf } from "../../shared/counts.ts";
+import type { GroupedStats, Stats } from "../../types/records.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
 
 /** Pairs of lane and priority that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;
+/** The maximum of rows that one count reads. */
+const ROWS_MAX = 1_000_000;
 
 export async function stats(session: Session, wanted: number): Promise<Stats> {
   const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
@@ -19,6 +22,31 @@ export async function stats(session: Session, wanted: number): Promise<Stats> {
       isOldestExact: (oldest?.hops ?? 0) < HOPS_MAX,
     };
   });
+}
+
+export async function groupedStats(
+  session: Session,
+  limits: { readonly rows: number; readonly groups: number },
+): Promise<GroupedStats> {
+  const { names } = session;
+  const rows = bounded(limits.rows, ROWS_MAX);
+  const groups = bounded(limits.groups, ROWS_MAX);
+  const { found, counts } = await session.snapshot(async (sql) => ({
+    found: await sql.all("count_groups", { rows, groups: groups + 1 }),
+    counts: await countsOf(sql, rows + 1),
+  }));
+  const shown = found.slice(0, groups);
+  await names.learn(shown.flatMap(({ type, lane, tenant }) => [type, lane, tenant]));
+  return {
+    groups: shown.map(({ type, lane, tenant, ...group }) => ({
+      type: names.text(type),
+      lane: names.text(lane),
+      tenant: names.text(tenant),
+      ...group,
+    })),
+    cutShort: cutShortOf(counts, rows),
+    hasMore: found.length > groups,
+  };
 }
 
 /** All figures but the age of the oldest job. */

@@ -1,5 +1,6 @@
-/** stats: counts over all jobs. */
-import type { Stats } from "../../types/records.ts";
+/** stats and groupedStats: counts over all jobs. */
+import { cutShortOf } from "../../shared/counts.ts";
+import type { CountName, GroupedStats, Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -7,8 +8,15 @@ import type { Session } from "../database/session.ts";
 /** The maximum of lanes times priorities that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;
 
+/** The maximum of rows that one count reads. */
+const ROWS_MAX = 1_000_000;
+
 export function stats(session: Session, wanted: number): Stats {
   const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
+  return { ...countsOf(session, max), ...oldestOf(session) };
+}
+
+function countsOf(session: Session, max: number): Record<CountName, number> {
   const { scheduled, ready, blocked } = countWaiting(session, max);
   return {
     scheduled,
@@ -16,7 +24,26 @@ export function stats(session: Session, wanted: number): Stats {
     held: blocked,
     running: count(session, { states: ["running"] }, max),
     failed: count(session, { states: ["failed"] }, max),
-    ...oldestOf(session),
+  };
+}
+
+export function groupedStats(
+  session: Session,
+  limits: { readonly rows: number; readonly groups: number },
+): GroupedStats {
+  const { sql, names } = session;
+  const rows = bounded(limits.rows, ROWS_MAX);
+  const groups = bounded(limits.groups, ROWS_MAX);
+  const found = sql.all("count_groups", { rows, groups: groups + 1 });
+  return {
+    groups: found.slice(0, groups).map(({ type, lane, tenant, ...counts }) => ({
+      type: names.text(type),
+      lane: names.text(lane),
+      tenant: names.text(tenant),
+      ...counts,
+    })),
+    cutShort: cutShortOf(countsOf(session, rows + 1), rows),
+    hasMore: found.length > groups,
   };
 }
 

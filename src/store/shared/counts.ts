@@ -1,0 +1,9 @@
+/** Counts that stop at a maximum. */
+import type { CountName } from "../types/records.ts";
+
+const NAMES: readonly CountName[] = ["scheduled", "queued", "held", "running", "failed"];
+
+/** The counts that have found more than `max` jobs. */
+export function cutShortOf(counts: Readonly<Record<CountName, number>>, max: number): CountName[] {
+  return NAMES.filter((name) => counts[name] > max);
+}
