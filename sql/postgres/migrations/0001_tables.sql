@@ -197,7 +197,7 @@ ALTER TABLE millrace.lease
     ALTER keys SET STORAGE EXTERNAL, ALTER ns SET STORAGE EXTERNAL,
     ALTER ranks SET STORAGE EXTERNAL;
 
-CREATE INDEX lease_worker ON millrace.lease (worker);
+CREATE INDEX lease_worker ON millrace.lease (worker, number);
 -- One process at a time empties itself for a job that runs alone.
 CREATE UNIQUE INDEX lease_alone ON millrace.lease (alone) WHERE alone;
 
@@ -274,24 +274,35 @@ CREATE TABLE millrace.gate (
 -- workers of an operating-system process have the same `process`. `renewed_at` is the last
 -- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
 -- worker of a dead process: how many runs the workers of this process had begun.
+--
+-- `leases_from`: the worker holds no lease with a lower number. Deleted leases stay in the index
+-- while an old snapshot can see them, and without this number every heartbeat would pass all of
+-- them. `leases_seen` is the lowest lease that heartbeats have seen since `leases_at`, at least a
+-- minute long, and `leases_before` the lowest of the time before. A claim commits within a minute
+-- after it has drawn its number. So a lease below `leases_before` was committed when the minute
+-- ended: unless it was seen, it is gone.
 CREATE TABLE millrace.worker (
-    id         uuid    PRIMARY KEY,
-    process    uuid    NOT NULL,
-    joined_at  timestamptz(3) NOT NULL,
-    until      timestamptz(3) NOT NULL,
-    renewed_at timestamptz(3) NOT NULL,
-    beat_ms    bigint  NOT NULL CHECK (beat_ms >= 0),
-    beats      bigint  NOT NULL CHECK (beats >= 0),
-    pid        bigint  NOT NULL,
-    protocol   integer NOT NULL,
-    quiet      boolean NOT NULL,
-    host       text    NOT NULL,
-    version    text    NOT NULL,
-    types      json    NOT NULL CHECK (json_typeof(types) = 'array'),
-    lanes      json    NOT NULL CHECK (json_typeof(lanes) = 'array'),
-    slots      integer NOT NULL CHECK (slots >= 0),
-    died_with  integer CHECK (died_with >= 0),
-    tenant     text
+    id            uuid    PRIMARY KEY,
+    process       uuid    NOT NULL,
+    joined_at     timestamptz(3) NOT NULL,
+    until         timestamptz(3) NOT NULL,
+    renewed_at    timestamptz(3) NOT NULL,
+    beat_ms       bigint  NOT NULL CHECK (beat_ms >= 0),
+    beats         bigint  NOT NULL CHECK (beats >= 0),
+    leases_from   bigint  NOT NULL DEFAULT 0,
+    leases_before bigint,
+    leases_seen   bigint,
+    leases_at     timestamptz(3) NOT NULL,
+    pid           bigint  NOT NULL,
+    protocol      integer NOT NULL,
+    quiet         boolean NOT NULL,
+    host          text    NOT NULL,
+    version       text    NOT NULL,
+    types         json    NOT NULL CHECK (json_typeof(types) = 'array'),
+    lanes         json    NOT NULL CHECK (json_typeof(lanes) = 'array'),
+    slots         integer NOT NULL CHECK (slots >= 0),
+    died_with     integer CHECK (died_with >= 0),
+    tenant        text
 ) WITH (
     fillfactor = 20,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,

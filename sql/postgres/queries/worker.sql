@@ -3,11 +3,11 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
-    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until,
-    renewed_at, beat_ms, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, leases_at,
+    until, renewed_at, beat_ms, beats, quiet
 )
 SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
-       :types::json, :lanes::json, :slots::integer, :tenant::text, moment.at,
+       :types::json, :lanes::json, :slots::integer, :tenant::text, moment.at, moment.at,
        moment.at + :lease_ms::bigint * interval '1 millisecond', moment.at, :beat_ms::bigint, 0,
        false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
@@ -21,21 +21,12 @@ SET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beat
 -- have a cancel request, which runs an operator has ended, and whether its protocol is no longer
 -- accepted. An ended run is returned by every heartbeat until a minute after the first one. Deletes
 -- a lease all of whose runs ended more than a minute ago. Such a lease remains when two settlers
--- end its last runs at the same moment.
+-- end its last runs at the same moment. Leases below `leases_from` are not looked for, and once a
+-- minute this number is raised to the lowest lease that was seen.
 -- returns: now bigint, busy boolean, quiet boolean, outdated boolean, cancel json?, ended json?
 -- timeout: heartbeat
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
-),
-beat AS (
-    UPDATE millrace.worker AS worker
-    SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
-        beats = worker.beats + 1,
-        renewed_at = moment.at,
-        died_with = NULL
-    FROM moment
-    WHERE worker.id = :id::uuid
-    RETURNING worker.quiet, worker.protocol
 ),
 run AS MATERIALIZED (
     SELECT lease.number, run.key, run.n, run.turn, done.finished_at
@@ -48,6 +39,36 @@ run AS MATERIALIZED (
         LIMIT 1
     ) AS done ON true
     WHERE lease.worker = :id::uuid
+      AND lease.number >= (SELECT leases_from FROM millrace.worker WHERE id = :id::uuid)
+),
+seen AS MATERIALIZED (
+    SELECT min(number) AS lowest FROM run
+),
+beat AS (
+    UPDATE millrace.worker AS worker
+    SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
+        beats = worker.beats + 1,
+        renewed_at = moment.at,
+        died_with = NULL,
+        (leases_from, leases_before, leases_seen, leases_at) = (
+            SELECT next.first, next.before, next.seen, next.at
+            FROM (
+                VALUES (
+                    true,
+                    CASE WHEN worker.leases_before IS NULL THEN worker.leases_from
+                         ELSE least(worker.leases_before, worker.leases_seen, seen.lowest) END,
+                    worker.leases_seen, seen.lowest, moment.at
+                ), (
+                    false, worker.leases_from, worker.leases_before,
+                    least(worker.leases_seen, seen.lowest), worker.leases_at
+                )
+            ) AS next (is_new, first, before, seen, at)
+            WHERE next.is_new = (moment.at - worker.leases_at >= interval '60 s')
+        )
+    FROM moment
+    CROSS JOIN seen
+    WHERE worker.id = :id::uuid
+    RETURNING worker.quiet, worker.protocol
 ),
 deleted_leases AS (
     DELETE FROM millrace.lease
@@ -195,6 +216,7 @@ JOIN millrace.job AS job ON job.key = run.key
 LEFT JOIN millrace.interned_name AS name ON name.id = job.type
 LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
 WHERE run.worker = :worker::uuid
+  AND run.lease >= (SELECT leases_from FROM millrace.worker WHERE id = :worker::uuid)
   AND millrace.ms_of(moment.at) - millrace.ms_of(run.started_at)
       > job.timeout_ms + :slack_ms::bigint
   AND NOT EXISTS (

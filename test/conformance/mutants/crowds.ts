@@ -41,8 +41,8 @@ export const POSTGRES_CROWD_FAULTS: Faults = {
     renew_worker: [
       [
         "every second lease is forgotten",
-        "WHERE lease.worker = :id::uuid\n),",
-        "WHERE lease.worker = :id::uuid AND lease.number % 2 = 0\n),",
+        "WHERE lease.worker = :id::uuid\n",
+        "WHERE lease.worker = :id::uuid AND lease.number % 2 = 0\n",
       ],
     ],
   },

@@ -216,6 +216,13 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a lease of ended runs stays", "- interval '1 minute'", "- interval '9 years'"],
       ["a lease of ended runs goes at once", "- interval '1 minute'", "+ interval '1 minute'"],
       [
+        "a lease whose claim commits late is passed",
+        "worker.leases_seen, seen.lowest) END",
+        "worker.leases_seen) END",
+      ],
+      ["leases are passed too soon", "WHEN worker.leases_before IS NULL THEN", "WHEN false THEN"],
+      ["leases that have gone are never passed", "interval '60 s'", "interval '9 years'"],
+      [
         "the starts of a lease of ended runs stay",
         "ARRAY(SELECT number FROM deleted_leases)",
         "ARRAY[]::bigint[]",

@@ -223,6 +223,69 @@ export function ownWaysSuite(
     });
   });
 
+  describe("renew of a worker that has held many leases", () => {
+    test("passes the leases that have gone, and tells the requests of all others", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const worker = await joinWorker(store, { leaseMs: 600_000 });
+      const beat = async (): Promise<readonly number[]> => {
+        await clock.advance(61_000);
+        const renewal = await store.renew(worker, 600_000);
+        return renewal.status === "lost" ? [] : renewal.cancel.map(({ key }) => key);
+      };
+      await add(store, {}, {}, {}, {});
+      const long = await takeOne(store, { worker });
+      for (let turn = 0; turn < 2; turn += 1) {
+        await settleAll(store, await takeOne(store, { worker }), completed());
+        await beat();
+        await beat();
+      }
+      const last = await takeOne(store, { worker });
+      await store.cancel(long.job.id, null, null);
+
+      expect(await firstLease(db)).toBe(long.lease.number);
+      expect(await beat()).toEqual([long.job.key]);
+      await settleAll(store, long, completed());
+      for (let turn = 0; turn < 3; turn += 1) await beat();
+      expect(await firstLease(db)).toBe(last.lease.number);
+      await store.cancel(last.job.id, null, null);
+      expect(await beat()).toEqual([last.job.key]);
+    });
+
+    test("tells the request of a lease whose claim was committed late", async () => {
+      await using db = await open();
+      const { store, clock, pool, schema } = db;
+      const worker = await joinWorker(store, { leaseMs: 600_000 });
+      await add(store, {}, {});
+      const late = await takeOne(store, { worker });
+      const seen = await takeOne(store, { worker });
+      // The claim of the first lease has drawn its number, and commits between two beats.
+      const claim = await pool.connect();
+      const moved = `"${schema}".late`;
+      await claim.query(`CREATE TABLE ${moved} AS SELECT number, claimed_at, worker, secret, keys,
+          ns, ranks, started_at FROM "${schema}".lease WHERE number = ${late.lease.number};
+        DELETE FROM "${schema}".lease WHERE number = ${late.lease.number}`);
+      for (let turn = 0; turn < 2; turn += 1) {
+        await clock.advance(61_000);
+        await store.renew(worker, 600_000);
+      }
+      await claim.query(`INSERT INTO "${schema}".lease (number, claimed_at, worker, secret, keys,
+          ns, ranks, started_at) SELECT * FROM ${moved}; DROP TABLE ${moved}`);
+      claim.release();
+      await store.cancel(late.job.id, null, null);
+      await clock.advance(61_000);
+
+      const renewals = [await store.renew(worker, 600_000), await store.renew(worker, 600_000)];
+
+      for (const renewal of renewals) {
+        expect(renewal).toMatchObject({ cancel: [{ key: late.job.key }] });
+      }
+      expect(await firstLease(db)).toBe(late.lease.number);
+      await settleAll(store, late, completed());
+      await settleAll(store, seen, completed());
+    });
+  });
+
   describe("claim from marks", () => {
     test("looks at each stretch from its mark to its end, and at other lanes whole", async () => {
       await using db = await open();
@@ -479,4 +542,10 @@ async function claimFrom(
 async function startedIn({ pool, schema }: PostgresTestStore): Promise<readonly number[]> {
   const { rows } = await pool.query(`SELECT key FROM "${schema}".run_start ORDER BY key`);
   return rows.map(({ key }) => Number(key));
+}
+
+/** The number from which heartbeats look for leases. */
+async function firstLease({ pool, schema }: PostgresTestStore): Promise<number> {
+  const { rows } = await pool.query(`SELECT leases_from FROM "${schema}".worker`);
+  return Number(rows[0].leases_from);
 }
