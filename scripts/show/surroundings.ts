@@ -14,7 +14,11 @@ const { values } = parseArgs({ options: { only: { type: "string", default: "" } 
 
 const POOLERS = [
   ["pooler in transaction mode, our own", throughOwnPooler],
-  ["pooler in transaction mode, PgBouncer", throughPgBouncer],
+  [
+    "pooler in transaction mode, PgBouncer",
+    (server: string) => throughPgBouncer(server, "transaction"),
+  ],
+  ["pooler in session mode, PgBouncer", (server: string) => throughPgBouncer(server, "session")],
 ] as const;
 
 interface Row {

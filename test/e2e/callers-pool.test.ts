@@ -13,6 +13,7 @@ import { workerInfo } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { BLOCKED_MS, block, connectionOf, LEASE } from "./callers-pool.ts";
 import { ended, linesOf, startChild } from "./children.ts";
+import { testLogger } from "../support/logger.ts";
 
 const PASSWORD = "a secret: 'quoted' %";
 
@@ -85,7 +86,7 @@ describe.concurrent("handlers that hold all connections of a pool", () => {
 
 test("a handler that blocks the event loop of a process with a pool runs once", async () => {
   const schema = "blocked";
-  const mill = await openMillrace(postgresStore({ url, schema }));
+  const mill = await openMillrace(postgresStore({ url, schema }), { logger: testLogger });
   const job = await mill.enqueue(block);
   const child = startChild("callers-pool.child.ts", [url, schema, job.id]);
   const lines: string[] = [];

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { temporaryFolder } from "./children.ts";
+import { testLogger } from "../support/logger.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -27,8 +28,8 @@ test.each(["sqlite", "postgres"])(
   async (kind) => {
     using folder = temporaryFolder();
     const open = STORES[kind]!;
-    await using operator = await openMillrace(open(folder.path));
-    await using other = await openMillrace(open(folder.path));
+    await using operator = await openMillrace(open(folder.path), { logger: testLogger });
+    await using other = await openMillrace(open(folder.path), { logger: testLogger });
     await operator.pause({ type: "report" }, "maintenance");
     const jobs = await operator.enqueueMany(Array.from({ length: 20 }, () => report.of()));
     const worker = other.work({ jobs: [report], poll: "1h" });

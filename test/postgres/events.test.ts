@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { newJobs, retention } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { testLogger } from "../support/logger.ts";
 
 const ROUNDS = 50;
 const plain = defineJob({ type: "plain" }).run(() => {});
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 test("whoever listens hears what the same mill enqueues right after", async () => {
-  await using mill = await openMillrace(server.url);
+  await using mill = await openMillrace(server.url, { logger: testLogger });
   const missed: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const heard: string[] = [];

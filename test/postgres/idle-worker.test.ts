@@ -4,6 +4,7 @@ import { defineJob, openMillrace } from "millrace";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openProxy } from "../../scripts/show/lib/fleet/proxy.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { testLogger } from "../support/logger.ts";
 
 const WARM_UP_MS = 3_000;
 const MEASURED_MS = 15_000;
@@ -26,7 +27,7 @@ test("an idle worker sends at most three statements a second", async () => {
       return { kind: "pass" };
     },
   });
-  await using mill = await openMillrace(proxy.url);
+  await using mill = await openMillrace(proxy.url, { logger: testLogger });
   mill.work({ jobs: [plain] });
   await mill.wait(await mill.enqueue(plain));
   await sleep(WARM_UP_MS);

@@ -8,6 +8,7 @@ import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { newJob } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { warningsOf } from "../support/steps.ts";
+import { testLogger } from "../support/logger.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -62,7 +63,7 @@ describe("notifications", () => {
     }
     const pool = new Pool({ connectionString: server.url, Client: CountingClient });
     pool.on("error", () => {});
-    const mill = await openMillrace(postgresStore({ pool, schema }));
+    const mill = await openMillrace(postgresStore({ pool, schema }), { logger: testLogger });
     const worker = mill.work({ jobs: [plain], poll: "10s" });
     await mill.wait(await mill.enqueue(plain));
     const client = await connect(server.url);
@@ -97,9 +98,11 @@ describe("a result", () => {
     }
     const pool = new Pool({ connectionString: server.url, Client: ListeningClient });
     pool.on("error", () => {});
-    await using other = await openMillrace(postgresStore({ url: server.url, schema }));
+    await using other = await openMillrace(postgresStore({ url: server.url, schema }), {
+      logger: testLogger,
+    });
     other.work({ jobs: [plain] });
-    const mill = await openMillrace(postgresStore({ pool, schema }));
+    const mill = await openMillrace(postgresStore({ pool, schema }), { logger: testLogger });
     await mill.result(await mill.enqueue(plain));
 
     const counts: number[] = [];
@@ -130,7 +133,7 @@ describe("a listener", () => {
       };
     });
     const worker = mill.work({ jobs: [plain] });
-    await using other = await openMillrace(`${server.url}?schema=deaf`);
+    await using other = await openMillrace(`${server.url}?schema=deaf`, { logger: testLogger });
 
     await warned;
     const job = await other.enqueue(plain);

@@ -14,7 +14,7 @@ import { Client } from "pg";
 const run = promisify(execFile);
 const READY = "database system is ready to accept connections";
 /** The user `nobody` on every Linux. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string;
@@ -138,7 +138,8 @@ async function reachableCopy(bin: string, folder: string): Promise<string> {
   return join(copy, "bin");
 }
 
-function freePort(): Promise<number> {
+/** A port of the loopback address that is free now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isCampaign } from "../../scripts/lib/campaign-size.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { LIBRARIES, type Connected } from "./libraries.ts";
+import { testLogger } from "../support/logger.ts";
 
 const note = defineJob({
   type: "note",
@@ -47,7 +48,7 @@ describe.each(LIBRARIES)("a transaction of $name", ({ connect: connectLibrary })
   let library: Connected;
 
   beforeAll(async () => {
-    mill = await openMillrace(postgresStore({ url: server.url, schema }));
+    mill = await openMillrace(postgresStore({ url: server.url, schema }), { logger: testLogger });
     library = await connectLibrary(server.url);
   });
   afterAll(async () => {
@@ -96,7 +97,7 @@ describe.each(LIBRARIES)("a transaction of $name", ({ connect: connectLibrary })
     const name = `elsewhere_${number}`;
     await observer.query(`CREATE DATABASE ${name}`);
     const url = server.url.replace(/postgres$/, name);
-    await using there = await openMillrace(postgresStore({ url, schema }));
+    await using there = await openMillrace(postgresStore({ url, schema }), { logger: testLogger });
     await using other = await connectLibrary(url);
     await other.transaction(async (given) => {
       const tx = other.wrap?.(given) ?? given;
@@ -263,7 +264,9 @@ describe.each(LIBRARIES)("a transaction of $name", ({ connect: connectLibrary })
 
 describe("a transaction that cannot be used", () => {
   test("because the schema is not there is refused", async () => {
-    await using broken = await openMillrace(postgresStore({ url: server.url, schema: "dropped" }));
+    await using broken = await openMillrace(postgresStore({ url: server.url, schema: "dropped" }), {
+      logger: testLogger,
+    });
     await broken.enqueue(bare);
     await observer.query("DROP SCHEMA dropped CASCADE");
     const client = await connect(server.url);
@@ -283,7 +286,9 @@ describe("a transaction that cannot be used", () => {
     ["that does not run the statement", { query: () => Promise.reject(new Error("no")) }, "no"],
     ["that gives no answer", { query: async () => ({ rows: [] }) }, "returned no rows"],
   ])("%s is refused", async (_, tx: any, why) => {
-    await using mill = await openMillrace(postgresStore({ url: server.url }));
+    await using mill = await openMillrace(postgresStore({ url: server.url }), {
+      logger: testLogger,
+    });
     await expect(mill.enqueue(bare, undefined, { tx })).rejects.toMatchObject({
       code: "TX_INVALID",
       message: expect.stringContaining(why),
@@ -292,7 +297,9 @@ describe("a transaction that cannot be used", () => {
   });
 
   test("because a client that cannot tell has none is refused", async () => {
-    await using mill = await openMillrace(postgresStore({ url: server.url }));
+    await using mill = await openMillrace(postgresStore({ url: server.url }), {
+      logger: testLogger,
+    });
     const client = await connect(server.url);
     // As in older releases of the driver.
     const old = { query: (text: string, values?: string[]) => client.query(text, values) };
@@ -308,7 +315,9 @@ describe("a transaction that cannot be used", () => {
   });
 
   test("because it is read-only is refused", async () => {
-    await using mill = await openMillrace(postgresStore({ url: server.url }));
+    await using mill = await openMillrace(postgresStore({ url: server.url }), {
+      logger: testLogger,
+    });
     const client = await connect(server.url);
     await client.query("BEGIN READ ONLY");
     await expect(mill.enqueue(bare, undefined, { tx: client })).rejects.toMatchObject({
@@ -319,7 +328,9 @@ describe("a transaction that cannot be used", () => {
   });
 
   test("for all jobs of one call is refused", async () => {
-    await using mill = await openMillrace(postgresStore({ url: server.url }));
+    await using mill = await openMillrace(postgresStore({ url: server.url }), {
+      logger: testLogger,
+    });
     const client = await connect(server.url);
     await client.query("BEGIN");
     const requests = [bare.of(undefined, { tx: client }), bare.of()];

@@ -633,21 +633,4 @@ INSERT INTO millrace.interned_name (id, kind, text) VALUES (1, 2, 'default');
 INSERT INTO millrace.meta (name, value) VALUES ('min_protocol', '1');
 INSERT INTO millrace.feed_head (one, position) VALUES (true, 0);
 
--- Roles need a grant to call these functions. Only functions that this transaction has created are
--- changed: the schema may have functions of others.
-DO $revoke$
-DECLARE
-    created regprocedure;
-BEGIN
-    FOR created IN
-        SELECT proc.oid
-        FROM pg_proc AS proc
-        WHERE proc.pronamespace = (
-                SELECT relnamespace FROM pg_class WHERE oid = 'millrace.meta'::regclass
-            )
-          AND age(proc.xmin) <= age(pg_current_xact_id()::xid)
-    LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', created);
-    END LOOP;
-END
-$revoke$;
+-- include: rights/*.sql

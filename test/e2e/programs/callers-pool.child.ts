@@ -7,10 +7,11 @@ import { Pool } from "pg";
 import { openMillrace } from "../../../src/open.ts";
 import { postgresStore } from "../../../src/store/postgres/index.ts";
 import { BLOCKED_MS, block, connectionOf, LEASE } from "../callers-pool.ts";
+import { testLogger } from "../../support/logger.ts";
 
 const [url = "", schema = "", id = ""] = process.argv.slice(2);
 const pool = new Pool({ ...connectionOf(url), max: 2 });
-const mill = await openMillrace(postgresStore({ pool, schema }));
+const mill = await openMillrace(postgresStore({ pool, schema }), { logger: testLogger });
 const job = block.run(() => {
   writeSync(1, "began\n");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);

@@ -1,11 +1,12 @@
 /** A program that does its work in one of several ways and then has nothing left to do. */
 import { defineJob, openMillrace, typed } from "../../../src/index.ts";
+import { testLogger } from "../../support/logger.ts";
 
 const [url = "", way = ""] = process.argv.slice(2);
 
 const double = defineJob({ type: "double", payload: typed<number>() }).run((number) => 2 * number);
 
-const mill = await openMillrace(url);
+const mill = await openMillrace(url, { logger: testLogger });
 if (way === "enqueue") {
   await mill.enqueue(double, 21);
   await mill.close();

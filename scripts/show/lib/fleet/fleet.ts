@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openMillrace } from "millrace";
 import type { Millrace } from "millrace";
+import { testLogger } from "../../../../test/support/logger.ts";
 import { check } from "../check/check.ts";
 import type { Verdict } from "../check/check.ts";
 import { startChild } from "./children.ts";
@@ -75,7 +76,8 @@ export class Fleet implements AsyncDisposable {
   static async open(options: FleetOptions): Promise<Fleet> {
     const folder = mkdtempSync(join(tmpdir(), `millrace-${options.name}-`));
     const url = options.url ?? `sqlite:${join(folder, "jobs.db")}`;
-    const fleet = new Fleet(folder, url, await openMillrace(url), options);
+    const mill = await openMillrace(url, { logger: testLogger });
+    const fleet = new Fleet(folder, url, mill, options);
     await Promise.all(fleet.workers.map(({ ready }) => ready));
     return fleet;
   }

@@ -3,8 +3,12 @@
  * session state and a pooled connection changes hands. The connection and the timers do not keep
  * the process alive.
  *
- * A half-open connection and a pooler in transaction mode both fail silently. Therefore the process
- * notifies its own listener every 3 s and the listener reconnects when it has not received such a
+ * A pooler in transaction mode would leave the LISTEN in a session that other clients get next, and
+ * these would receive the notifications. So LISTEN is sent only to a session that the connection
+ * keeps.
+ *
+ * A half-open connection and other poolers fail silently. Therefore the process notifies its own
+ * listener every 3 s and the listener reconnects when it has not received such a
  * message. The message is sent on a connection of the pool: on the listener's own connection, a
  * pooler would return it together with the answer, and the listener would not notice that it is
  * deaf to others.
@@ -21,6 +25,10 @@ const BEAT_MS = 3_000;
 /** A beat that was sent arrives within this time, or the listener is deaf. */
 const ECHO_MS_MAX = 2_500;
 const CONNECT_MS_MAX = 5_000;
+/** A session that the connection keeps answers within this time. */
+const SESSION_MS_MAX = 2_000;
+/** How often is looked whether a pooler gives the session to others. */
+const SESSION_LOOKS = 10;
 /** Backoff between two connection attempts. */
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 6_000;
@@ -42,6 +50,8 @@ const DEAF =
 
 /** The part of `pg.Client` that is used. */
 interface ListeningClient {
+  /** The process of the server, or a number that a pooler has made up. */
+  readonly processID?: number | null;
   connect(): Promise<unknown>;
   query(sent: any): Promise<Received>;
   end(): Promise<void>;
@@ -57,9 +67,13 @@ interface ListenerOptions {
   readonly dice: Dice;
   /** Notifies the own listener from another connection. False: the server is read-only. */
   readonly beat: () => Promise<boolean>;
+  readonly besideTransaction: BesideTransaction;
   readonly onWakeUp: (wakeUp: WakeUp) => void;
   readonly warn: (warning: string) => void;
 }
+
+/** Runs `work` while another connection is in a transaction, in the session `other`. */
+type BesideTransaction = (work: (other: number) => Promise<boolean>) => Promise<boolean>;
 
 /** How a connection ended: never usable, without a notification, or with some. */
 type Ending = "unreachable" | "deaf" | "received";
@@ -108,7 +122,7 @@ async function listen(options: ListenerOptions, signal: AbortSignal): Promise<vo
 /** Listens on one connection until it ends. Never throws. */
 async function listenOnce(
   client: ListeningClient,
-  { channel, sender, beat, onWakeUp }: ListenerOptions,
+  { channel, sender, beat, besideTransaction, onWakeUp }: ListenerOptions,
   signal: AbortSignal,
 ): Promise<Ending> {
   const broken = new AbortController();
@@ -125,6 +139,10 @@ async function listenOnce(
     await client.connect();
     // An encrypted connection has another socket now.
     client.unref?.();
+    if (!(await keepsSession(client, besideTransaction))) {
+      void client.end().catch(ignore);
+      return "deaf";
+    }
     await send(client, { text: `LISTEN ${quoted(channel)}` });
   } catch {
     void client.end().catch(ignore);
@@ -140,6 +158,38 @@ async function listenOnce(
   void client.end().catch(ignore);
   if (echo.hasReceived) return "received";
   return ended.aborted ? "unreachable" : "deaf";
+}
+
+/**
+ * Whether every transaction of the connection has the same session of the server. A connection to
+ * the server itself knows the process of its session. A pooler in transaction mode gives the
+ * session to another transaction meanwhile, by chance or because it is the last one used.
+ */
+async function keepsSession(
+  client: ListeningClient,
+  besideTransaction: BesideTransaction,
+): Promise<boolean> {
+  const own = await sessionOf(client);
+  if (client.processID === own) return true;
+  for (let look = 0; look < SESSION_LOOKS; look += 1) {
+    const isOwn = await besideTransaction(async (other) => {
+      // A pooler with one session has none left for the answer.
+      const now = await sessionOf(client, SESSION_MS_MAX).catch(ignore);
+      return other !== own && now === own;
+    });
+    if (!isOwn) return false;
+  }
+  return true;
+}
+
+/** The process of the server that executes the statements of the connection. */
+export async function sessionOf(
+  client: Pick<ListeningClient, "query">,
+  limitMs: number = CONNECT_MS_MAX,
+): Promise<number> {
+  const text = "SELECT pg_backend_pid() AS pid";
+  const { rows } = await send(client, { text, query_timeout: limitMs });
+  return rows[0]?.pid;
 }
 
 /** Whether the listener receives the messages that the process sends to itself. */

@@ -10,10 +10,10 @@ import type { Dice } from "../../../core/clock.ts";
 import { headBytes } from "../../../core/text.ts";
 import type { WakeUp } from "../../store.ts";
 import { NotifySender, type NotificationParameters } from "./notify.ts";
-import { Listener } from "./listen.ts";
+import { Listener, sessionOf } from "./listen.ts";
 import { WakeUpThrottle } from "./wake-up-throttle.ts";
 import { backgroundTimer, systemClock } from "../../../lib/system.ts";
-import type { Pool, PoolOptions } from "../database/pool.ts";
+import { send, type Pool, type PoolOptions } from "../database/pool.ts";
 
 /** The server's limit for a channel name. */
 const CHANNEL_BYTES_MAX = 63;
@@ -54,6 +54,7 @@ export class Notifier {
       sender,
       dice,
       beat: () => this.#notifySender.beat(),
+      besideTransaction: (work) => besideTransaction(pool, work),
       onWakeUp: (wakeUp) => received.add(wakeUp),
       warn,
     });
@@ -119,4 +120,16 @@ export class Notifier {
       }
     }
   }
+}
+
+async function besideTransaction(
+  pool: Pool,
+  work: (other: number) => Promise<boolean>,
+): Promise<boolean> {
+  return pool.withConnection(async (client) => {
+    await send(client, { text: "BEGIN" });
+    const answer = await work(await sessionOf(client));
+    await send(client, { text: "ROLLBACK" });
+    return answer;
+  });
 }
