@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EMPTY_MS_MAX } from "../../src/runtime/crashes/lone-runs.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { JobStore } from "../../src/store/store.ts";
+import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import { failedWith, newJob } from "../support/factories.ts";
 import { addCrashed, stateOf } from "../support/steps.ts";
 import { openSqlite, type TestStore } from "../support/stores.ts";
@@ -49,6 +50,30 @@ describe("a job at the crash cap", () => {
     expect(fleet.runs.map(({ id }) => id)).toEqual([long, lone, late]);
     expect(fleet.mostAtOnce).toBe(1);
     expect(await stateOf(db.store, lone)).toBe("completed");
+  });
+
+  test("finds no job marked as started in the workers and lanes of its process", async () => {
+    await using db = await openSqlite();
+    const jobs = (ms: number): NewJob[] =>
+      ["image", "mail", "report"].flatMap((lane) =>
+        Array.from({ length: 5 }, () => newJob({ ...jobOf({ ms }), lane })),
+      );
+    const fleet = await started(db, {
+      processes: 1,
+      workers: [{ image: 1 }, { mail: 1, report: 1, lone: 1 }],
+    });
+    // A lane that has seen short runs prefetches, and marks one job per slot ahead.
+    await db.store.enqueue(jobs(1));
+    await fleet.advance(2_000);
+    await db.store.enqueue(jobs(1_500));
+    await fleet.advance(1_000);
+    expect(await begun(db)).toBe(6);
+    const lone = await addCrashed(db.store, 3, { ...jobOf({ ms: 60_000 }), lane: "lone" });
+
+    await fleet.runUntil(async () => fleet.runs.some(({ id }) => id === lone), 60_000);
+
+    expect(await begun(db)).toBe(1);
+    expect(fleet.runs.at(-1)).toMatchObject({ id: lone, until: Infinity });
   });
 
   test("waits for a handler that goes on after its run has ended", async () => {
@@ -187,6 +212,12 @@ async function enqueued({ store }: TestStore, work: Work): Promise<JobId> {
   const job = newJob(jobOf(work));
   await store.enqueue([job]);
   return job.id;
+}
+
+/** How many runs the store knows as begun. */
+async function begun({ store }: TestStore): Promise<number> {
+  const workers = await store.workers(10);
+  return workers.reduce((total, { running }) => total + running, 0);
 }
 
 /** A waiting job that has crashed so often. In a lane of its own, no other job is claimed. */
