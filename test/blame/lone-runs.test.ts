@@ -9,6 +9,8 @@ import { addCrashed, stateOf } from "../support/steps.ts";
 import { openSqlite, type TestStore } from "../support/stores.ts";
 import { BlameFleet, type FleetPlan, type Work } from "./fleet.ts";
 
+const POISON = { kind: "type", name: "poison" } as const;
+
 describe("jobs with one crash", () => {
   test("take at most half of the slots of a process, over all its workers", async () => {
     await using db = await openSqlite();
@@ -125,6 +127,23 @@ describe("a job at the crash cap", () => {
     expect(await stateOf(db.store, lone)).toBe(state);
   });
 
+  test("runs although fresh jobs of its key come faster than they end", async () => {
+    await using db = await openSqlite();
+    const lone = await crashed(db, 3, { ms: 1_000 }, { type: "poison", concurrencyKey: "account" });
+    await db.store.pause(POISON, { reason: "not yet", by: null });
+    const fleet = await started(db, { processes: 1, workers: [4] });
+    for (let second = 0; second < 30; second += 1) {
+      if (second === 10) await db.store.resume(POISON);
+      await enqueued(db, { ms: 2_500 });
+      for (let count = 0; count < 5; count += 1) {
+        await enqueued(db, { ms: 300 }, { concurrencyKey: "account" });
+      }
+      await fleet.advance(1_000);
+    }
+
+    expect(await stateOf(db.store, lone)).toBe("completed");
+  });
+
   test("goes first in a new process", async () => {
     await using db = await openSqlite();
     const first = await enqueued(db, { ms: 1_000 });
@@ -208,8 +227,12 @@ async function started(db: TestStore, plan: FleetPlan): Promise<BlameFleet> {
   return fleet;
 }
 
-async function enqueued({ store }: TestStore, work: Work): Promise<JobId> {
-  const job = newJob(jobOf(work));
+async function enqueued(
+  { store }: TestStore,
+  work: Work,
+  overrides: Partial<NewJob> = {},
+): Promise<JobId> {
+  const job = newJob({ ...jobOf(work), ...overrides });
   await store.enqueue([job]);
   return job.id;
 }
@@ -221,8 +244,14 @@ async function begun({ store }: TestStore): Promise<number> {
 }
 
 /** A waiting job that has crashed so often. In a lane of its own, no other job is claimed. */
-function crashed({ store }: TestStore, crashes: number, work: Work): Promise<JobId> {
-  return addCrashed(store, crashes, { ...jobOf(work), lane: `crashed-${(lanes += 1)}` });
+function crashed(
+  { store }: TestStore,
+  crashes: number,
+  work: Work,
+  overrides: Partial<NewJob> = {},
+): Promise<JobId> {
+  const lane = `crashed-${(lanes += 1)}`;
+  return addCrashed(store, crashes, { ...jobOf(work), lane, ...overrides });
 }
 
 let lanes = 0;

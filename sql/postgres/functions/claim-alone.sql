@@ -7,7 +7,7 @@ CREATE FUNCTION millrace.find_lone(
     in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], cap integer,
     moment timestamptz
 )
-RETURNS TABLE (key bigint, probe integer)
+RETURNS TABLE (key bigint, probe integer, priority integer, tenant integer, concurrency text)
 LANGUAGE plpgsql STABLE
 AS $find$
 #variable_conflict use_column
@@ -22,10 +22,10 @@ BEGIN
     END IF;
     IF cardinality(closed) > 0 THEN
         RETURN QUERY
-        SELECT first.key, streak.type
+        SELECT first.key, streak.type, first.priority, first.tenant, first.concurrency
         FROM millrace.crash_streak AS streak
         CROSS JOIN LATERAL (
-            SELECT waiting.key
+            SELECT waiting.key, waiting.priority, waiting.tenant, waiting.concurrency
             FROM (
                 (
                     SELECT key, priority, rank, tenant, concurrency
@@ -103,10 +103,10 @@ BEGIN
         FROM range
         WHERE range.crashes IS NOT NULL
     )
-    SELECT front.key, NULL::integer
+    SELECT front.key, NULL::integer, front.priority, front.tenant, front.concurrency
     FROM range
     CROSS JOIN LATERAL (
-        SELECT key, priority, rank
+        SELECT key, priority, rank, tenant, concurrency
         FROM millrace.ready
         WHERE lane = range.lane
           AND crashes = range.crashes

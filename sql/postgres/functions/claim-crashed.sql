@@ -2,16 +2,17 @@
 -- with one crash, and the most urgent `most_often` with more but fewer than `cap`. Without `cap`
 -- there is no limit. The answer is the batch in the order of claims, with only the most urgent job
 -- of each free lock. Within a priority they come before jobs without a crash: a backlog must not
--- put off the run that shows whether a job kills its process.
+-- put off the run that shows whether a job kills its process. Of the lock `awaited`, only jobs
+-- above its priority take part.
 --
 -- Each lane and number of crashes is one range of the index `ready_crashed`. Without `cap` the
 -- ranges are scanned again, further each time, if several candidates ask for one lock, for a
 -- limited number of rounds. The settings are those of `claim_batch`.
 CREATE FUNCTION millrace.add_crashed(
     in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], most integer,
-    most_once integer, most_often integer, cap integer, INOUT places tid[], urgency integer[],
-    INOUT keys bigint[], INOUT ranks bigint[], INOUT ns integer[], INOUT tries integer[],
-    INOUT crashes integer[], INOUT is_keyed boolean
+    most_once integer, most_often integer, cap integer, awaited text, awaited_priority integer,
+    INOUT places tid[], urgency integer[], INOUT keys bigint[], INOUT ranks bigint[],
+    INOUT ns integer[], INOUT tries integer[], INOUT crashes integer[], INOUT is_keyed boolean
 )
 LANGUAGE plpgsql VOLATILE
 AS $add$
@@ -74,6 +75,12 @@ BEGIN
                       FROM millrace.lock AS lock
                       WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency
                   ))
+                  AND (
+                      awaited IS NULL
+                      OR concurrency IS NULL
+                      OR priority < awaited_priority
+                      OR tenant || ' ' || concurrency <> awaited
+                  )
                 ORDER BY priority, rank, key
                 LIMIT width * CASE WHEN range.crashes = 1 THEN once_limit ELSE often_limit END
                 FOR UPDATE SKIP LOCKED

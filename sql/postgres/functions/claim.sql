@@ -15,7 +15,9 @@
 --
 -- Jobs that have crashed before are in an index of their own, which the scans of the lanes do not
 -- meet. If there are any, `add_crashed` merges them into the batch, and `find_lone` looks for a job
--- that must run alone. Without `cap` any number of crashed jobs is claimed. A prefetch takes none.
+-- that must run alone. The key of this job is left to it, except for more urgent jobs: otherwise
+-- other jobs would lock the key again and again. Without `cap` any number of crashed jobs is
+-- claimed. A prefetch takes none.
 --
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
 -- has the lists of the lease in their order; or it only says that the worker is lost. Its kind is
@@ -68,6 +70,8 @@ DECLARE
     far_urgent integer;
     far_rank   bigint;
     far_key    bigint;
+    awaited    text;
+    awaited_priority integer;
     durable    text := millrace.sync_commit();
 BEGIN
     SELECT worker.quiet,
@@ -97,9 +101,10 @@ BEGIN
     END IF;
 
     IF cap IS NOT NULL AND (asker.has_crashed OR cardinality(asker.closed) > 0) THEN
-        SELECT 'alone'
-        INTO kind
-        FROM millrace.find_lone(asker.lanes, of_types, of_tenants, asker.closed, cap, moment);
+        SELECT 'alone', lone.tenant || ' ' || lone.concurrency, lone.priority
+        INTO kind, awaited, awaited_priority
+        FROM millrace.find_lone(asker.lanes, of_types, of_tenants, asker.closed, cap, moment)
+            AS lone;
     END IF;
 
     lanes := asker.lanes;
@@ -156,6 +161,11 @@ BEGIN
                           WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency
                       )
                       AND (known IS NULL OR tenant || ' ' || concurrency <> ALL (known))
+                      AND (
+                          awaited IS NULL
+                          OR priority < awaited_priority
+                          OR tenant || ' ' || concurrency <> awaited
+                      )
                   ))
                   AND (round = 1 OR key <> ALL (passed))
                 ORDER BY priority, rank, key
@@ -234,7 +244,7 @@ BEGIN
         INTO places, keys, ranks, ns, tries, crashes, is_keyed
         FROM millrace.add_crashed(
             asker.lanes, of_types, of_tenants, asker.closed, most, most_once, most_often, cap,
-            places, urgency, keys, ranks, ns, tries, crashes, is_keyed
+            awaited, awaited_priority, places, urgency, keys, ranks, ns, tries, crashes, is_keyed
         ) AS batch;
     END IF;
     -- A claim that finds no job writes nothing.

@@ -11,8 +11,8 @@ WHERE id = :worker
 -- name: claim_candidates
 -- The most urgent due jobs of one lane, with so many crashes, that no gate and no lock blocks: only
 -- those after a position, up to a priority. For each key that the claim itself is about to lock,
--- only the job that gets the lock. The transaction has the only write lock, so the rows need no
--- locks of their own.
+-- only the job that gets the lock. Of the key that is left to a lone job, only more urgent jobs.
+-- The transaction has the only write lock, so the rows need no locks of their own.
 -- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
 --   crashes integer, tenant integer, concurrency text?
 SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
@@ -38,6 +38,12 @@ WHERE lane = :lane
           AND (
               tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(:names))
               OR key IN (SELECT value FROM json_each(:first))
+          )
+          AND (
+              :awaited IS NULL
+              OR concurrency <> :awaited
+              OR tenant <> :awaited_tenant
+              OR priority < :awaited_priority
           )
       )
   )

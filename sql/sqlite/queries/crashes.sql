@@ -73,8 +73,8 @@ ORDER BY streak.probe_at, streak.type;
 
 -- name: probe_in_blocked
 -- The most urgent job behind the closed gate of its type that nothing else blocks.
--- returns: key integer, priority integer, rank integer
-SELECT key, priority, rank
+-- returns: key integer, priority integer, rank integer, tenant integer, concurrency text?
+SELECT key, priority, rank, tenant, concurrency
 FROM millrace_blocked
 WHERE gate = :type
   AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
@@ -92,8 +92,8 @@ LIMIT 1;
 -- name: probe_in_ready
 -- The most urgent job of a type in a part of one lane that nothing but the gate of the type blocks.
 -- Only the front is scanned: `hold` moves jobs from there behind the gate.
--- returns: key integer, priority integer, rank integer
-SELECT front.key, front.priority, front.rank
+-- returns: key integer, priority integer, rank integer, tenant integer, concurrency text?
+SELECT front.key, front.priority, front.rank, front.tenant, front.concurrency
 FROM (
     SELECT key, lane, priority, rank, type, tenant, concurrency
     FROM millrace_ready

@@ -34,7 +34,8 @@ export interface WorkerStore {
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
   /**
    * Takes due jobs under a new lease, ordered by priority, due time and age. Never takes more than
-   * `limit`, and no job twice. A quiet worker gets nothing.
+   * `limit`, and no job twice. The concurrency key of the job that `claimAlone` would take is left
+   * to it: only more urgent jobs take the key. A quiet worker gets nothing.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
@@ -115,7 +116,7 @@ export interface WorkerStore {
   promote(limit: number): Promise<Promotion>;
   /**
    * Moves waiting jobs that are behind a closed gate, or whose concurrency key is taken, out of the
-   * range that claims scan. Jobs that have crashed before stay. Answers how many.
+   * range that claims scan. Answers how many.
    */
   hold(limit: number): Promise<number>;
   /** Returns held jobs whose gate is open, or whose key is free again. Answers how many. */

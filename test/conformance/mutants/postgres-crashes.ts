@@ -2,11 +2,15 @@
 import type { Faults } from "./all.ts";
 
 export const POSTGRES_CRASH_FAULTS: Faults = {
+  claim: {
+    "functions/claim.sql": [
+      ["a successor is not known", "(job.retry_of IS NOT NULL)::integer", "0"],
+    ],
+  },
   "claim of crashed jobs": {
     "functions/claim.sql": [
       ["a prefetch takes crashed jobs", "IF asker.has_crashed AND NOT to_prefetch\n", "IF true\n"],
       ["crashed jobs are forgotten", "IF asker.has_crashed AND NOT to_prefetch\n", "IF false\n"],
-      ["a successor is not known", "(job.retry_of IS NOT NULL)::integer", "0"],
     ],
     "functions/claim-crashed.sql": [
       [
@@ -53,6 +57,30 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
   },
   "claim beside a job that must run alone": {
     "functions/claim.sql": [["nothing is said", "SELECT 'alone'", "SELECT NULL"]],
+  },
+  "claim of a key that a job at the cap awaits": {
+    "functions/claim.sql": [
+      ["fresh jobs take the key", "awaited IS NULL\n", "true\n"],
+      ["every key is left", "OR tenant || ' ' || concurrency <> awaited", ""],
+      ["more urgent jobs wait as well", "OR priority < awaited_priority", ""],
+      [
+        "the key is left in every tenant",
+        "concurrency <> awaited",
+        "concurrency NOT LIKE '% account'",
+      ],
+    ],
+    "functions/claim-crashed.sql": [
+      ["crashed jobs take the key", "awaited IS NULL\n", "true\n"],
+      ["more urgent crashed jobs wait as well", "OR priority < awaited_priority", ""],
+    ],
+    "functions/claim-alone.sql": [
+      ["a job below the cap keeps the key", "AND ready.crashes >= cap AND", "AND"],
+      [
+        "the key is left while another job runs alone",
+        "IF EXISTS (SELECT FROM millrace.lease WHERE alone) THEN",
+        "IF false THEN",
+      ],
+    ],
   },
   claimAlone: {
     "functions/claim-alone.sql": [
@@ -114,6 +142,7 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
         "ORDER BY waiting.priority DESC, waiting.rank, waiting.key",
       ],
       ["the filter of lanes is dropped", "AND lane = ANY (open_lanes)", ""],
+      ["its key is not left", "first.tenant, first.concurrency", "first.tenant, NULL"],
       [
         "the filter of tenants is dropped behind the gate",
         "AND (of_tenants IS NULL OR tenant = ANY (of_tenants))\n                      AND",

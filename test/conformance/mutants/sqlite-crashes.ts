@@ -4,9 +4,11 @@ import type { Faults } from "./all.ts";
 const CLOSED = "(SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)";
 
 export const SQLITE_CRASH_FAULTS: Faults = {
+  claim: {
+    claimed_jobs: [["a successor is not known", "job.retry_of IS NOT NULL", "0"]],
+  },
   "claim of crashed jobs": {
     claim_candidates: [["the number of crashes is not looked at", "crashes = :crashes", "1"]],
-    claimed_jobs: [["a successor is not known", "job.retry_of IS NOT NULL", "0"]],
     look_for_crashed: [
       [
         "only the first lane is looked at",
@@ -64,6 +66,25 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
     ],
   },
+  "claim of a key that a job at the cap awaits": {
+    claim_candidates: [
+      ["the key is not left", ":awaited IS NULL", "1"],
+      ["every key is left", "OR concurrency <> :awaited", ""],
+      ["the key is left in every tenant", "OR tenant <> :awaited_tenant", ""],
+      ["more urgent jobs wait as well", "OR priority < :awaited_priority", ""],
+    ],
+    lone_lease: [["the key is left while another job runs alone", "alone = 1", "0"]],
+    "runs/claim.ts": [
+      [
+        "the key is left only when it is not needed",
+        "const others = leaveKey(session, scan, request);\n  const { jobs }",
+        "const others = scan;\n  const { jobs }",
+      ],
+    ],
+    "runs/lone-candidates.ts": [
+      ["a job below the cap keeps the key", "crashes >= cap", "crashes > 0"],
+    ],
+  },
   claimAlone: {
     worker_may_claim: [
       ["a worker whose lease has run out claims on", "until > :now", "1"],
@@ -101,6 +122,7 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ["the filter of types is dropped", ":types IS NULL", "1"],
     ],
     probe_in_blocked: [
+      ["its key is not left", "rank, tenant, concurrency\nFROM", "rank, tenant, NULL\nFROM"],
       ["the jobs behind other gates are tried", "gate = :type", "gate = gate OR 0 = :type"],
       ["the least urgent job is tried", "BY priority, rank, key", "BY priority DESC, rank, key"],
       ["the filter of lanes is dropped", ":lanes IS NULL", "1"],
@@ -110,6 +132,7 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
     ],
     probe_in_ready: [
+      ["its key is not left", "front.tenant, front.concurrency\nFROM", "front.tenant, NULL\nFROM"],
       ["jobs of any type are tried", "front.type = :type", "1"],
       ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
       ["a closed lane is not looked at", `front.lane NOT IN ${CLOSED}`, "1"],

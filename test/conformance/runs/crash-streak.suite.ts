@@ -194,6 +194,23 @@ export function crashStreakSuite(open: OpenStore): void {
       expect((await takeAlone(store)).job.id).toBe(urgent);
     });
 
+    test.each(["held", "not held"])("leaves its key to a job that is %s", async (place) => {
+      await using db = await open();
+      const { store, clock } = db;
+      await closeGate(store);
+      const keyed = { priority: 2, concurrencyKey: "account" };
+      const [probe] = await add(store, keyed);
+      if (place === "held") await store.hold(100);
+      const [next] = await add(store, { ...keyed, type: "sms" });
+      await clock.advance(PROBE_MS_MIN);
+      const worker = await joinWorker(store);
+      const crashed = { once: 1, often: 1, cap: 3 };
+
+      expect(await claimable(store, { worker, crashed })).toEqual([]);
+      expect(await claimableAlone(store)).toBe(probe);
+      expect(await claimable(store, { worker, crashed })).toEqual([next]);
+    });
+
     test("takes no job behind another gate", async () => {
       await using db = await open();
       const { store, clock } = db;

@@ -14,6 +14,7 @@ import {
   rescueSilent,
   settleItem,
   stateOf,
+  take,
   takeAlone,
   takeOne,
 } from "../../support/steps.ts";
@@ -256,6 +257,158 @@ export function loneRunsSuite(open: OpenStore): void {
       expect(started.begun).toEqual([]);
       expect(await stateOf(store, id)).toBe("cancelled");
       expect(await claimableAlone(store)).toBe(next);
+    });
+  });
+
+  describe("claim of a key that a job at the cap awaits", () => {
+    const crashed = { once: 10, often: 10, cap: 3 };
+    const keyed = { priority: 5, concurrencyKey: "account" };
+
+    test("leaves the key to the job at the cap, and takes all other jobs", async () => {
+      await using db = await open();
+      const { store } = db;
+      const lone = await addCrashed(store, 3, keyed);
+      await addCrashed(store, 1, { ...keyed, lane: "bulk" });
+      const [, , free, other, elsewhere] = await add(
+        store,
+        { ...keyed, due: { at: 1 } },
+        { ...keyed, priority: 6 },
+        { priority: 5 },
+        { priority: 5, concurrencyKey: "accounts" },
+        { ...keyed, tenant: "acme" },
+      );
+
+      const ids = await claimable(store, { crashed });
+
+      expect(new Set(ids)).toEqual(new Set([free, other, elsewhere]));
+      expect(await claimableAlone(store)).toBe(lone);
+    });
+
+    test("takes the other jobs of the key when the job at the cap has ended", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, keyed);
+      const [next] = await add(store, keyed);
+      const worker = await joinWorker(store);
+      expect(await claimable(store, { worker, crashed })).toEqual([]);
+
+      const { lease, job } = await takeAlone(store);
+      await store.startPrefetched(lease, [job.key]);
+      expect(await claimable(store, { worker, crashed })).toEqual([]);
+      const settlement = { ...completed(), crashes: 3 };
+      await store.settle([{ lease, key: job.key, n: job.n, settlement }]);
+
+      expect(await claimable(store, { worker, crashed })).toEqual([next]);
+    });
+
+    test("leaves the key from the moment at which it is taken by another job", async () => {
+      await using db = await open();
+      const { store } = db;
+      const lone = await addCrashed(store, 3, { ...keyed, lane: "bulk" });
+      await add(store, keyed);
+      const holder = await takeOne(store, { lanes: ["general"] });
+      await addCrashed(store, 3, { lane: "fast" });
+      const [next] = await add(store, keyed);
+
+      await store.settle([settleItem(holder, holder.job, completed())]);
+
+      expect(await claimable(store, { crashed })).toEqual([]);
+      expect(await claimableAlone(store)).toBe(lone);
+      await store.cancel(lone, null, null);
+      expect(await claimable(store, { crashed })).toEqual([next]);
+    });
+
+    test("takes jobs of the key while another job runs alone", async () => {
+      await using db = await open();
+      const { store } = db;
+      const first = await addCrashed(store, 3, { priority: 1 });
+      await addCrashed(store, 3, { ...keyed, lane: "bulk" });
+      const [next] = await add(store, keyed);
+
+      const { job } = await takeAlone(store);
+
+      expect(job.id).toBe(first);
+      expect(await claimable(store, { crashed })).toEqual([next]);
+    });
+
+    test("takes more urgent jobs of the key", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, keyed);
+      const [urgent] = await add(store, { ...keyed, priority: 4 });
+
+      expect(await claimable(store, { crashed })).toEqual([urgent]);
+    });
+
+    test("takes more urgent jobs of the key that have crashed before", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, keyed);
+      const urgent = await addCrashed(store, 2, { ...keyed, priority: 4, lane: "bulk" });
+
+      expect(await claimable(store, { crashed })).toEqual([urgent]);
+    });
+
+    test("leaves only the key of the most urgent job at the cap", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 4, { priority: 2, concurrencyKey: "later" });
+      await addCrashed(store, 3, { priority: 1, concurrencyKey: "first", lane: "bulk" });
+      const [, later] = await add(
+        store,
+        { priority: 3, concurrencyKey: "first" },
+        { priority: 3, concurrencyKey: "later" },
+      );
+
+      expect(await claimable(store, { crashed })).toEqual([later]);
+    });
+
+    test("leaves nothing to a job that has not reached the cap", async () => {
+      await using db = await open();
+      const { store } = db;
+      const below = await addCrashed(store, 2, keyed);
+      await add(store, keyed);
+
+      expect(await claimable(store, { crashed })).toEqual([below]);
+    });
+
+    test("leaves nothing to a job of a lane or type that it does not take", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { ...keyed, lane: "bulk", type: "sms" });
+      const [next] = await add(store, { ...keyed, priority: 6 });
+
+      const lanes = await take(store, { lanes: ["general"], crashed });
+      expect(lanes.jobs.map(({ id }) => id)).toEqual([next]);
+      await store.settle([settleItem(lanes, at(lanes.jobs, 0), runAgain())]);
+      const types = await take(store, { types: ["email"], crashed });
+      expect(types.jobs.map(({ id }) => id)).toEqual([next]);
+      await store.settle([settleItem(types, at(types.jobs, 0), runAgain())]);
+      expect(await claimable(store, { crashed })).toEqual([]);
+    });
+
+    test("leaves nothing to a job of another tenant", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { priority: 1, concurrencyKey: "a", tenant: "acme" });
+      const lone = await addCrashed(store, 3, { ...keyed, lane: "bulk" });
+      await add(store, keyed);
+
+      expect(await claimable(store, { tenants: ["default"], crashed })).toEqual([]);
+      expect(await claimableAlone(store, { tenants: ["default"] })).toBe(lone);
+    });
+
+    test.each([
+      ["lane", "bulk"],
+      ["type", "sms"],
+    ] as const)("leaves nothing to a job whose %s is paused", async (kind, name) => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { ...keyed, lane: "bulk", type: "sms" });
+      const [next] = await add(store, keyed);
+      await store.pause({ kind, name }, { reason: "stop", by: null });
+
+      expect(await claimable(store, { crashed })).toEqual([next]);
     });
   });
 }

@@ -110,13 +110,29 @@ export function byClaimOrder(job: ModelJob): number[] {
 
 /** The next one, whose streak, if it is a probe, waits from now on. Null: there is none. */
 export function takeLone(world: World, request: LoneClaimRequest): Lone | null {
-  if ([...world.leases.values()].some(({ isAlone }) => isAlone)) return null;
-  const found = findProbe(world, request) ?? findAtCap(world, request);
+  const found = findLone(world, request);
   if (found?.streak != null) {
     found.streak.probeMs = nextProbeMs(found.streak.probeMs);
     found.streak.probeAt = world.clock.now() + found.streak.probeMs;
   }
   return found;
+}
+
+/** Whether a claim leaves the key of this job to the job that would run alone next. */
+export function isLeft(world: World, { asked }: ModelJob, request: ClaimRequest): boolean {
+  const { crashed } = request;
+  if (crashed === undefined || asked.concurrencyKey === null) return false;
+  const next = findLone(world, { ...request, cap: crashed.cap })?.job.asked;
+  return (
+    next?.tenant === asked.tenant &&
+    next.concurrencyKey === asked.concurrencyKey &&
+    next.priority <= asked.priority
+  );
+}
+
+function findLone(world: World, request: LoneClaimRequest): Lone | null {
+  if ([...world.leases.values()].some(({ isAlone }) => isAlone)) return null;
+  return findProbe(world, request) ?? findAtCap(world, request);
 }
 
 function findProbe(world: World, request: LoneClaimRequest): Lone | null {

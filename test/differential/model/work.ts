@@ -24,6 +24,7 @@ import {
   countDeath,
   crashesOf,
   diedWith,
+  isLeft,
   takeLone,
   withinLimits,
 } from "./crashes.ts";
@@ -194,6 +195,7 @@ function isWanted(world: World, job: ModelJob, request: ClaimRequest): boolean {
     !(request.prefetch && crashesOf(job) > 0) &&
     !(request.prefetch && asked.concurrencyKey !== null) &&
     !isKeyTaken(world, job) &&
+    !isLeft(world, job, request) &&
     !isHeldBack(world, job)
   );
 }

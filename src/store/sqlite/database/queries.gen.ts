@@ -29,8 +29,8 @@ export interface QueryRows {
   crash_numbers: { readonly crashes: number; };
   lone_lease: { readonly number: number; };
   due_probes: { readonly type: number; readonly probe_ms: number; };
-  probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; };
-  probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; };
+  probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly concurrency: string | null; };
+  probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly concurrency: string | null; };
   find_streak: { readonly ended: number; readonly at: number; readonly probe_at: number | null; readonly probe_ms: number; };
   delete_streak: { readonly probe_at: number | null; };
   success_since: { readonly yes: 1; };
@@ -169,7 +169,7 @@ export interface QueryTuples {
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
   worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "crashes", "after_priority", "after_rank", "after_key", "end", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
+  claim_candidates: readonly ["lane", "crashes", "after_priority", "after_rank", "after_key", "end", "types", "tenants", "prefetch", "now", "names", "first", "awaited", "awaited_tenant", "awaited_priority", "limit"];
   data_version: readonly [];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
@@ -402,8 +402,8 @@ export const queries: {
     parameters: ["worker","now"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?11))\n              OR key IN (SELECT value FROM json_each(?12))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?13",
-    parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","names","first","limit"],
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?11))\n              OR key IN (SELECT value FROM json_each(?12))\n          )\n          AND (\n              ?13 IS NULL\n              OR concurrency <> ?13\n              OR tenant <> ?14\n              OR priority < ?15\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?16",
+    parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","names","first","awaited","awaited_tenant","awaited_priority","limit"],
   },
   data_version: {
     text: "PRAGMA data_version",
@@ -470,11 +470,11 @@ export const queries: {
     parameters: ["now","types"],
   },
   probe_in_blocked: {
-    text: "SELECT key, priority, rank\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    text: "SELECT key, priority, rank, tenant, concurrency\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
     parameters: ["type","lanes","tenants","now"],
   },
   probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    text: "SELECT front.key, front.priority, front.rank, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
     parameters: ["lane","crashes","depth","type","tenants","now"],
   },
   set_next_probe: {

@@ -29,6 +29,13 @@ export interface ReadyJob extends Candidate {
   readonly concurrency: string | null;
 }
 
+/** A key that is left to a job which must run alone. Only more urgent jobs may lock it. */
+interface AwaitedKey {
+  readonly tenant: number;
+  readonly concurrency: string | null;
+  readonly priority: number;
+}
+
 /** What a claim asks for, in the numbers of the database, and whether jobs with crashes wait. */
 export interface ClaimScan {
   readonly lanes: readonly number[];
@@ -41,6 +48,7 @@ export interface ClaimScan {
   readonly crashNumbers: readonly number[];
   /** Crashes have closed the gate of a type. */
   readonly hasClosed: boolean;
+  readonly awaited: AwaitedKey | null;
 }
 
 export function scanOf(
@@ -59,6 +67,7 @@ export function scanOf(
     now,
     crashNumbers: look?.has_crashed === 1 ? crashNumbersOf(session, lanes) : [],
     hasClosed: look?.has_closed === 1,
+    awaited: null,
   };
 }
 
@@ -137,7 +146,7 @@ interface ReadyRequest extends Pick<ClaimRequest, "prefetch"> {
  */
 function findReady(
   { sql }: Session,
-  { lanes, types, tenants, now }: ClaimScan,
+  { lanes, types, tenants, now, awaited }: ClaimScan,
   { crashNumbers, prefetch, reach, keyed, ranges }: ReadyRequest,
 ): { readonly jobs: readonly ReadyJob[]; readonly horizon: ReadyJob | null } {
   const wanted = {
@@ -146,6 +155,9 @@ function findReady(
     prefetch: prefetch ? 1 : 0,
     names: JSON.stringify(keyed.map(nameOf)),
     first: keyList(keyed),
+    awaited: awaited?.concurrency ?? null,
+    awaited_tenant: awaited?.tenant ?? 0,
+    awaited_priority: awaited?.priority ?? 0,
     now,
   };
   const scanRanges = (lane: number, crashes: number): readonly ReadyJob[] => {

@@ -43,7 +43,8 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   const scan = scanOf(session, request);
   const one = { ...request, limit: 1 };
   const cursor = cursorOf(session, request);
-  const isFound = cursor.finds((ranges) => findCandidates(session, scan, one, ranges).length > 0);
+  const others = leaveKey(session, scan, request);
+  const isFound = cursor.finds((ranges) => findCandidates(session, others, one, ranges).length > 0);
   if (isFound) return null;
   return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
 }
@@ -60,6 +61,14 @@ function cursorOf({ sql, state }: Session, request: ClaimRequest): ClaimCursor {
 /** Whether a job of the request waits to be run alone. */
 function awaitsAlone(session: Session, scan: ClaimScan, { crashed }: ClaimRequest): boolean {
   return crashed !== undefined && findLone(session, scan, crashed) !== null;
+}
+
+/**
+ * The scan without the key of the job that would run alone next. Otherwise other jobs would lock
+ * the key again and again: they are claimed at once, and a lone job only after two polls.
+ */
+function leaveKey(session: Session, scan: ClaimScan, { crashed }: ClaimRequest): ClaimScan {
+  return crashed === undefined ? scan : { ...scan, awaited: findLone(session, scan, crashed) };
 }
 
 export function hasLostClaims(session: Session, request: Pick<ClaimRequest, "worker">): boolean {
@@ -186,8 +195,9 @@ function takeCandidates(
   request: ClaimRequest,
 ): readonly ReadyJob[] {
   const limit = bounded(request.limit, BATCH_MAX);
+  const others = leaveKey(session, scan, request);
   const { jobs } = cursorOf(session, request).scanNow(limit, (ranges) => {
-    const found = findCandidates(session, scan, request, ranges);
+    const found = findCandidates(session, others, request, ranges);
     const light = withinWeight(session, found);
     const positions = light.filter(({ crashes }) => crashes === 0);
     return { jobs: light, count: found.length, positions };

@@ -9,6 +9,9 @@ const PROBE_DEPTH = 1_000;
 /** A job to be run alone, and the streak of its type if the job is a probe. */
 export interface LoneCandidate {
   readonly key: JobKey;
+  readonly tenant: number;
+  readonly concurrency: string | null;
+  readonly priority: number;
   readonly probe: { readonly type: number; readonly probe_ms: number } | null;
 }
 
@@ -26,21 +29,25 @@ export function findLone(
 function findAtCap(session: Session, scan: ClaimScan, cap: number): LoneCandidate | null {
   const atCap = scan.crashNumbers.filter((crashes) => crashes >= cap);
   const [job] = findMostUrgent(session, scan, atCap, 1);
-  return job === undefined ? null : { key: job.key, probe: null };
+  return job === undefined ? null : { ...job, probe: null };
 }
 
 function findProbe(session: Session, scan: ClaimScan): LoneCandidate | null {
   if (!scan.hasClosed) return null;
   const { now, types } = scan;
   for (const probe of session.sql.all("due_probes", { now, types })) {
-    const key = mostUrgentOfType(session, scan, probe.type);
-    if (key !== null) return { key, probe };
+    const job = mostUrgentOfType(session, scan, probe.type);
+    if (job !== undefined) return { ...job, probe };
   }
   return null;
 }
 
 /** The most urgent job of a type that nothing but the gate of the type blocks. */
-function mostUrgentOfType({ sql }: Session, scan: ClaimScan, type: number): JobKey | null {
+function mostUrgentOfType(
+  { sql }: Session,
+  scan: ClaimScan,
+  type: number,
+): Omit<LoneCandidate, "probe"> | undefined {
   const { lanes, onlyLanes, crashNumbers, tenants, now } = scan;
   const found = [
     sql.get("probe_in_blocked", { type, lanes: onlyLanes, tenants, now }),
@@ -50,6 +57,5 @@ function mostUrgentOfType({ sql }: Session, scan: ClaimScan, type: number): JobK
       ),
     ),
   ];
-  const [first] = found.filter((job) => job !== undefined).toSorted(byUrgency);
-  return first?.key ?? null;
+  return found.filter((job) => job !== undefined).toSorted(byUrgency)[0];
 }
