@@ -1,5 +1,5 @@
 /** `mill.jobs.explain`: why a job is not running, and what to do. */
-import { takesLane } from "../core/lanes.ts";
+import { hasLane, takesTenant, takesType } from "../core/takers.ts";
 import type { Explanation } from "../api/client.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import type { Gate, GateName, JobRecord, WorkerRecord } from "../store/types/records.ts";
@@ -176,12 +176,12 @@ function explainMissing(job: JobRecord, alive: readonly WorkerRecord[]): Explana
       hint: "Start another: millrace worker --jobs FILE",
     };
   }
-  const knowing = awake.filter(takesType(job));
+  const knowing = awake.filter((worker) => takesType(worker, job));
   if (knowing.length === 0) {
     const known = namesOf(awake.flatMap(({ types }) => types));
     return notTaken("type", job.type, `the types ${known}`, "whose file exports that job");
   }
-  const having = knowing.filter(hasLane(job));
+  const having = knowing.filter((worker) => hasLane(worker, job));
   if (having.length === 0) {
     const lanes = namesOf(knowing.flatMap((worker) => worker.lanes));
     return notTaken(
@@ -253,18 +253,7 @@ function explainSlots({ lane }: JobRecord, takers: readonly WorkerRecord[]): Exp
 
 function takerOf(job: JobRecord): (worker: WorkerRecord) => boolean {
   return (worker) =>
-    !worker.quiet &&
-    takesType(job)(worker) &&
-    hasLane(job)(worker) &&
-    (worker.tenant === null || worker.tenant === job.tenant);
-}
-
-function takesType({ type }: JobRecord): (worker: WorkerRecord) => boolean {
-  return ({ types }) => types.includes(type);
-}
-
-function hasLane({ lane }: JobRecord): (worker: WorkerRecord) => boolean {
-  return ({ lanes }) => takesLane(lanes, lane);
+    !worker.quiet && takesType(worker, job) && hasLane(worker, job) && takesTenant(worker, job);
 }
 
 function isBehind(job: JobRecord, gate: GateName): boolean {

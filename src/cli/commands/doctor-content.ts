@@ -2,67 +2,150 @@
 import type { JobStats } from "../../api/client.ts";
 import { countJobs } from "../../client/stats.ts";
 import { formatDuration } from "../../core/duration.ts";
+import { notTaken, type Wanted } from "../../core/takers.ts";
+import { isOverdue } from "../../jobs/views.ts";
 import { shellWord } from "../../lib/shell-word.ts";
+import type { CountName, WorkerRecord } from "../../store/types/records.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
+import { partialChecks } from "./doctor-partial.ts";
 
 const WORKERS_MAX = 1_000;
+/** The queued jobs that are compared with the workers; --deep compares all. */
+const QUEUED_MAX = 100_000;
+/** The groups of queued jobs by type, lane and tenant that are compared. */
+const GROUPS_MAX = 10_000;
+/** The groups that no worker takes and that are named; the others are counted. */
+const NAMED_MAX = 10;
 
-export async function contentChecks(store: JobStore): Promise<DoctorCheck[]> {
+export async function contentChecks(store: JobStore, isDeep: boolean): Promise<DoctorCheck[]> {
+  const workers = await knownWorkers(store);
   return [
-    ...(await jobChecks(store)),
-    ...(await workerChecks(store)),
+    ...(await jobChecks(store, workers, isDeep)),
+    ...workerChecks(workers),
     ...(await pauseChecks(store)),
   ];
 }
 
-async function jobChecks(store: JobStore): Promise<DoctorCheck[]> {
+interface KnownWorker extends WorkerRecord {
+  /** The lease has ended by the clock of the store: the clock of this host may be wrong. */
+  readonly isSilent: boolean;
+}
+
+async function knownWorkers(store: JobStore): Promise<readonly KnownWorker[]> {
+  const workers = await store.workers(WORKERS_MAX);
+  const silent = new Set((await store.silent(WORKERS_MAX)).map(({ id }) => id));
+  return workers.map((worker) => ({ ...worker, isSilent: silent.has(worker.id) }));
+}
+
+async function jobChecks(
+  store: JobStore,
+  workers: readonly KnownWorker[],
+  isDeep: boolean,
+): Promise<DoctorCheck[]> {
   const stats = await countJobs(store);
   const { queued, oldestQueuedMs } = stats;
   const names = ["scheduled", "queued", "running", "failed"] as const;
   const found = names.map((name) => `${countOf(stats, name)} ${name}`).join(", ");
-  const workers = await store.workers(WORKERS_MAX);
-  const silent = await silentOf(store);
-  const isServed = workers.some(({ id, quiet }) => !silent.has(id) && !quiet);
-  if (queued === 0 || isServed) return [{ name: "jobs", found, fix: null }];
   const waits = oldestQueuedMs === null ? "" : `, the oldest for ${formatDuration(oldestQueuedMs)}`;
-  return [
-    {
-      name: "jobs",
-      found: `${found}; jobs wait${waits}, and no worker runs`,
-      fix: "millrace worker --jobs FILE",
-    },
-  ];
+  if (queued > 0 && workers.every((worker) => worker.isSilent || worker.quiet)) {
+    const noWorker = `${found}; jobs wait${waits}, and no worker runs`;
+    return [{ name: "jobs", found: noWorker, fix: "millrace worker --jobs FILE" }];
+  }
+  const takers = workers.filter(
+    (worker) => !worker.isSilent && !worker.quiet && !isOverdue(worker),
+  );
+  const untaken = queued === 0 ? [] : await untakenChecks(store, takers, isDeep);
+  return [{ name: "jobs", found, fix: null }, ...untaken];
 }
 
-function countOf(
-  stats: JobStats,
-  name: "scheduled" | "queued" | "held" | "running" | "failed",
-): string {
+function countOf(stats: JobStats, name: CountName): string {
   return stats.atLeast.includes(name) ? `at least ${stats[name]}` : String(stats[name]);
 }
 
-/** The silent workers by the clock of the store, because the clock of this host may be wrong. */
-async function silentOf(store: JobStore): Promise<ReadonlySet<string>> {
-  return new Set((await store.silent(WORKERS_MAX)).map(({ id }) => id));
+/** Queued jobs of a type, a lane or a tenant that no worker takes. */
+async function untakenChecks(
+  store: JobStore,
+  takers: readonly WorkerRecord[],
+  isDeep: boolean,
+): Promise<DoctorCheck[]> {
+  const rows = isDeep ? Number.MAX_SAFE_INTEGER : QUEUED_MAX;
+  const { groups, cutShort, hasMore } = await store.groupedStats({ rows, groups: GROUPS_MAX });
+  const untaken = new Map<string, { kind: keyof Wanted; name: string; count: number }>();
+  for (const group of groups) {
+    const kind = group.queued === 0 ? null : notTaken(group, takers);
+    if (kind === null) continue;
+    const name = group[kind];
+    const known = untaken.get(`${kind} ${name}`)?.count ?? 0;
+    untaken.set(`${kind} ${name}`, { kind, name, count: known + group.queued });
+  }
+  const all = [...untaken.values()];
+  const more = all.length - NAMED_MAX;
+  return [
+    ...all.slice(0, NAMED_MAX).map(untakenCheck),
+    ...(more > 0 ? [moreUntaken(more)] : []),
+    ...(cutShort.includes("queued") || hasMore ? partialChecks([UNTAKEN_PART]) : []),
+  ];
 }
 
-/** A silent worker has died or is stuck. Any other worker rescues its jobs. */
-async function workerChecks(store: JobStore): Promise<DoctorCheck[]> {
-  const workers = await store.workers(WORKERS_MAX);
-  const ids = await silentOf(store);
-  const silent = workers.filter(({ id }) => ids.has(id));
-  if (silent.length === 0) {
-    const known = workers.length < WORKERS_MAX ? workers.length : `at least ${WORKERS_MAX}`;
-    return [{ name: "workers", found: `${known} known, none silent`, fix: null }];
+function untakenCheck(untaken: { kind: keyof Wanted; name: string; count: number }): DoctorCheck {
+  const { kind, name, count } = untaken;
+  const found = `${count} queued job(s) of the ${kind} ${name}, which no worker takes`;
+  const start = "millrace worker --jobs FILE";
+  switch (kind) {
+    case "type":
+      return { name: "jobs", found, fix: `Start a worker whose file exports the job: ${start}` };
+    case "lane":
+      return { name: "jobs", found, fix: `${start} --lanes ${shellWord(`${name}=1`)}` };
+    case "tenant":
+      return { name: "jobs", found, fix: `${start} --tenant ${shellWord(name)}` };
   }
-  return silent.map(({ id, host, pid, until, running, prefetched }) => ({
+}
+
+function moreUntaken(count: number): DoctorCheck {
+  const found = `${count} more groups of queued jobs that no worker takes`;
+  return { name: "jobs", found, fix: "Start workers for the groups above, and run doctor again." };
+}
+
+const UNTAKEN_PART = {
+  table: "ready",
+  examined: QUEUED_MAX,
+  checks: ["jobs that no worker takes"],
+} as const;
+
+/** A silent worker has died or is stuck. Any other worker rescues its jobs. */
+function workerChecks(workers: readonly KnownWorker[]): DoctorCheck[] {
+  const findings = workers.flatMap((worker) => {
+    if (worker.isSilent) return [silentCheck(worker)];
+    return isOverdue(worker) ? [overdueCheck(worker)] : [];
+  });
+  if (findings.length > 0) return findings;
+  const known = workers.length < WORKERS_MAX ? workers.length : `at least ${WORKERS_MAX}`;
+  return [{ name: "workers", found: `${known} known, none silent`, fix: null }];
+}
+
+function silentCheck({ id, host, pid, until, running, prefetched }: KnownWorker): DoctorCheck {
+  return {
     name: "workers",
     found:
       `${id} (${host}, pid ${pid}) has been silent since ${new Date(until).toISOString()}` +
       ` and holds ${running + prefetched} job(s)`,
     fix: "Start any worker, which rescues these jobs: millrace worker --jobs FILE",
-  }));
+  };
+}
+
+function overdueCheck(worker: KnownWorker): DoctorCheck {
+  const { id, host, pid, until, beatAgoMs, running, prefetched } = worker;
+  return {
+    name: "workers",
+    found:
+      `${id} (${host}, pid ${pid}) has sent no heartbeat for ${formatDuration(beatAgoMs)}` +
+      ` and holds ${running + prefetched} job(s);` +
+      ` its lease ends at ${new Date(until).toISOString()}`,
+    fix:
+      `Look at the process ${pid} on ${host}: it has died, is stopped, or cannot reach the ` +
+      "store. When its lease has ended, any other worker rescues its jobs.",
+  };
 }
 
 async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {

@@ -41,10 +41,10 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
 
 const HELP_AFTER = `
 Doctor finds jobs that no worker would run or that would run twice, keys, dead letters, tags and
-feed entries that contradict their jobs, silent workers, and jobs that no worker takes. A SQLite
-file is also checked for damage. On PostgreSQL, doctor also finds what holds back vacuum, dead rows,
-bloated indexes, and manual changes of the schema. Without --fix, doctor changes nothing. Workers
-keep running.
+feed entries that contradict their jobs, workers that are silent or whose heartbeat is overdue, and
+queued jobs of a type, a lane or a tenant that no worker takes. A SQLite file is also checked for
+damage. On PostgreSQL, doctor also finds what holds back vacuum, dead rows, bloated indexes, and
+manual changes of the schema. Without --fix, doctor changes nothing. Workers keep running.
 
 On PostgreSQL, and in a file of more than 32 MB, doctor examines a bounded number of rows, so that
 it takes seconds. PART marks checks that have not examined all rows; --deep examines all.
@@ -105,7 +105,7 @@ async function openFileInstallation(
         : invariantChecks(examined.brokenInvariants, examined.isRead, inFile(path))),
       ...partialChecks(examined.cutShort),
       // The contents of a damaged file may be wrong, and reading them may fail.
-      ...(isDamaged ? [] : await contentChecks(store)),
+      ...(isDamaged ? [] : await contentChecks(store, isDeep)),
     ];
   };
   return { store, check };
@@ -126,7 +126,7 @@ async function openServer({ url, schema }: ServerAddress, isDeep: boolean): Prom
       ...findings,
       ...invariantChecks(brokenInvariants, isDeep, onServer(schema ?? "millrace")),
       ...partialChecks(examined.cutShort),
-      ...(await contentChecks(store)),
+      ...(await contentChecks(store, isDeep)),
     ];
   };
   return { store, check };

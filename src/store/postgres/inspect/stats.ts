@@ -9,8 +9,10 @@ import type { Sql } from "../database/statements.ts";
 
 /** Pairs of lane and priority that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;
-/** The maximum of rows that one count reads. */
-const ROWS_MAX = 1_000_000;
+/** One row more is read, and the number must stay exact. */
+const ROWS_MAX = Number.MAX_SAFE_INTEGER - 1;
+/** The maximum of groups in one answer. */
+const GROUPS_MAX = 10_000;
 
 export async function stats(session: Session, wanted: number): Promise<Stats> {
   const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
@@ -30,7 +32,7 @@ export async function groupedStats(
 ): Promise<GroupedStats> {
   const { names } = session;
   const rows = bounded(limits.rows, ROWS_MAX);
-  const groups = bounded(limits.groups, ROWS_MAX);
+  const groups = bounded(limits.groups, GROUPS_MAX);
   const { found, counts } = await session.snapshot(async (sql) => ({
     found: await sql.all("count_groups", { rows, groups: groups + 1 }),
     counts: await countsOf(sql, rows + 1),

@@ -8,8 +8,10 @@ import type { Session } from "../database/session.ts";
 /** The maximum of lanes times priorities that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;
 
-/** The maximum of rows that one count reads. */
-const ROWS_MAX = 1_000_000;
+/** One row more is read, and the number must stay exact. */
+const ROWS_MAX = Number.MAX_SAFE_INTEGER - 1;
+/** The maximum of groups in one answer. */
+const GROUPS_MAX = 10_000;
 
 export function stats(session: Session, wanted: number): Stats {
   const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
@@ -33,7 +35,7 @@ export function groupedStats(
 ): GroupedStats {
   const { sql, names } = session;
   const rows = bounded(limits.rows, ROWS_MAX);
-  const groups = bounded(limits.groups, ROWS_MAX);
+  const groups = bounded(limits.groups, GROUPS_MAX);
   const found = sql.all("count_groups", { rows, groups: groups + 1 });
   return {
     groups: found.slice(0, groups).map(({ type, lane, tenant, ...counts }) => ({
