@@ -8,7 +8,7 @@ export interface Block {
   readonly code: string;
   /** `<!-- not run: REASON -->`: the block is shown, not run and not compared. */
   readonly notRun: string | null;
-  /** `<!-- wait for: TEXT -->`: before the block runs, an earlier block must have printed TEXT. */
+  /** `<!-- wait for: TEXT -->`: the block runs when the `sh` block before it has printed TEXT. */
   readonly waitFor: string | null;
   /** `<!-- setup: CODE -->`: code that a reader does not need to see, put in front of the block. */
   readonly setup: string;
@@ -99,4 +99,16 @@ function proseOf(page: string): readonly { readonly line: number; readonly text:
     if (isFence) isCode = !isCode;
     return isCode || isFence ? [] : [{ line: at + 1, text }];
   });
+}
+
+/** The rows of the tables of a page, headings included, as trimmed cells. */
+export function rowsOf(page: string): readonly (readonly string[])[] {
+  return proseOf(page)
+    .filter(({ text }) => text.startsWith("|") && !/^[|\s:-]+$/.test(text))
+    .map(({ text }) =>
+      text
+        .slice(1, text.lastIndexOf("|"))
+        .split("|")
+        .map((cell) => cell.trim()),
+    );
 }

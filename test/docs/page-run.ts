@@ -39,7 +39,10 @@ export async function runPage(text: string, database: string | null): Promise<Pa
   const runnable = blocks.filter(({ notRun }) => notRun === null);
   const script: string[] = [PREAMBLE];
   const real = { folder, database: database ?? EXAMPLE_DATABASE };
-  for (const block of runnable) script.push(await partOf(block, real));
+  for (const [at, block] of runnable.entries()) {
+    const before = runnable.slice(0, at).findLast(({ language }) => language === "sh");
+    script.push(await partOf(block, before, real));
+  }
   await writeFile(join(folder, ".blocks", "page.sh"), script.join("\n"));
 
   const status = await runScript(folder);
@@ -63,7 +66,7 @@ interface Surroundings {
 }
 
 const PREAMBLE = `set -euo pipefail
-wait_for() { until grep -qF -- "$1" .blocks/*.out; do sleep 0.05; done; }
+wait_for() { until grep -qF -- "$1" "$2"; do sleep 0.05; done; }
 trap 'kill -9 $(jobs -p) 2> .blocks/kill || true' EXIT`;
 
 async function installHere(folder: string): Promise<void> {
@@ -80,11 +83,15 @@ async function installHere(folder: string): Promise<void> {
 }
 
 /** The part of the shell script for one block. */
-async function partOf(block: Block, { folder, database }: Surroundings): Promise<string> {
+async function partOf(
+  block: Block,
+  before: Block | undefined,
+  { folder, database }: Surroundings,
+): Promise<string> {
   const { line, language, waitFor } = block;
-  const wait = waitFor === null ? "" : `wait_for '${waitFor}'\n`;
+  const wait = waitFor === null ? "" : `wait_for '${waitFor}' .blocks/${before?.line}.out\n`;
   const code = codeOf(block).replaceAll(EXAMPLE_DATABASE, database);
-  const begin = `echo ${line} > .blocks/line\n${wait}`;
+  const begin = `echo ${line} > .blocks/line\n: > .blocks/${line}.out\n${wait}`;
   const captured = (commands: string): string =>
     `${begin}{\n${commands}\n} > .blocks/${line}.out 2>&1 < /dev/null`;
   if (language === "sh") return captured(code);
@@ -117,6 +124,8 @@ async function runScript(folder: string): Promise<string> {
     env: {
       PATH: `${path.join(":")}:/usr/bin:/bin`,
       NODE_OPTIONS: "--conditions=source",
+      // Each command is a process that loads the same files.
+      NODE_COMPILE_CACHE: join(ROOT, ".millrace", "compile-cache"),
       HOME,
       USER,
     },
@@ -155,13 +164,15 @@ async function differencesOf(
 ): Promise<readonly string[]> {
   const complaints: string[] = [];
   let printed = "";
-  for (const { line, language, code } of blocks) {
+  for (const block of blocks) {
+    const { line, language, code } = block;
     if (language === "text" || language === "json") {
       if (isShown(code, printed)) continue;
       complaints.push(`line ${line}: the output differs from what is shown:\n${printed}`);
     } else {
       printed = (await outputOf(folder, line)).replaceAll(database, EXAMPLE_DATABASE);
-      const promised = language === "ts" ? promisedLines(code) : [];
+      const isProgram = language === "ts" && fileNameOf(block) === null;
+      const promised = isProgram ? promisedLines(code) : [];
       if (hasLines(promised, printed)) continue;
       complaints.push(`line ${line}: the output is not what its comments say:\n${printed}`);
     }
