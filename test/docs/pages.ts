@@ -13,6 +13,11 @@ export async function userPages(): Promise<readonly Page[]> {
   return readPages(["README.md", "docs/*.md"]);
 }
 
+/** Every page of the repository. */
+export async function allPages(): Promise<readonly Page[]> {
+  return readPages(["*.md", "docs/**/*.md", "examples/*/*.md"]);
+}
+
 async function readPages(patterns: readonly string[]): Promise<readonly Page[]> {
   const pages: Page[] = [];
   for await (const path of glob([...patterns], { cwd: ROOT })) {
