@@ -176,6 +176,13 @@ export const PROJECTS: readonly TestProject[] = [
     batch: "processes",
   },
   {
+    name: "docs",
+    include: ["test/docs/*.test.ts"],
+    budgetSeconds: 90,
+    testSeconds: 180,
+    batch: "processes",
+  },
+  {
     name: "repository",
     include: ["test/repository/*.test.ts"],
     budgetSeconds: 30,

@@ -35,8 +35,8 @@ export interface OpenOptions {
    */
   readonly preset?: Preset;
   /**
-   * The logger of the library, in the shape of pino. Default: warnings to stderr. Each opener has
-   * its own logger.
+   * The logger of the library. Each method is called with a message and an object of fields.
+   * Default: warnings to stderr. Each opener has its own logger.
    */
   readonly logger?: Logger;
 }

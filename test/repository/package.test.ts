@@ -1,12 +1,9 @@
 /** Looks at the files that `npm pack` would put into the package. Needs a build. */
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { root } from "../../scripts/lib/command.ts";
-
-const run = promisify(execFile);
+import { packedFiles } from "../support/packed-files.ts";
 
 interface SourceMap {
   readonly sources: readonly string[];
@@ -33,11 +30,3 @@ describe("the package", () => {
     expect(missing).toEqual([]);
   });
 });
-
-async function packedFiles(): Promise<readonly string[]> {
-  // Without scripts: `prepack` would build the package below the tests that use the build.
-  const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
-  const { stdout } = await run("npm", args, { cwd: root });
-  const [pack]: { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(stdout);
-  return pack?.files.map(({ path }) => path) ?? [];
-}
