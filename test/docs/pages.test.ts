@@ -15,8 +15,6 @@ const NOT_RUN: readonly string[] = [
   "docs/choosing-a-store.md: the benchmarks take minutes and need a clone of the repository",
   "docs/command-line.md: waits for commands and options that are not merged yet",
   "docs/getting-started.md: the package comes from a registry",
-  "docs/workers.md: waits for the default of signals, which is not merged yet",
-  "docs/workers.md: waits for the default of signals, which is not merged yet",
 ];
 
 const pages = await userPages();
