@@ -97,7 +97,7 @@ async function rowsIn(url: string): Promise<{ units: number; events: number }> {
   const { jobs } = await store.list({ type: "many" }, { limit: 1 });
   const progress = await store.progress(jobs[0]?.id ?? "");
   const units = (progress?.units ?? []).reduce(
-    (sum, { running, completed, failed }) => sum + running + completed + failed,
+    (sum, { planned, running, completed, failed }) => sum + planned + running + completed + failed,
     0,
   );
   let events = 0;

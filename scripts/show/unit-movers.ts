@@ -32,7 +32,8 @@ const options = numbersAndStores("unit-movers.ts", {
 const PROGRAM = fileURLToPath(new URL("lib/pipelines/movers.child.ts", import.meta.url));
 const LEASE_MS = 3_600_000;
 const VIOLATIONS_SHOWN = 10;
-const STATES = ["running", "completed", "failed"] as const;
+const STATES = ["planned", "running", "completed", "failed"] as const;
+const NONE = { planned: 0, running: 0, completed: 0, failed: 0 };
 
 interface Round {
   readonly moves: number;
@@ -134,11 +135,11 @@ async function ordered(seat: ChildProcess, order: MoveOrder): Promise<MoverRepor
 async function judge(store: JobStore, id: JobId, reports: readonly MoverReport[]): Promise<Round> {
   const moves = reports.flatMap((report) => report.moves);
   const units = await store.units(id, {}, { limit: 1_000 });
-  const shown = (await store.progress(id))?.units[0] ?? { running: 0, completed: 0, failed: 0 };
+  const shown = (await store.progress(id))?.units[0] ?? NONE;
   const byUnit = Map.groupBy(moves, ({ unit }) => unit);
   const found = new Map(units.map((unit) => [unit.unit, unit]));
   const last = new Map([...byUnit].map(([unit, group]) => [unit, lastOf(group)]));
-  const counts = { running: 0, completed: 0, failed: 0 };
+  const counts = { ...NONE };
   const violations = reports.flatMap(({ refused }) => refused);
   for (const [unit, candidates] of last) {
     const record = found.get(unit);
@@ -165,5 +166,5 @@ function lastOf(moves: readonly Moved[]): readonly Moved[] {
 function isAt({ state, result, fault }: UnitRecord, move: Moved): boolean {
   if (state !== move.state) return false;
   if (state === "completed") return result === JSON.stringify(move.mark);
-  return state === "running" || fault?.message === move.mark;
+  return state === "planned" || state === "running" || fault?.message === move.mark;
 }

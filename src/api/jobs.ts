@@ -104,8 +104,8 @@ export interface Jobs {
    * assert.deepEqual(phases[0]?.result, { pages: ["a", "b"] });
    * assert.deepEqual(phases[1]?.units, {
    *   total: 2,
+   *   planned: 0,
    *   running: 0,
-   *   pending: 0,
    *   completed: 2,
    *   failed: 0,
    * });

@@ -36,10 +36,10 @@ export interface PhaseView {
 
 export interface UnitCounts {
   readonly total: number;
-  /** Units that the current run has started. */
+  /** Units that this run, or a later one, will start. */
+  readonly planned: number;
+  /** Units whose function is running. */
   readonly running: number;
-  /** Units that an earlier run has started and not completed. A later run starts them again. */
-  readonly pending: number;
   readonly completed: number;
   readonly failed: number;
 }
@@ -49,11 +49,11 @@ export interface UnitView {
   readonly key: string;
   /** `null` for a job without phases. */
   readonly phase: string | null;
-  /** `pending`: the run that started the unit has ended, and a later run starts it again. */
-  readonly state: "running" | "pending" | "completed" | "failed";
+  /** `planned`: the unit has not started, or its run has ended before the unit did. */
+  readonly state: "planned" | "running" | "completed" | "failed";
   readonly result: Json;
   readonly error: Fault | null;
-  /** The time at which the unit started or ended. */
+  /** The time at which the unit was planned, started or ended. */
   readonly at: Date;
 }
 

@@ -59,7 +59,7 @@ const UNIT_FILTER: Rule = anObject(
     required: {},
     optional: {
       phase: someText,
-      state: oneOf("running", "pending", "completed", "failed"),
+      state: oneOf("planned", "running", "completed", "failed"),
       after: aText(CURSOR_LENGTH_MAX),
       limit: aLimit,
     },

@@ -38,7 +38,7 @@ export async function progressOf(
     data: decode(progress?.data ?? null) ?? null,
     at: dateOf(at),
     phases: phaseViews(job, found, names),
-    units: sumOf(units, job),
+    units: sumOf(units),
   };
 }
 
@@ -65,27 +65,9 @@ export async function listUnits(
 ): Promise<{ units: readonly UnitView[]; next: string | null }> {
   const { filter, after, limit } = unitFilter(given);
   const page = after === undefined ? { limit } : { limit, after: unitAt(after) };
-  const { state, ...rest } = filter;
-  if (state === absentState(job)) return { units: [], next: null };
-  const stored = state === undefined ? rest : { ...rest, state: storedState(state) };
-  const found = await store.units(job.id, stored, page);
+  const found = await store.units(job.id, filter, page);
   const last = found.length >= limit ? found.at(-1) : undefined;
-  const units = found.map((unit) => unitView(unit, job));
-  return { units, next: last === undefined ? null : cursorOf(last) };
-}
-
-/** A unit without an end is running only while its job is. */
-function openState({ state }: JobRecord): "running" | "pending" {
-  return state === "running" ? "running" : "pending";
-}
-
-/** The state that no unit of the job has. */
-function absentState({ state }: JobRecord): "running" | "pending" {
-  return state === "running" ? "pending" : "running";
-}
-
-function storedState(state: UnitView["state"]): UnitRecord["state"] {
-  return state === "pending" ? "running" : state;
+  return { units: found.map(unitView), next: last === undefined ? null : cursorOf(last) };
 }
 
 export async function holdersOf(store: JobStore, unit: string): Promise<readonly UnitHolderView[]> {
@@ -116,29 +98,27 @@ function phaseViews(
     name,
     state,
     result: decode(results.get(name) ?? null) ?? null,
-    units: sumOf(
-      units.filter(({ phase }) => phase === name),
-      job,
-    ),
+    units: sumOf(units.filter(({ phase }) => phase === name)),
   }));
 }
 
-function sumOf(counts: readonly UnitCount[], job: JobRecord): UnitCounts {
-  const sum = { total: 0, running: 0, pending: 0, completed: 0, failed: 0 };
-  for (const { running: open, completed, failed } of counts) {
-    sum.total += open + completed + failed;
-    sum[openState(job)] += open;
+function sumOf(counts: readonly UnitCount[]): UnitCounts {
+  const sum = { total: 0, planned: 0, running: 0, completed: 0, failed: 0 };
+  for (const { planned, running, completed, failed } of counts) {
+    sum.total += planned + running + completed + failed;
+    sum.planned += planned;
+    sum.running += running;
     sum.completed += completed;
     sum.failed += failed;
   }
   return sum;
 }
 
-function unitView({ unit, phase, state, result, fault, at }: UnitRecord, job: JobRecord): UnitView {
+function unitView({ unit, phase, state, result, fault, at }: UnitRecord): UnitView {
   return {
     key: unit,
     phase: nameOf(phase),
-    state: state === "running" ? openState(job) : state,
+    state,
     result: decode(result) ?? null,
     error: fault,
     at: new Date(at),

@@ -20,7 +20,7 @@ export interface NoteWish {
 interface UnitWish {
   readonly phase: number;
   readonly unit: number;
-  readonly to: "running" | "completed" | "failed";
+  readonly to: "planned" | "running" | "completed" | "failed";
   readonly result: number;
 }
 
@@ -38,7 +38,7 @@ export function noteWish(names: readonly string[]): fc.Arbitrary<NoteWish> {
       fc.record({
         phase,
         unit: fc.nat({ max: UNITS.length - 1 }),
-        to: fc.constantFrom("running", "completed", "completed", "failed"),
+        to: fc.constantFrom("planned", "running", "completed", "completed", "failed"),
         result,
       }),
       { maxLength: 3 },
@@ -84,7 +84,7 @@ function progressOf({ phase: index, percent }: NonNullable<NoteWish["progress"]>
 
 function moveOf({ phase: index, unit, to, result: made }: UnitWish): UnitMove {
   const name = { phase: nameOf(index), unit: UNITS[unit] ?? UNITS[0] };
-  if (to === "running") return { ...name, to: { state: to } };
+  if (to === "planned" || to === "running") return { ...name, to: { state: to } };
   if (to === "failed") return { ...name, to: { state: to, fault: fault() } };
   return { ...name, to: { state: to, result: RESULTS[made] ?? null } };
 }

@@ -39,6 +39,10 @@ export function halfway(overrides: Partial<RunProgress> = {}): RunProgress {
   return { phase: "build", phases, percent: 50, overall: 75, data: null, ...overrides };
 }
 
+export function planned(unit: string, phase = "build"): UnitMove {
+  return { phase, unit, to: { state: "planned" } };
+}
+
 export function running(unit: string, phase = "build"): UnitMove {
   return { phase, unit, to: { state: "running" } };
 }

@@ -94,7 +94,7 @@ function editionProgress(units: readonly UnitView[]): EditionProgress {
       slug: slugOf(unit),
       error: unit.error?.message ?? "",
     })),
-    editions_in_progress: having("running", "pending").map(slugOf),
+    editions_in_progress: having("planned", "running").map(slugOf),
   };
 }
 

@@ -535,12 +535,13 @@ CREATE TABLE millrace.phase (
     PRIMARY KEY (key, name)
 );
 
--- One row per unit, with the number of the run that changed it last, or 0. State 1 is in progress.
+-- One row per unit, with the number of the run that changed it last, or 0. State 0 is planned.
+-- State 1 is running, or planned again if the run has ended.
 CREATE TABLE millrace.unit (
     key    bigint   NOT NULL,
     at     timestamptz(3) NOT NULL,
     n      integer  NOT NULL CHECK (n >= 0),
-    state  smallint NOT NULL CHECK (state BETWEEN 1 AND 3),
+    state  smallint NOT NULL CHECK (state BETWEEN 0 AND 3),
     phase  text     NOT NULL COLLATE "C" CHECK (length(phase) <= 200),
     unit   text     NOT NULL COLLATE "C" CHECK (length(unit) BETWEEN 1 AND 500),
     result json,

@@ -42,7 +42,7 @@ SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excl
 WHERE old.n <= excluded.n;
 
 -- name: put_units
--- Units start or end. Returns the phases that have more units now.
+-- Units are planned, start or end. Returns the phases that have more units now.
 -- returns: key bigint, phase text
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
@@ -202,26 +202,41 @@ LEFT JOIN millrace.run AS run ON run.key = job.key
 WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: unit_counts
--- How many units of each phase are in each state.
--- returns: phase text, running bigint, completed bigint, failed bigint
-SELECT phase,
-       count(*) FILTER (WHERE state = 1) AS running,
+-- How many units of each phase are in each state. A unit runs only while its run does.
+-- returns: phase text, planned bigint, running bigint, completed bigint, failed bigint
+SELECT unit.phase,
+       count(*) FILTER (WHERE state = 0 OR (state = 1 AND unit.n <= ended.n)) AS planned,
+       count(*) FILTER (WHERE state = 1 AND unit.n > ended.n) AS running,
        count(*) FILTER (WHERE state = 2) AS completed,
        count(*) FILTER (WHERE state = 3) AS failed
-FROM millrace.unit
-WHERE key = :key::bigint
-GROUP BY phase
-ORDER BY phase;
+FROM millrace.unit AS unit
+CROSS JOIN (
+    SELECT coalesce(max(n), 0) AS n
+    FROM millrace.attempt
+    WHERE key = :key::bigint
+) AS ended
+WHERE unit.key = :key::bigint
+GROUP BY unit.phase
+ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and unit.
+-- A page of units, in the order of phase and unit. A unit runs only while its run does.
 -- returns: phase text, unit text, state smallint, result json?, error json?, n integer, at bigint
-SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at
-FROM millrace.unit
+SELECT phase, unit,
+       CASE WHEN state = 1 AND EXISTS (
+           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
+       ) THEN 0::smallint ELSE state END AS state,
+       result, error, n, millrace.ms_of(at) AS at
+FROM millrace.unit AS unit
 WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
   AND (phase, unit) > (:after_phase::text, :after_unit::text)
   AND (:phase::text IS NULL OR phase = :phase::text)
-  AND (:state::smallint IS NULL OR state = :state::smallint)
+  AND (
+      :state::smallint IS NULL
+      OR :state::smallint = CASE WHEN state = 1 AND EXISTS (
+          SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
+      ) THEN 0 ELSE state END
+  )
 ORDER BY phase, unit
 LIMIT :limit::integer;
 

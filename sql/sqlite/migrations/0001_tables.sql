@@ -394,13 +394,14 @@ CREATE TABLE millrace_phase (
     PRIMARY KEY (key, name)
 ) STRICT, WITHOUT ROWID;
 
--- One row per unit, with the number of the run that changed it last, or 0. State 1 is in progress.
+-- One row per unit, with the number of the run that changed it last, or 0. State 0 is planned.
+-- State 1 is running, or planned again if the run has ended.
 CREATE TABLE millrace_unit (
     key    INTEGER NOT NULL,
     phase  TEXT    NOT NULL CHECK (length(phase) <= 200),
     unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),
     n      INTEGER NOT NULL CHECK (n >= 0),
-    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+    state  INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
     result TEXT    CHECK (json_valid(result)),
     error  TEXT    CHECK (json_valid(error)),
     at     INTEGER NOT NULL,

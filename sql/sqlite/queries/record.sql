@@ -24,7 +24,7 @@ SET n = :n, phase = :phase, phases = :phases, percent = :percent, overall = :ove
     at = :at;
 
 -- name: move_unit
--- A known unit starts again, or ends.
+-- A known unit is planned again, starts, or ends.
 UPDATE millrace_unit
 SET n = :n, state = :state, result = :result, error = :error, at = :at
 WHERE key = :key
@@ -149,26 +149,41 @@ LEFT JOIN millrace_run AS run ON run.key = job.key
 WHERE job.key = (SELECT key FROM millrace_job_name WHERE id = :id);
 
 -- name: unit_counts
--- How many units of each phase are in each state.
--- returns: phase text, running integer, completed integer, failed integer
-SELECT phase,
-       count(*) FILTER (WHERE state = 1) AS running,
+-- How many units of each phase are in each state. A unit runs only while its run does.
+-- returns: phase text, planned integer, running integer, completed integer, failed integer
+SELECT unit.phase,
+       count(*) FILTER (WHERE state = 0 OR (state = 1 AND unit.n <= ended.n)) AS planned,
+       count(*) FILTER (WHERE state = 1 AND unit.n > ended.n) AS running,
        count(*) FILTER (WHERE state = 2) AS completed,
        count(*) FILTER (WHERE state = 3) AS failed
-FROM millrace_unit
-WHERE key = :key
-GROUP BY phase
-ORDER BY phase;
+FROM millrace_unit AS unit
+CROSS JOIN (
+    SELECT coalesce(max(n), 0) AS n
+    FROM millrace_attempt
+    WHERE key = :key
+) AS ended
+WHERE unit.key = :key
+GROUP BY unit.phase
+ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and unit.
+-- A page of units, in the order of phase and unit. A unit runs only while its run does.
 -- returns: phase text, unit text, state integer, result text?, error text?, n integer, at integer
-SELECT phase, unit, state, result, error, n, at
-FROM millrace_unit
+SELECT phase, unit,
+       CASE WHEN state = 1 AND EXISTS (
+           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
+       ) THEN 0 ELSE state END AS state,
+       result, error, n, at
+FROM millrace_unit AS unit
 WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND (phase, unit) > (:after_phase, :after_unit)
   AND (:phase IS NULL OR phase = :phase)
-  AND (:state IS NULL OR state = :state)
+  AND (
+      :state IS NULL
+      OR :state = CASE WHEN state = 1 AND EXISTS (
+          SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
+      ) THEN 0 ELSE state END
+  )
 ORDER BY phase, unit
 LIMIT :limit;
 

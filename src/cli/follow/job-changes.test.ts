@@ -305,7 +305,7 @@ function phase(name: string, state: PhaseView["state"] = "pending"): PhaseView {
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {
-  return { total: 0, pending: 0, running: 0, completed: 0, failed: 0, ...some };
+  return { total: 0, planned: 0, running: 0, completed: 0, failed: 0, ...some };
 }
 
 function unit(key: string, atMs: number): UnitView {

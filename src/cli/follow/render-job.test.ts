@@ -254,5 +254,5 @@ function phase(name: string, state: PhaseView["state"]): PhaseView {
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {
-  return { total: 0, pending: 0, running: 0, completed: 0, failed: 0, ...some };
+  return { total: 0, planned: 0, running: 0, completed: 0, failed: 0, ...some };
 }

@@ -14,7 +14,7 @@ import {
 
 export class RunCheckpoints {
   readonly #phases = new Map<string, PhaseResult>();
-  /** Units by phase, without those of completed phases. Null: the unit is running. */
+  /** Units by phase, without those of completed phases. Null: the unit has not ended. */
   readonly #units = new Map<string, Map<string, UnitEnd | null>>();
   /** Unit names by phase that this run has used. A name stands for one unit. */
   readonly #used = new Map<string, Set<string>>();
@@ -56,7 +56,7 @@ export class RunCheckpoints {
     this.#used.set(phase, used);
   }
 
-  /** Adds running units. Throws if the phase gets too many. */
+  /** Adds units that this run will run. Throws if the phase gets too many. */
   begin(phase: string, units: readonly string[]): void {
     const known = this.#unitsOf(phase);
     const more = units.filter((unit) => !known.has(unit)).length;

@@ -141,19 +141,19 @@ export class RunNotes {
     return this.#throttle.report(this.#lastProgress);
   }
 
-  /** Records that units begin. */
-  beginUnits(units: readonly UnitMove[]): Promise<void> {
+  /** Records that units are planned or start. */
+  moveUnits(units: readonly UnitMove[]): Promise<void> {
     return this.record({ units });
   }
 
-  /** Stores the end of a unit, releases its lock and enqueues its children. */
+  /** Stores the end of a unit and the start of the next, releases a lock, enqueues children. */
   async endUnit(
-    unit: UnitMove,
+    units: readonly UnitMove[],
     { lock, children }: { readonly lock: string | null; readonly children: readonly NewJob[] },
   ): Promise<void> {
     const released = lock === null || this.locks.isOwn(lock) ? null : lock;
     await this.record({
-      units: [unit],
+      units,
       ...(released === null ? {} : { releases: [released] }),
       ...(children.length === 0 ? {} : { children }),
     });

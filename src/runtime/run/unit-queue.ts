@@ -45,9 +45,27 @@ export class UnitQueue {
     return this.#begun < this.#parts.units.length;
   }
 
+  /** Whether units need locks, so that the next unit is not known before its lock is acquired. */
+  get hasLocks(): boolean {
+    return this.#parts.locks !== null;
+  }
+
+  /** The next unit of a list without locks, which is about to begin; null: no unit is left. */
+  reserve(): string | null {
+    if (this.hasLocks || this.#isOver) return null;
+    const unit = this.#parts.units[this.#next];
+    if (unit === undefined) return null;
+    this.#next += 1;
+    return unit;
+  }
+
   /** A unit that begins now; null: no unit is left. `ended` is the caller's last unit. */
   async next(ended: string | null): Promise<string | null> {
-    const unit = await this.#find(ended === null ? null : this.lockOf(ended));
+    return this.begin(await this.#find(ended === null ? null : this.lockOf(ended)));
+  }
+
+  /** The unit that {@link reserve} has answered begins; null: the run is over, or there is none. */
+  begin(unit: string | null): string | null {
     if (unit === null) return null;
     if (this.#isOver) {
       this.release(unit);

@@ -23,6 +23,9 @@ const KEY_LENGTH_MAX = 500;
 const CONCURRENCY_DEFAULT = 10;
 const CONCURRENCY_MAX = 1_000;
 
+const PLANNED = { state: "planned" } as const;
+const RUNNING = { state: "running" } as const;
+
 const aKey = aText(KEY_LENGTH_MAX);
 const OPTIONS = anObject(
   {
@@ -84,8 +87,8 @@ export async function step(
   // Again, because the run may have ended while the checkpoints were read.
   parts.insistOpen("ctx.step");
   runNotes.checkpoints.begin(phase, [name]);
-  runNotes.beginUnits([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
-  const { end, error } = await carryOut(parts, name, () => fn(signal), null);
+  runNotes.moveUnits([{ phase, unit: name, to: RUNNING }]).catch(() => {});
+  const { end, error } = await carryOut(parts, { unit: name, lock: null }, () => fn(signal));
   if (end.state === "failed") throw error;
   return decode(end.result);
 }
@@ -105,8 +108,8 @@ export async function each(parts: UnitParts, request: EachRequest): Promise<Unit
   const todo = [...items.keys()].filter(
     (unit) => runNotes.checkpoints.completed(phase, unit) === undefined,
   );
-  await begin(parts, todo);
   const concurrency = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
+  await plan(parts, todo, names === null ? concurrency : 0);
   const locks = names === null ? null : { names, runLocks: runNotes.locks };
   const unitQueue = new UnitQueue({ units: todo, locks, signal: runSignal });
   await runConcurrently(parts, unitQueue, concurrency, (unit) =>
@@ -142,12 +145,21 @@ function locksOf(
   return names;
 }
 
-/** All units that will run are stored as running first, so that operators see them. */
-async function begin({ runNotes, phase }: UnitParts, todo: readonly string[]): Promise<void> {
+/**
+ * All units that will run are stored first, so that operators see them. The first units start at
+ * once; of each other unit, the start is stored before its function is called.
+ */
+async function plan(
+  { runNotes, phase }: UnitParts,
+  todo: readonly string[],
+  starting: number,
+): Promise<void> {
   runNotes.checkpoints.begin(phase, todo);
   for (let from = 0; from < todo.length; from += MOVES_MAX) {
-    const chunk = todo.slice(from, from + MOVES_MAX);
-    await runNotes.beginUnits(chunk.map((unit) => ({ phase, unit, to: { state: "running" } })));
+    const moves = todo
+      .slice(from, from + MOVES_MAX)
+      .map((unit, index) => ({ phase, unit, to: from + index < starting ? RUNNING : PLANNED }));
+    await runNotes.moveUnits(moves);
   }
 }
 
@@ -174,15 +186,8 @@ async function runConcurrently(
   let unwinding: Unwinding | null = null;
   const runUnits = async (): Promise<void> => {
     try {
-      for (
-        let unit = await unitQueue.next(null);
-        unit !== null;
-        unit = await unitQueue.next(unit)
-      ) {
-        await carryOut(parts, unit, fn, unitQueue.lockOf(unit)).finally(() =>
-          unitQueue.release(unit),
-        );
-      }
+      let unit = await unitQueue.next(null);
+      while (unit !== null) unit = await runNext(parts, unitQueue, unit, fn);
     } catch (error) {
       unwinding ??= { error };
       unitQueue.end();
@@ -197,19 +202,50 @@ async function runConcurrently(
 }
 
 /**
+ * Runs a unit that has begun, and answers the next one. Without locks the next unit is known when
+ * this one ends, and its start is stored in the same note: it costs no call to the store.
+ */
+async function runNext(
+  parts: UnitParts,
+  unitQueue: UnitQueue,
+  unit: string,
+  fn: (unit: string) => unknown,
+): Promise<string | null> {
+  const { runNotes, phase } = parts;
+  const lock = unitQueue.lockOf(unit);
+  let next: string | null = null;
+  const reserveNext = (): string | null => (next ??= unitQueue.reserve());
+  try {
+    if (unitQueue.hasLocks) await runNotes.moveUnits([{ phase, unit, to: RUNNING }]);
+    await carryOut(parts, { unit, lock, reserveNext }, fn);
+  } finally {
+    unitQueue.release(unit);
+  }
+  return unitQueue.hasLocks ? unitQueue.next(unit) : unitQueue.begin(next);
+}
+
+interface UnitToRun {
+  readonly unit: string;
+  readonly lock: string | null;
+  /** The unit that starts when this one ends. */
+  readonly reserveNext?: () => string | null;
+}
+
+/**
  * Runs one unit. When the promise resolves, the result of the unit is stored, its children are
  * enqueued and its lock is released, in one transaction. Throws errors that end the whole run: an
  * interrupted unit has not failed.
  */
 async function carryOut(
   { runNotes, phase, runSignal, isInterrupted, faultOf, phaseScope, running }: UnitParts,
-  unit: string,
+  { unit, lock, reserveNext }: UnitToRun,
   fn: (unit: string) => unknown,
-  lock: string | null,
 ): Promise<{ readonly end: UnitEnd; readonly error?: unknown }> {
   const children = new Children();
   const store = async (end: UnitEnd, jobs: readonly NewJob[]): Promise<UnitEnd> => {
-    await runNotes.endUnit({ phase, unit, to: end }, { lock, children: jobs });
+    const next = reserveNext?.() ?? null;
+    const start = next === null ? [] : [{ phase, unit: next, to: RUNNING }];
+    await runNotes.endUnit([{ phase, unit, to: end }, ...start], { lock, children: jobs });
     runNotes.checkpoints.end(phase, unit, end);
     return end;
   };

@@ -68,6 +68,7 @@ export const deadLetterCodec: Codec<DeadLetterRecord["status"]> = codec({
 });
 
 export const unitCodec: Codec<UnitRecord["state"]> = codec({
+  planned: 0,
   running: 1,
   completed: 2,
   failed: 3,

@@ -77,9 +77,9 @@ export interface PhaseResult {
   readonly result: JsonText | null;
 }
 
-/** A change of a unit: it starts or ends. */
+/** A change of a unit: it is planned, starts or ends. */
 export interface UnitMove extends UnitName {
-  readonly to: UnitEnd | { readonly state: "running" };
+  readonly to: UnitEnd | { readonly state: "planned" | "running" };
 }
 
 export interface UnitName {
@@ -124,6 +124,7 @@ export interface JobProgress {
 
 export interface UnitCount {
   readonly phase: string;
+  readonly planned: number;
   readonly running: number;
   readonly completed: number;
   readonly failed: number;
@@ -131,11 +132,12 @@ export interface UnitCount {
 
 export interface UnitRecordFilter {
   readonly phase?: string;
-  readonly state?: "running" | UnitEnd["state"];
+  readonly state?: UnitRecord["state"];
 }
 
 export interface UnitRecord extends UnitName {
-  readonly state: "running" | UnitEnd["state"];
+  /** A unit whose run has ended without it is planned again. */
+  readonly state: "planned" | "running" | UnitEnd["state"];
   readonly result: JsonText | null;
   readonly fault: Fault | null;
   /** The run that changed the unit last, and when. */

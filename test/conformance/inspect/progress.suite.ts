@@ -10,7 +10,7 @@ import {
   retryIn,
   runAgain,
 } from "../../support/factories.ts";
-import { broken, done, halfway, keep, pictureOf, running } from "../../support/notes.ts";
+import { broken, done, halfway, keep, pictureOf, planned, running } from "../../support/notes.ts";
 import { add, at, recordOf, settleAll, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -111,6 +111,8 @@ function progressTests(open: OpenStore): void {
         done("b"),
         broken("c"),
         running("d"),
+        planned("e"),
+        planned("f"),
         running("a", "fetch"),
         done("a", null, "Zoom"),
         done("x", null, ""),
@@ -118,11 +120,27 @@ function progressTests(open: OpenStore): void {
     });
 
     expect((await store.progress(id))?.units).toEqual([
-      { phase: "", running: 0, completed: 1, failed: 0 },
-      { phase: "Zoom", running: 0, completed: 1, failed: 0 },
-      { phase: "build", running: 1, completed: 2, failed: 1 },
-      { phase: "fetch", running: 1, completed: 0, failed: 0 },
+      { phase: "", planned: 0, running: 0, completed: 1, failed: 0 },
+      { phase: "Zoom", planned: 0, running: 0, completed: 1, failed: 0 },
+      { phase: "build", planned: 2, running: 1, completed: 2, failed: 1 },
+      { phase: "fetch", planned: 0, running: 1, completed: 0, failed: 0 },
     ]);
+  });
+
+  test("counts a unit as running only while its run lasts, also in the next run", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [id] = await add(store, {});
+    const first = await takeOne(store);
+    await keep(store, first, { units: [running("a"), running("b"), planned("c"), done("d")] });
+    await settleAll(store, first, runAgain());
+    const between = (await store.progress(id))?.units;
+
+    await keep(store, await takeOne(store), { units: [running("b")] });
+
+    const common = { phase: "build", completed: 1, failed: 0 };
+    expect(between).toEqual([{ ...common, planned: 3, running: 0 }]);
+    expect((await store.progress(id))?.units).toEqual([{ ...common, planned: 2, running: 1 }]);
   });
 }
 
@@ -251,6 +269,24 @@ function unitsTests(open: OpenStore): void {
     expect(await store.units(id, {}, { limit: 0 })).toEqual([]);
   });
 
+  test("shows them as running only while their run lasts, also in the next run", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [id] = await add(store, {});
+    const first = await takeOne(store);
+    await keep(store, first, { units: [running("a"), running("b"), planned("c"), done("d")] });
+    await settleAll(store, first, runAgain());
+
+    await keep(store, await takeOne(store), { units: [running("b")] });
+
+    const states = (await store.units(id, {}, { limit: 10 })).map(({ state }) => state);
+    expect(states).toEqual(["planned", "running", "planned", "completed"]);
+    const named = async (state: "planned" | "running"): Promise<string[]> =>
+      (await store.units(id, { state }, { limit: 10 })).map(({ unit }) => unit);
+    expect(await named("planned")).toEqual(["a", "c"]);
+    expect(await named("running")).toEqual(["b"]);
+  });
+
   test("shows those of one job alone", async () => {
     await using db = await open();
     const { store } = db;
@@ -269,7 +305,9 @@ function holdersTests(open: OpenStore): void {
     await keep(store, two, { units: [running("main")] });
     await clock.advance(1);
     await keep(store, one, { units: [running("main", "publish")] });
-    await keep(store, three, { units: [running("other"), done("main", null, "fetch")] });
+    await keep(store, three, {
+      units: [running("other"), done("main", null, "fetch"), planned("main")],
+    });
 
     expect(await store.unitHolders("main", 10)).toEqual([
       { job: ids[1], phase: "build", unit: "main", at: clock.now() - 1 },

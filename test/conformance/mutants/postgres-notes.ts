@@ -116,6 +116,8 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     ],
     unit_counts: [
       ["phases are not told apart", "count(*) FILTER (WHERE state = 2)", "sum(count(*)) OVER ()"],
+      ["units outlive their run", "state = 1 AND unit.n > ended.n", "state = 1"],
+      ["units of ended runs are lost", " OR (state = 1 AND unit.n <= ended.n)", ""],
     ],
     "migrations/0001_tables.sql": [["the phase is lost", "told.phase,", "NULL::text AS phase,"]],
     match_jobs: [["lists know no progress", "told.overall", "NULL::float8 AS overall"]],
@@ -145,7 +147,13 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
         ":after_phase::text || :after_unit::text <> chr(1)",
       ],
       ["the phase is not looked at", "phase = :phase::text)", "true)"],
-      ["the state is not looked at", "state = :state::smallint)", "true)"],
+      [
+        "the state is not looked at",
+        "OR :state::smallint = CASE",
+        "OR true OR :state::smallint = CASE",
+      ],
+      ["the filter knows no ended runs", "THEN 0 ELSE state END\n", "THEN 1 ELSE state END\n"],
+      ["units outlive their run", "THEN 0::smallint ELSE", "THEN 1::smallint ELSE"],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
       ["they come by name alone", "ORDER BY phase, unit", "ORDER BY unit, phase"],
       [

@@ -86,7 +86,11 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     progress_of_job: [
       ["the first run's end is told", "ORDER BY attempt.n DESC", "ORDER BY attempt.n"],
     ],
-    unit_counts: [["phases are not told apart", "GROUP BY phase", "GROUP BY key"]],
+    unit_counts: [
+      ["phases are not told apart", "GROUP BY unit.phase", "GROUP BY unit.key"],
+      ["units outlive their run", "state = 1 AND unit.n > ended.n", "state = 1"],
+      ["units of ended runs are lost", " OR (state = 1 AND unit.n <= ended.n)", ""],
+    ],
     job_by_id: [["the phase is lost", "run.phase,", "NULL AS phase,"]],
     match_jobs: [["lists know no progress", "run.overall", "NULL AS overall"]],
     delete_phases: [["phases outlive their job", "WHERE", "WHERE 0 AND"]],
@@ -110,7 +114,9 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     units_of_job: [
       ["pages repeat", "(phase, unit) > (:after_phase, :after_unit)", "1"],
       ["the phase is not looked at", "phase = :phase)", "1)"],
-      ["the state is not looked at", "state = :state)", "1)"],
+      ["the state is not looked at", "OR :state = CASE", "OR 1 OR :state = CASE"],
+      ["the filter knows no ended runs", "THEN 0 ELSE state END\n", "THEN 1 ELSE state END\n"],
+      ["units outlive their run", "THEN 0 ELSE state END AS", "THEN 1 ELSE state END AS"],
       ["the limit is dropped", "LIMIT :limit", ""],
       ["they come by name alone", "ORDER BY phase, unit", "ORDER BY unit, phase"],
     ],

@@ -283,7 +283,7 @@ function keepingTests(open: OpenStore): void {
 
     expect(new Set(answers.flat())).toEqual(new Set(["recorded"]));
     expect((await store.progress(id))?.units).toEqual([
-      { phase: "build", running: 0, completed: 900, failed: 100 },
+      { phase: "build", planned: 0, running: 0, completed: 900, failed: 100 },
     ]);
   });
 
@@ -448,8 +448,8 @@ function boundTests(open: OpenStore): void {
 
     expect(answers).toEqual(["refused", "recorded", "recorded"]);
     expect((await store.progress(id))?.units).toEqual([
-      { phase: "build", running: UNITS_MAX - 1, completed: 1, failed: 0 },
-      { phase: "fetch", running: 1, completed: 0, failed: 0 },
+      { phase: "build", planned: 0, running: UNITS_MAX - 1, completed: 1, failed: 0 },
+      { phase: "fetch", planned: 0, running: 1, completed: 0, failed: 0 },
     ]);
   });
 }

@@ -124,9 +124,15 @@ function phasesOf({ notes }: ModelJob): PhaseResult[] {
     .map(({ name, result }) => ({ name, result }));
 }
 
-function unitsOf({ notes }: ModelJob): UnitRecord[] {
+/** A unit runs only while its run does. */
+function unitsOf({ notes, ledger }: ModelJob): UnitRecord[] {
   const name = ({ phase, unit }: UnitRecord): string => JSON.stringify([phase, unit]);
-  return notes.units.toSorted((left, right) => (name(left) < name(right) ? -1 : 1));
+  const hasEnded = ({ n }: UnitRecord): boolean => ledger.some((row) => row.n === n);
+  return notes.units
+    .map((unit) =>
+      unit.state === "running" && hasEnded(unit) ? { ...unit, state: "planned" as const } : unit,
+    )
+    .toSorted((left, right) => (name(left) < name(right) ? -1 : 1));
 }
 
 export function checkpoints({ jobs }: World, key: JobKey): Checkpoints {
@@ -135,7 +141,7 @@ export function checkpoints({ jobs }: World, key: JobKey): Checkpoints {
   const { phases } = job.notes;
   const isDone = (phase: string): boolean => phases.some(({ name }) => name === phase);
   const units = unitsOf(job).flatMap(({ phase, unit, state, result, fault }) => {
-    if (state === "running" || isDone(phase)) return [];
+    if (state === "planned" || state === "running" || isDone(phase)) return [];
     const end: UnitEnd =
       fault === null ? { state: "completed", result } : { state: "failed", fault };
     return [{ phase, unit, end }];
@@ -166,9 +172,9 @@ export function progressOf(world: World, id: JobId): JobProgress | null {
 }
 
 function unitCounts(job: ModelJob): UnitCount[] {
-  const counts = new Map<string, { running: number; completed: number; failed: number }>();
+  const counts = new Map<string, Record<UnitRecord["state"], number>>();
   for (const { phase, state } of unitsOf(job)) {
-    const count = counts.get(phase) ?? { running: 0, completed: 0, failed: 0 };
+    const count = counts.get(phase) ?? { planned: 0, running: 0, completed: 0, failed: 0 };
     count[state] += 1;
     counts.set(phase, count);
   }
@@ -184,7 +190,6 @@ export function unitHolders({ jobs }: World, unit: string, limit: number): UnitH
   const found = [...jobs.values()].flatMap((job) =>
     unitsOf(job)
       .filter((each) => each.unit === unit && each.state === "running")
-      .filter(({ n }) => !job.ledger.some((row) => row.n === n))
       .map(({ phase, at }) => ({ job: job.asked.id, phase, unit, at, key: job.key })),
   );
   return atMost(

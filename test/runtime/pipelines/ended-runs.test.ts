@@ -114,7 +114,7 @@ describe("a handler that throws while a unit is under way", () => {
         expect.objectContaining({ error: new NonRetryableError("late c") }),
       ]),
     );
-    expect(await unitsOf(kit.mill, enqueued)).toEqual({ b: "pending", c: "pending" });
+    expect(await unitsOf(kit.mill, enqueued)).toEqual({ b: "planned", c: "planned" });
   });
 
   test("begins no other unit: queued units are dropped, new calls are refused", async () => {
@@ -154,8 +154,8 @@ describe("a handler that throws while a unit is under way", () => {
     expect(await unitsOf(kit.mill, enqueued)).toMatchObject({
       a: "completed",
       b: "completed",
-      c: "pending",
-      d: "pending",
+      c: "planned",
+      d: "planned",
     });
     expect(levelsOf(kit, "error", "warn")).toEqual([]);
   });

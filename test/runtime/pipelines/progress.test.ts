@@ -329,7 +329,7 @@ describe("jobs.progress", () => {
       data: null,
       at: null,
       phases: [],
-      units: { total: 0, running: 0, pending: 0, completed: 0, failed: 0 },
+      units: { total: 0, planned: 0, running: 0, completed: 0, failed: 0 },
     });
     await expect(kit.mill.jobs.progress("01JCR5M4X2E8T9V6B3N7K0QWAZ")).rejects.toMatchObject({
       code: "JOB_NOT_FOUND",

@@ -196,7 +196,7 @@ describe("units that a handler does not wait for", () => {
 
     expect(done).toEqual(["a", "b", "c"]);
     const { units } = await kit.mill.jobs.progress(parent.id);
-    expect(units).toMatchObject({ completed: 3, pending: 0 });
+    expect(units).toMatchObject({ completed: 3, planned: 0 });
     expect(await kit.mill.jobs.get(parent.id)).toMatchObject({
       state: "completed",
       result: "soon",

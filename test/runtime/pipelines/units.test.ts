@@ -216,7 +216,7 @@ describe("ctx.each", () => {
     });
   });
 
-  test("000-21 shows all that will run as in progress before the first runs", async () => {
+  test("000-21, 000-32 shows all units before the first runs, and which one runs", async () => {
     await using kit = await openTest();
     const [begun, end] = [latch(), latch()];
     const job = defineJob({ type: "job" }).phase("editions", (_, ctx) =>
@@ -236,12 +236,12 @@ describe("ctx.each", () => {
 
     const { phases } = await kit.mill.jobs.progress(enqueued.id);
     expect(phases).toMatchObject([
-      { units: { total: 3, running: 3, completed: 0, failed: 0 }, state: "running" },
+      { units: { total: 3, planned: 2, running: 1, completed: 0, failed: 0 }, state: "running" },
     ]);
-    expect(await kit.mill.jobs.holders("c")).toMatchObject([
+    expect(await kit.mill.jobs.holders("a")).toMatchObject([
       { id: enqueued.id, phase: "editions" },
     ]);
-    expect(await kit.mill.jobs.holders("d")).toEqual([]);
+    expect(await kit.mill.jobs.holders("c")).toEqual([]);
     end.open();
     await kit.settled();
     expect(await kit.mill.jobs.holders("c")).toEqual([]);
@@ -399,7 +399,7 @@ describe("ctx.each", () => {
     expect(await unitsOf(kit.mill, enqueued)).toEqual({
       a: "completed",
       b: "running",
-      c: "running",
+      c: "planned",
     });
     await kit.advance("47s");
     await kit.drain([job]);
@@ -464,9 +464,9 @@ describe("ctx.each", () => {
 
     expect(await kit.outcomes(enqueued)).toEqual(["interrupted"]);
     expect(await unitsOf(kit.mill, enqueued)).toEqual({
-      a: "pending",
+      a: "planned",
       b: "completed",
-      c: "pending",
+      c: "planned",
     });
     await kit.drain([job]);
     expect(ran).toEqual(["a", "b", "a", "c"]);
@@ -597,8 +597,8 @@ describe("ctx.each", () => {
     const { units } = await kit.mill.jobs.progress(enqueued.id);
     expect(units).toEqual({
       total: 10_000,
+      planned: 0,
       running: 0,
-      pending: 0,
       completed: 9_990,
       failed: 10,
     });
@@ -647,8 +647,79 @@ describe("jobs.units", () => {
   });
 });
 
-describe("units that began and have not ended", () => {
-  test("run only while their job does, and are pending otherwise", async () => {
+describe("units that have not ended", () => {
+  test("run only while their function does, and are planned otherwise (000-32)", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const seen: unknown[] = [];
+    const items = ["a", "b", "c", "d", "e"];
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      const keysIn = async (state: "planned" | "running"): Promise<string> =>
+        (await mill.jobs.units(ctx.job.id, { state })).units.map(({ key }) => key).join("");
+      const look = async (unit: string): Promise<void> => {
+        const { planned, running, completed } = (await mill.jobs.progress(ctx.job.id)).units;
+        const holders = await Promise.all(items.map((key) => mill.jobs.holders(key)));
+        const held = items.filter((__, index) => holders[index]?.length === 1).join("");
+        seen.push([
+          unit,
+          { planned: await keysIn("planned"), running: await keysIn("running"), held },
+          [planned, running, completed],
+        ]);
+      };
+      await ctx.each(items, String, look, { concurrency: 1 });
+    });
+    await mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual([
+      ["a", { planned: "bcde", running: "a", held: "a" }, [4, 1, 0]],
+      ["b", { planned: "cde", running: "b", held: "b" }, [3, 1, 1]],
+      ["c", { planned: "de", running: "c", held: "c" }, [2, 1, 2]],
+      ["d", { planned: "e", running: "d", held: "d" }, [1, 1, 3]],
+      ["e", { planned: "", running: "e", held: "e" }, [0, 1, 4]],
+    ]);
+  });
+
+  test("are planned while they wait for their lock", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const seen: unknown[] = [];
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      const look = async (unit: string): Promise<void> => {
+        const { planned, running } = (await mill.jobs.progress(ctx.job.id)).units;
+        const holders = await mill.jobs.holders(unit);
+        seen.push([unit, planned, running, holders.length]);
+      };
+      await ctx.each(["a", "b"], String, look, { exclusive: () => "one", concurrency: 2 });
+    });
+    await mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual([
+      ["a", 1, 1, 1],
+      ["b", 0, 1, 1],
+    ]);
+  });
+
+  test("start in the note that ends the unit before, and cost no call", async () => {
+    await using kit = await openTest();
+    const calls = countCalls(kit.store, "record");
+    const items = Array.from({ length: 20 }, (_, index) => index);
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(items, String, () => kit.settled().then(() => null), { concurrency: 1 }),
+    );
+    const { id } = await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "completed" });
+    // One to plan all units, and one for the end of each.
+    expect(calls["record"]).toBe(21);
+  });
+
+  test("of a run that has ended are planned again (000-32)", async () => {
     await using kit = await openTest();
     const { mill } = kit;
     const seen: unknown[] = [];
@@ -658,9 +729,8 @@ describe("units that began and have not ended", () => {
         const units = ctx.each(["a", "b"], String, async (unit) => {
           if (unit === "b") return;
           const { units: running } = await mill.jobs.units(ctx.job.id, { state: "running" });
-          const { units: pending } = await mill.jobs.units(ctx.job.id, { state: "pending" });
           const holders = await mill.jobs.holders("a");
-          seen.push(running[0]?.key, pending, holders[0]?.id === ctx.job.id);
+          seen.push(running[0]?.key, holders[0]?.id === ctx.job.id);
           ctx.snooze("1h");
         });
         await units;
@@ -669,13 +739,13 @@ describe("units that began and have not ended", () => {
 
     await kit.drain([job]);
 
-    expect(seen).toEqual(["a", [], true]);
+    expect(seen).toEqual(["a", true]);
     expect(await mill.jobs.holders("a")).toEqual([]);
     expect((await mill.jobs.units(id, { state: "running" })).units).toEqual([]);
-    expect((await mill.jobs.units(id, { state: "pending" })).units).toMatchObject([
-      { key: "a", phase: "two", state: "pending" },
+    expect((await mill.jobs.units(id, { state: "planned" })).units).toMatchObject([
+      { key: "a", phase: "two", state: "planned" },
     ]);
-    const counts = { total: 2, running: 0, pending: 1, completed: 1, failed: 0 };
+    const counts = { total: 2, planned: 1, running: 0, completed: 1, failed: 0 };
     const { units, phases } = await mill.jobs.progress(id);
     expect(units).toEqual(counts);
     expect(phases.find(({ name }) => name === "two")?.units).toEqual(counts);

@@ -12,7 +12,7 @@ import type { Moved, MoveOrder, MoverReport, UnitState } from "./movers.ts";
 import { openStore } from "../databases.ts";
 
 const [url = ""] = process.argv.slice(2);
-const STATES: readonly UnitState[] = ["running", "completed", "failed"];
+const STATES: readonly UnitState[] = ["planned", "running", "completed", "failed"];
 
 const store = await openStore(url);
 process.on("message", (order: MoveOrder) => {
@@ -59,6 +59,7 @@ async function move(to: JobStore, order: MoveOrder, mover: number): Promise<Move
 
 function moveOf(unit: string, state: UnitState, mark: string): UnitMove {
   switch (state) {
+    case "planned":
     case "running":
       return { phase: PHASE, unit, to: { state } };
     case "completed":

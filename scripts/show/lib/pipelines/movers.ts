@@ -23,7 +23,7 @@ export interface Moved {
   readonly answeredAt: bigint;
 }
 
-export type UnitState = "running" | "completed" | "failed";
+export type UnitState = "planned" | "running" | "completed" | "failed";
 
 export interface MoverReport {
   readonly moves: readonly Moved[];
