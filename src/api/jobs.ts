@@ -10,6 +10,23 @@ export interface Jobs {
   /** Returns one job. Throws JOB_NOT_FOUND. */
   get(id: string): Promise<JobView>;
   /**
+   * Returns the ids that begin with these letters, oldest first, at most `limit` (default 10): of
+   * jobs, and of dead letters whose job has been removed. Throws ID_INVALID for fewer than four
+   * letters, and for a text that no id begins with.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { id } = await test.mill.enqueue(defineJob({ type: "greet" }));
+   * assert.deepEqual(await test.mill.jobs.findIds(id.slice(0, 8)), [id]);
+   * ```
+   */
+  findIds(prefix: string, limit?: number): Promise<readonly string[]>;
+  /**
    * Lists jobs, newest first. A page reads a bounded number of jobs, so a page may have fewer jobs
    * than `limit`, or none, although more follow: continue until `next` is null. Throws
    * OPTION_INVALID for an unknown filter or state.

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
 import type { Millrace, OpenOptions } from "../api/client.ts";
+import { jobIdOf } from "./job-id.ts";
 import { EXIT, CommandFailure } from "./terminal/exit-codes.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -35,6 +36,15 @@ export async function withExistingMill<Answer>(
 ): Promise<Answer> {
   requireStore(url);
   return withMill(url, work);
+}
+
+/** Opens a store that exists, for a command about one job; `text` may begin the id of the job. */
+export async function withJob<Answer>(
+  url: string,
+  text: string,
+  work: (mill: Millrace, id: string) => Promise<Answer>,
+): Promise<Answer> {
+  return withExistingMill(url, async (mill) => work(mill, await jobIdOf(mill, text)));
 }
 
 export function requireStore(url: string): void {

@@ -1,12 +1,13 @@
 /** `mill.jobs`: reads jobs, and changes one on behalf of an operator. */
 import { MillraceError } from "../core/errors.ts";
+import { idsWithPrefix, PREFIX_LETTERS_MIN } from "../core/ids.ts";
 import { isFinal, type JobId, type State } from "../core/job.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle, type SettleContext } from "../core/settle.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { JobFilter, JobPage, Jobs, JobView } from "../api/client.ts";
 import type { Enqueued } from "../api/enqueue.ts";
-import { anObject, must, type Rule } from "../api/rules.ts";
+import { anObject, aWholeNumber, must, type Rule } from "../api/rules.ts";
 import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
@@ -19,6 +20,10 @@ import { countBy, countJobs } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
 import { attemptView, idOf, jobView, type NotFound } from "../jobs/views.ts";
+
+/** The ids that `findIds` returns. */
+const IDS_DEFAULT = 10;
+const IDS_MAX = 1_000;
 
 const RETRY: Rule = anObject(
   {
@@ -56,6 +61,7 @@ export function makeJobs(parts: JobsParts): Jobs {
   const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(parts, id));
   return {
     get: async (id) => view(idOf(id)),
+    findIds: async (prefix, limit) => findIds(store, prefix, limit),
     list: async (filter = {}) => listJobs(store, filter),
     stats: () => countJobs(store),
     statsBy: async (by) => countBy(store, by),
@@ -124,6 +130,18 @@ async function recordOf({ store, notFound }: JobsParts, id: JobId): Promise<JobR
   const job = await store.get(id);
   if (job === null) throw notFound(id);
   return job;
+}
+
+async function findIds(
+  store: JobStore,
+  prefix: string,
+  limit: number = IDS_DEFAULT,
+): Promise<readonly string[]> {
+  insistOn("jobs.findIds", aWholeNumber({ min: 1 }), limit, "limit");
+  const range = typeof prefix === "string" ? idsWithPrefix(prefix) : null;
+  if (range !== null) return store.idsBetween(range, Math.min(limit, IDS_MAX));
+  const what = `${JSON.stringify(prefix)} is not the beginning of an id`;
+  throw new MillraceError("ID_INVALID", `${what}: give at least ${PREFIX_LETTERS_MIN} letters`);
 }
 
 async function listJobs(store: JobStore, given: JobFilter): Promise<JobPage> {

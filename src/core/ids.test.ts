@@ -1,7 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Dice } from "./clock.ts";
-import { idBytes, idFromBytes, idSource, idTime, idUuid, newId, parseId } from "./ids.ts";
+import {
+  idBytes,
+  idFromBytes,
+  idHex,
+  idSource,
+  idsWithPrefix,
+  idTime,
+  idUuid,
+  newId,
+  parseId,
+} from "./ids.ts";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const nowMs = Date.UTC(2026, 10, 15, 12);
@@ -202,5 +212,34 @@ describe("an id source", () => {
 
     expect(new Set(tails).size).toBe(200);
     expect(drawn).toBe(2);
+  });
+});
+
+describe("the ids with a prefix", () => {
+  const id = "01KE6Z4XP07V1H8R2N5QWT9AC8";
+
+  test("lie between the prefix with the first and with the last letters", () => {
+    expect(idsWithPrefix("01KE6")).toEqual({
+      from: "01KE6000000000000000000000",
+      to: "01KE6ZZZZZZZZZZZZZZZZZZZZZ",
+    });
+    expect(idsWithPrefix(id)).toEqual({ from: id, to: id });
+  });
+
+  test("are the same for letters in lower case, confusable letters and job_", () => {
+    expect(idsWithPrefix("job_olke6")).toEqual(idsWithPrefix("01KE6"));
+  });
+
+  test.each(["", "01K", "8KE6", "01KU", "01K-6", `${id}0`, "email"])(
+    "do not exist for %j",
+    (text) => {
+      expect(idsWithPrefix(text)).toBeNull();
+    },
+  );
+
+  test("include the whole id, by the order of the stored bytes", () => {
+    const range = idsWithPrefix(id.slice(0, 7));
+    const [from, at, to] = [range?.from ?? "", id, range?.to ?? ""].map((each) => idHex(each));
+    expect(from! <= at! && at! <= to!).toBe(true);
   });
 });

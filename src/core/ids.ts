@@ -30,6 +30,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** U is no letter of the alphabet; I, L and O are read as the digits they resemble. */
 const BASE32 = /^[0-7ILO][0-9A-TV-Z]{25}$/i;
 
+/** The fewest letters that are taken as the beginning of an id. */
+export const PREFIX_LETTERS_MIN = 4;
+
+/** The beginning of an id, or a whole one. */
+const PREFIX = new RegExp(`^[0-7ILO][0-9A-TV-Z]{${PREFIX_LETTERS_MIN - 1},25}$`, "i");
+
 /** Scratch memory, filled and read within one call, because batches make thousands of ids. */
 const SCRATCH_CODES: number[] = Array.from({ length: 26 }, () => 0);
 const SCRATCH_HEX: number[] = Array.from({ length: 32 }, () => 0);
@@ -81,10 +87,35 @@ export function idSource(clock: Pick<Clock, "now">, dice: Dice): () => JobId {
  * an optional prefix `job_`, or a UUID. Other texts give `null`.
  */
 export function parseId(text: string): JobId | null {
-  const bare = text.replace(/^job_/i, "");
+  const bare = withoutMark(text);
   if (UUID.test(bare)) return idFromUuid(bare);
-  if (!BASE32.test(bare)) return null;
-  return bare.toUpperCase().replaceAll(/[IL]/g, "1").replaceAll("O", "0");
+  return BASE32.test(bare) ? canonical(bare) : null;
+}
+
+/** The ids that begin with the given letters, from the first to the last that is possible. */
+export interface IdRange {
+  readonly from: JobId;
+  readonly to: JobId;
+}
+
+/**
+ * The range of ids that begin with these letters, in the same forms as for {@link parseId}, UUIDs
+ * apart. `null` for a text that no id begins with, and for fewer than {@link PREFIX_LETTERS_MIN}
+ * letters.
+ */
+export function idsWithPrefix(text: string): IdRange | null {
+  const bare = withoutMark(text);
+  if (!PREFIX.test(bare)) return null;
+  const letters = canonical(bare);
+  return { from: letters.padEnd(26, "0"), to: letters.padEnd(26, "Z") };
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^job_/i, "");
+}
+
+function canonical(letters: string): string {
+  return letters.toUpperCase().replaceAll(/[IL]/g, "1").replaceAll("O", "0");
 }
 
 /** The 16 bytes of a canonical id. */

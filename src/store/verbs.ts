@@ -48,6 +48,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   logs: true,
   openDependencies: true,
   lockHolder: true,
+  idsBetween: true,
   list: true,
   count: true,
   deadLetter: true,

@@ -20,6 +20,7 @@ import { groupedStatsSuite } from "./inspect/grouped-stats.suite.ts";
 import { returnPrefetchedSuite } from "./runs/return-prefetched.suite.ts";
 import { holdSuite } from "./queue/hold.suite.ts";
 import { hurrySuite } from "./jobs/hurry.suite.ts";
+import { idsBetweenSuite } from "./inspect/ids-between.suite.ts";
 import { idempotencySuite } from "./jobs/idempotency.suite.ts";
 import { inspectSuite } from "./inspect/jobs.suite.ts";
 import { interveneSuite } from "./jobs/intervene.suite.ts";
@@ -107,4 +108,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   crashStreakSuite,
   renewSuite,
   groupedStatsSuite,
+  idsBetweenSuite,
 ];

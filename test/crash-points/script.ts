@@ -45,6 +45,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "gates",
   "get",
   "groupedStats",
+  "idsBetween",
   "list",
   "lockHolder",
   "logs",

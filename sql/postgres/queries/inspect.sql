@@ -14,6 +14,36 @@
 -- returns: ShownJobRow
 SELECT * FROM millrace.find_job(:id::uuid);
 
+-- name: ids_between
+-- The first ids of a range that name a job or a dead letter.
+-- returns: id uuid
+-- timeout: reader
+(
+    SELECT id
+    FROM millrace.job
+    WHERE id BETWEEN :first::uuid AND :last::uuid
+    ORDER BY id
+    LIMIT :limit::integer
+)
+UNION
+(
+    SELECT id
+    FROM millrace.alias
+    WHERE id BETWEEN :first::uuid AND :last::uuid AND job IS NOT NULL
+    ORDER BY id
+    LIMIT :limit::integer
+)
+UNION
+(
+    SELECT id
+    FROM millrace.dead_letter
+    WHERE id BETWEEN :first::uuid AND :last::uuid
+    ORDER BY id
+    LIMIT :limit::integer
+)
+ORDER BY id
+LIMIT :limit::integer;
+
 -- name: ends_of_jobs
 -- How these jobs have ended. Jobs that do not exist have no row, other jobs no state.
 -- returns: asked uuid, id uuid, type integer, state smallint?, result json?, error json?,

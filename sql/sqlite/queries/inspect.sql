@@ -23,6 +23,32 @@ SELECT *
 FROM millrace_job_now
 WHERE key = :key;
 
+-- name: ids_between
+-- The first ids of a range that name a job or a dead letter.
+-- returns: id blob
+SELECT id
+FROM (SELECT id FROM millrace_job WHERE id BETWEEN :first AND :last ORDER BY id LIMIT :limit)
+UNION
+SELECT id
+FROM (
+    SELECT id
+    FROM millrace_alias
+    WHERE id BETWEEN :first AND :last AND job IS NOT NULL
+    ORDER BY id
+    LIMIT :limit
+)
+UNION
+SELECT id
+FROM (
+    SELECT id
+    FROM millrace_dead_letter
+    WHERE id BETWEEN :first AND :last
+    ORDER BY id
+    LIMIT :limit
+)
+ORDER BY id
+LIMIT :limit;
+
 -- name: ends_of_jobs
 -- How these jobs have ended. Jobs that do not exist have no row, other jobs no state.
 -- returns: asked blob, id blob, type integer, state integer?, result text?, error text?,

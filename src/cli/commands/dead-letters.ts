@@ -14,7 +14,8 @@ import {
   timeOf,
   type Format,
 } from "../terminal/output.ts";
-import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
+import { jobIdOf } from "../job-id.ts";
+import { given, systemUser, withExistingMill, withJob, type Shell } from "../shell.ts";
 
 interface DeadLetterListOptions {
   readonly db: string;
@@ -53,7 +54,8 @@ export function declareDeadLetters(program: Command, shell: Shell): void {
 }
 
 const HELP_AFTER = `
-A dead letter has the id of its job.
+A dead letter has the id of its job. An ID may be shortened to its first letters, at least four, if
+no other id begins with them.
 
 Examples:
   millrace dlq list --status pending_review
@@ -73,7 +75,10 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async ({ db, output, ...filter }: DeadLetterListOptions) => {
-      const found = await withExistingMill(db, (mill) => mill.deadLetters.list(given(filter)));
+      const found = await withExistingMill(db, async (mill) => {
+        const after = filter.after === undefined ? undefined : await jobIdOf(mill, filter.after);
+        return mill.deadLetters.list(given({ ...filter, after }));
+      });
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
       else terminal.err("No dead letters match.\n");
@@ -105,8 +110,8 @@ function declareShow(letters: Command, { terminal, end }: Shell): void {
     .description("Show a dead letter with its error and payload.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, { db, output }: { db: string; output: Format }) => {
-      const letter = await withExistingMill(db, (mill) => mill.deadLetters.get(id));
+    .action(async (text: string, { db, output }: { db: string; output: Format }) => {
+      const letter = await withJob(db, text, (mill, id) => mill.deadLetters.get(id));
       terminal.out(output === "json" ? json(letter) : shownLetter(letter));
       end(EXIT.success);
     });
@@ -138,9 +143,9 @@ function declareReprocess(letters: Command, { terminal, end }: Shell): void {
   reviewing(letters.command("reprocess <id>"))
     .description("Enqueue the job again as a new, linked job, with another payload if given.")
     .addOption(new Option("--payload <json>", "payload of the new job").argParser(parseJson))
-    .action(async (id: string, options: ReviewOptions & { payload?: Json }) => {
+    .action(async (text: string, options: ReviewOptions & { payload?: Json }) => {
       const { by: actor, notes, payload } = options;
-      const job = await withExistingMill(options.db, (mill) =>
+      const job = await withJob(options.db, text, (mill, id) =>
         mill.deadLetters.reprocess(id, { actor, ...given({ notes, payload }) }),
       );
       const verb = job.created ? "is enqueued in its place" : "was enqueued in its place before";
@@ -157,8 +162,8 @@ function declareReview(
 ): void {
   reviewing(letters.command(`${verb} <id>`))
     .description(description)
-    .action(async (id: string, options: ReviewOptions) => {
-      const letter = await withExistingMill(options.db, (mill) => review(mill, verb, id, options));
+    .action(async (text: string, options: ReviewOptions) => {
+      const letter = await withJob(options.db, text, (mill, id) => review(mill, verb, id, options));
       const sentence = `${letter.id} is ${letter.status}.\n`;
       terminal.out(options.output === "json" ? json(letter) : sentence);
       end(EXIT.success);

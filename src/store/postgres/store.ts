@@ -27,7 +27,7 @@ import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { gates, hold, LOOK_MS_MAX, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, ends, get, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
@@ -130,6 +130,7 @@ export class PostgresJobStore implements JobStore {
   readonly logs: JobStore["logs"] = this.#verb(logs);
   readonly openDependencies: JobStore["openDependencies"] = this.#verb(openDependencies);
   readonly lockHolder: JobStore["lockHolder"] = this.#verb(lockHolder);
+  readonly idsBetween: JobStore["idsBetween"] = this.#verb(idsBetween);
   readonly list: JobStore["list"] = this.#verb(list);
   readonly count: JobStore["count"] = this.#verb(count);
   readonly deadLetter: JobStore["deadLetter"] = this.#verb(deadLetter);

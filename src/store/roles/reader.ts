@@ -1,4 +1,5 @@
 /** Queries. None of them changes anything. */
+import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
 import type {
   JobProgress,
@@ -54,6 +55,11 @@ export interface ReaderStore {
   openDependencies(id: JobId, limit: number): Promise<readonly JobId[]>;
   /** The job whose run holds a lock of a tenant now: a concurrency key, or a lock of a unit. */
   lockHolder(tenant: string, name: string): Promise<JobId | null>;
+  /**
+   * Ids of a range, both of its ends included, the first ones first: of jobs, of children that gave
+   * way to another job, and of dead letters.
+   */
+  idsBetween(range: IdRange, limit: number): Promise<readonly JobId[]>;
   /** One page of jobs, newest first. */
   list(filter: ListFilter, page: Page): Promise<Listing>;
   /**

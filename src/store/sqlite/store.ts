@@ -52,7 +52,7 @@ import {
   resume,
 } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, ends, get, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
 import { logs } from "./inspect/logs.ts";
 import { InternedNames } from "./database/interned-names.ts";
@@ -139,6 +139,7 @@ export class SqliteJobStore implements JobStore {
   readonly logs: JobStore["logs"] = this.#reads(logs);
   readonly openDependencies: JobStore["openDependencies"] = this.#reads(openDependencies);
   readonly lockHolder: JobStore["lockHolder"] = this.#reads(lockHolder);
+  readonly idsBetween: JobStore["idsBetween"] = this.#reads(idsBetween);
   readonly list: JobStore["list"] = this.#reads(list);
   readonly count: JobStore["count"] = this.#reads(count);
   readonly deadLetter: JobStore["deadLetter"] = this.#reads(deadLetter);

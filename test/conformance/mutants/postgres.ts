@@ -226,6 +226,22 @@ export const POSTGRES_FAULTS: Faults = {
       ["each end counts as failed", "state = 6 AND state > 4", "true"],
     ],
   },
+  idsBetween: {
+    ids_between: [
+      ["aliases are not looked at", "AND job IS NOT NULL", "AND job IS NULL"],
+      ["the limit is dropped", "ORDER BY id\nLIMIT :limit::integer", "ORDER BY id"],
+      [
+        "the first id is left out",
+        "FROM millrace.job\n    WHERE id",
+        "FROM millrace.job\n    WHERE id > :first::uuid AND id",
+      ],
+      [
+        "dead letters are not looked at",
+        "FROM millrace.dead_letter\n    WHERE id",
+        "FROM millrace.dead_letter\n    WHERE false AND id",
+      ],
+    ],
+  },
   list: {
     match_jobs: [
       ["the state is not looked at", ":states::integer[] IS NULL", "true"],

@@ -66,6 +66,22 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ["more groups are not mentioned", "groups: groups + 1", "groups"],
     ],
   },
+  idsBetween: {
+    ids_between: [
+      ["aliases are not looked at", "FROM millrace_alias", "FROM (SELECT NULL AS id, 0 AS job)"],
+      [
+        "dead letters are not looked at",
+        "FROM millrace_dead_letter\n    WHERE id",
+        "FROM millrace_dead_letter\n    WHERE 0 AND id",
+      ],
+      ["the limit is dropped", "ORDER BY id\nLIMIT :limit", "ORDER BY id"],
+      [
+        "the first id is left out",
+        "FROM millrace_job WHERE id",
+        "FROM millrace_job WHERE id > :first AND id",
+      ],
+    ],
+  },
   count: {
     count_matching: [
       ["the state is not looked at", ":states IS NULL", "1"],

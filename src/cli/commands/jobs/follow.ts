@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { follow } from "../../follow/follow.ts";
 import { databaseOption, durationOption, outputOption } from "../../terminal/options.ts";
 import type { Format } from "../../terminal/output.ts";
-import { withExistingMill, type Shell } from "../../shell.ts";
+import { withJob, type Shell } from "../../shell.ts";
 import { followAgain } from "./again.ts";
 
 interface JobFollowOptions {
@@ -20,13 +20,13 @@ export function declareFollow(jobs: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", FOLLOW_HELP_AFTER)
-    .action(async (id: string, options: JobFollowOptions, command: Command) => {
+    .action(async (text: string, options: JobFollowOptions, command: Command) => {
       const { output: format, timeout: timeoutMs } = options;
-      const again = followAgain(id, command);
       end(
-        await withExistingMill(options.db, (mill) =>
-          follow(mill, id, { format, timeoutMs, again }, terminal),
-        ),
+        await withJob(options.db, text, (mill, id) => {
+          const again = followAgain(id, command);
+          return follow(mill, id, { format, timeoutMs, again }, terminal);
+        }),
       );
     });
 }

@@ -4,7 +4,7 @@ import { plain } from "../../../lib/plain-text.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { databaseOption, outputOption } from "../../terminal/options.ts";
 import { json, type Format } from "../../terminal/output.ts";
-import { withExistingMill, type Shell } from "../../shell.ts";
+import { withJob, type Shell } from "../../shell.ts";
 import { jobsAgain } from "./again.ts";
 import { declareFollow } from "./follow.ts";
 import { declareList } from "./list.ts";
@@ -26,6 +26,8 @@ export function declareJobs(program: Command, shell: Shell): void {
 }
 
 const HELP_AFTER = `
+An ID may be shortened to its first letters, at least four, if no other id begins with them.
+
 Examples:
   millrace jobs list --state failed --type email
   millrace jobs list --state pending --tag campaign=autumn -o json
@@ -41,12 +43,12 @@ function declareExplain(jobs: Command, { terminal, end }: Shell): void {
     .description("Explain why a job does not run, and what to do.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: { db: string; output: Format }) => {
-      await withExistingMill(options.db, async (mill) => {
+    .action(async (text: string, options: { db: string; output: Format }) => {
+      await withJob(options.db, text, async (mill, id) => {
         const explanation = await mill.jobs.explain(id);
         const { sentence, hint } = explanation;
-        const text = `${plain(sentence)}\n${plain(hint)}\n`;
-        terminal.out(options.output === "json" ? json(explanation) : text);
+        const told = `${plain(sentence)}\n${plain(hint)}\n`;
+        terminal.out(options.output === "json" ? json(explanation) : told);
       });
       end(EXIT.success);
     });

@@ -6,6 +6,7 @@ import { plain } from "../../../lib/plain-text.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
+import { jobIdOf } from "../../job-id.ts";
 import { nearestType } from "../../nearest-type.ts";
 import {
   databaseOption,
@@ -77,9 +78,11 @@ async function list(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { state, type, tenant, category, tag: tags, limit, after, output } = options;
-  const { correlation: correlationId, parent: parentId } = options;
+  const { correlation: correlationId, parent } = options;
+  const parentId = parent === undefined ? undefined : await jobIdOf(mill, parent);
   const names = { type, tenant, category, correlationId, parentId, tags };
-  const filter = given({ state, ...names, limit, after });
+  const from = after === undefined ? undefined : await jobIdOf(mill, after);
+  const filter = given({ state, ...names, limit, after: from });
   const page = await mill.jobs.list(filter);
   if (output === "json") {
     terminal.out(json(page));

@@ -8,7 +8,7 @@ import { detached, exitCodeOfJob, pollUntilEnd } from "../../follow/follow.ts";
 import { LogReader, shownLog, shownMissed } from "../../follow/log-lines.ts";
 import { databaseOption, outputOption } from "../../terminal/options.ts";
 import { json, jsonLine, type Format } from "../../terminal/output.ts";
-import { withExistingMill, type Shell } from "../../shell.ts";
+import { withJob, type Shell } from "../../shell.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 interface LogsOptions {
@@ -30,17 +30,13 @@ export function declareLogs(
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
-    .action(async (id: string, options: LogsOptions, command: Command) => {
-      const print = (mill: Millrace): Promise<ExitCode> =>
-        options.follow === true
-          ? followLog(
-              mill,
-              id,
-              { ...options, again: again(`logs ${id} --follow`, command) },
-              terminal,
-            )
-          : printLog(mill, id, options, terminal);
-      end(await withExistingMill(options.db, print));
+    .action(async (text: string, options: LogsOptions, command: Command) => {
+      const print = (mill: Millrace, id: string): Promise<ExitCode> => {
+        if (options.follow !== true) return printLog(mill, id, options, terminal);
+        const followAgain = again(`logs ${id} --follow`, command);
+        return followLog(mill, id, { ...options, again: followAgain }, terminal);
+      };
+      end(await withJob(options.db, text, print));
     });
 }
 

@@ -5,7 +5,7 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { LogReader, shownMissed, type NewLines } from "../../follow/log-lines.ts";
 import { databaseOption, outputOption } from "../../terminal/options.ts";
 import { errorOf, json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
-import { withExistingMill, type Shell } from "../../shell.ts";
+import { withJob, type Shell } from "../../shell.ts";
 import { shownLines } from "./logs.ts";
 
 interface JobShowOptions {
@@ -21,8 +21,8 @@ export function declareShow(jobs: Command, { terminal, end }: Shell): void {
     .option("--logs", "also show its log lines")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: JobShowOptions) => {
-      await withExistingMill(options.db, async (mill) => {
+    .action(async (text: string, options: JobShowOptions) => {
+      await withJob(options.db, text, async (mill, id) => {
         const job = await mill.jobs.get(id);
         const attempts = await mill.jobs.attempts(id);
         const log = options.logs === true ? await new LogReader(mill.jobs, id).next() : null;

@@ -77,6 +77,7 @@ export interface QueryRows {
   closed_gates: { readonly name: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
+  ids_between: { readonly id: JobId; };
   ends_of_jobs: { readonly asked: JobId; readonly id: JobId; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
   count_matching: { readonly count: number; };
@@ -254,6 +255,7 @@ export interface QueryParameters {
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
   job_by_id: readonly ["id"];
+  ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
@@ -716,6 +718,11 @@ export const queries: {
     text: "SELECT * FROM millrace.find_job($1::uuid)",
     parameters: ["id"],
     timeout: "answer",
+  },
+  ids_between: {
+    text: "(\n    SELECT id\n    FROM millrace.job\n    WHERE id BETWEEN $1::uuid AND $2::uuid\n    ORDER BY id\n    LIMIT $3::integer\n)\nUNION\n(\n    SELECT id\n    FROM millrace.alias\n    WHERE id BETWEEN $1::uuid AND $2::uuid AND job IS NOT NULL\n    ORDER BY id\n    LIMIT $3::integer\n)\nUNION\n(\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE id BETWEEN $1::uuid AND $2::uuid\n    ORDER BY id\n    LIMIT $3::integer\n)\nORDER BY id\nLIMIT $3::integer",
+    parameters: ["first","last","limit"],
+    timeout: "reader",
   },
   ends_of_jobs: {
     text: "SELECT asked.id AS asked, job.id, job.type, last.state, last.result, last.error, last.reason\nFROM unnest($1::uuid[]) AS asked (id)\nCROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named\nJOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.result, attempt.error, attempt.reason\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = named.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true",

@@ -1,4 +1,5 @@
-/** get, attempts, list and count. */
+/** get, attempts, idsBetween, list and count. */
+import type { IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
@@ -37,6 +38,15 @@ export async function ends(
 export async function attempts({ read }: Session, id: JobId): Promise<readonly AttemptRecord[]> {
   const rows = await read.all("attempts_of_job", { id: uuidOf(id) });
   return rows.map(attemptRecord);
+}
+
+export async function idsBetween(
+  { read }: Session,
+  { from, to }: IdRange,
+  limit: number,
+): Promise<readonly JobId[]> {
+  const range = { first: uuidOf(from), last: uuidOf(to), limit: bounded(limit, PAGE_MAX) };
+  return (await read.all("ids_between", range)).map(({ id }) => id);
 }
 
 export async function list(session: Session, filter: ListFilter, page: Page): Promise<Listing> {

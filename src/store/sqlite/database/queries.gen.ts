@@ -62,6 +62,7 @@ export interface QueryRows {
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
   job_by_key: JobNowRow;
+  ids_between: { readonly id: Uint8Array; };
   ends_of_jobs: { readonly asked: Uint8Array; readonly id: Uint8Array; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
   count_matching: { readonly count: number; };
@@ -243,6 +244,7 @@ export interface QueryParameters {
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
+  ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
@@ -696,6 +698,10 @@ export const queries: {
   job_by_key: {
     text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
     parameters: ["key"],
+  },
+  ids_between: {
+    text: "SELECT id\nFROM (SELECT id FROM millrace_job WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)\nUNION\nSELECT id\nFROM (\n    SELECT id\n    FROM millrace_alias\n    WHERE id BETWEEN ?1 AND ?2 AND job IS NOT NULL\n    ORDER BY id\n    LIMIT ?3\n)\nUNION\nSELECT id\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE id BETWEEN ?1 AND ?2\n    ORDER BY id\n    LIMIT ?3\n)\nORDER BY id\nLIMIT ?3",
+    parameters: ["first","last","limit"],
   },
   ends_of_jobs: {
     text: "SELECT unhex(asked.value) AS asked, job.id, job.type, last.state, last.result, last.error,\n       last.reason\nFROM json_each(?1) AS asked\nCROSS JOIN millrace_job AS job\n    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",

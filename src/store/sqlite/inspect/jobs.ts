@@ -1,5 +1,5 @@
-/** get, attempts, list and count: queries about jobs. */
-import { idBytes, idFromBytes, idHex } from "../../../core/ids.ts";
+/** get, attempts, idsBetween, list and count: queries about jobs. */
+import { idBytes, idFromBytes, idHex, type IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
@@ -41,6 +41,11 @@ export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
     const worker = row.worker === null ? null : idFromBytes(row.worker);
     return attemptRecord({ ...row, worker });
   });
+}
+
+export function idsBetween({ sql }: Session, { from, to }: IdRange, limit: number): JobId[] {
+  const range = { first: idBytes(from), last: idBytes(to), limit: bounded(limit, PAGE_MAX) };
+  return sql.all("ids_between", range).map(({ id }) => idFromBytes(id));
 }
 
 export function list(session: Session, filter: ListFilter, page: Page): Listing {
