@@ -121,7 +121,7 @@ describe("the fault of an error", () => {
     expect(message).toMatch(/^x+… \(seen twice\)$/);
   });
 
-  test("is bounded, well-formed and free of U+0000, whatever was thrown", () => {
+  test("is bounded, well-formed and free of U+0000 for every thrown value", () => {
     const wild = fc
       .constantFrom("a", "\n", "\0", "€", "😀", "\ud800")
       .chain((unit) => fc.integer({ min: 0, max: 40_000 }).map((count) => unit.repeat(count)));

@@ -157,7 +157,7 @@ describe("a job that fails", () => {
     expect(waited).toMatchObject([{ delayMs: 900 }, { delayMs: 1_000 }]);
   });
 
-  test("is tried again by nobody but its supervisor, who finds the fault (C-06)", () => {
+  test("is tried again by its supervisor alone, who finds the fault (C-06)", () => {
     const supervised = facts({ retryOwner: "supervisor" });
 
     expect(settle(supervised, failed("transient"), context)).toEqual({

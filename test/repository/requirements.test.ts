@@ -1,8 +1,14 @@
 /** The list of requirements and the numbers in the titles of tests tell the same. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { root } from "../../scripts/lib/command.ts";
 import { requirementsAndTests, testsOf } from "../../scripts/show/lib/requirements.ts";
 import { readRepository } from "../tidy/tree.ts";
 
+const run = promisify(execFile);
 const repository = requirementsAndTests(readRepository());
 const { requirements, tests, strays } = repository;
 const listed = requirements.map(({ number }) => number);
@@ -39,3 +45,43 @@ describe("the titles of tests", () => {
     expect(strays).toEqual([]);
   });
 });
+
+describe("scripts/show/requirements.ts", () => {
+  test("prints a requirement with its sentence and its tests", async () => {
+    const proven = requirements.find(({ notYet }) => notYet === null);
+    assert(proven !== undefined);
+    const { number, sentence } = proven;
+
+    const [first, ...lines] = (await show("--number", number)).trimEnd().split("\n");
+
+    expect(first).toBe(`${number}  ${sentence}`);
+    const expected = testsOf(repository, number).map(({ path, line }) => `    ${path}:${line} `);
+    expect(lines.map((each) => each.replace(/(:\d+ ).*/, "$1"))).toEqual(expected);
+  });
+
+  test("draws the same requirements by the same seed, and only those with tests", async () => {
+    const [first, again] = await Promise.all([
+      show("--draw", "5", "--seed", "16"),
+      show("--draw", "5", "--seed", "16"),
+    ]);
+
+    expect(again).toBe(first);
+    expect(first.match(/^\S+-\d\d {2}/gm)).toHaveLength(5);
+    expect(first).not.toContain("not yet:");
+  });
+
+  test("lists what is missing, with the reason", async () => {
+    const missing = requirements.filter(({ notYet }) => notYet !== null);
+
+    const output = await show("--missing");
+
+    expect(output.match(/^ {4}not yet: /gm)).toHaveLength(missing.length);
+    expect(output).not.toMatch(/^ {4}(?:src|test|examples)\//m);
+  });
+});
+
+async function show(...args: readonly string[]): Promise<string> {
+  const script = join(root, "scripts", "show", "requirements.ts");
+  const { stdout } = await run(process.execPath, [script, ...args]);
+  return stdout;
+}

@@ -193,7 +193,7 @@ export function listSuite(open: OpenStore): void {
       ["category", { category: "documents" }],
       ["correlation (004-17, 004-38)", { correlationId: "user-action-123" }],
       ["one tag (000-13)", { tags: { edition: "main" } }],
-      ["two tags", { tags: { edition: "main", region: "nord" } }],
+      ["two tags (000-13)", { tags: { edition: "main", region: "nord" } }],
     ])("filters by %s", async (_, filter) => {
       await using db = await open();
       const { store } = db;

@@ -15,15 +15,18 @@ import type { OpenStore } from "../../support/stores.ts";
 
 export function enqueueSuite(open: OpenStore): void {
   describe("enqueue", () => {
-    test("queues a job that is due now (001-10)", async () => {
+    test("queues a job that is due now, and tells of it (001-10)", async () => {
       await using db = await open();
       const { store, clock } = db;
 
-      const byLength = await ask(store, { due: { delayMs: 0 } });
-      const byInstant = await ask(store, { due: { at: clock.now() } });
+      for (const due of [{ delayMs: 0 }, { at: clock.now() }]) {
+        const job = newJob({ due });
+        const [answer] = await store.enqueue([job]);
 
-      expect(byLength).toMatchObject({ status: "created", state: "queued" });
-      expect(byInstant).toMatchObject({ status: "created", state: "queued" });
+        expect(answer).toEqual({ status: "created", id: job.id, state: "queued" });
+        expect(await stateOf(store, job.id)).toBe("queued");
+        expect(await eventsOf(store, job.id)).toEqual(["job:enqueued"]);
+      }
     });
 
     test("schedules a job that is due later, by length or by instant (001-11)", async () => {

@@ -204,7 +204,7 @@ export function fenceSuite(open: OpenStore): void {
       expect(await recordOf(store, id)).toMatchObject({ state: "completed", result: "1" });
     });
 
-    test("refuses the old holder of a job that was rescued (I3, I4)", async () => {
+    test("refuses the old holder of a job that was rescued (C-25, I3, I4)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});

@@ -48,7 +48,7 @@ describe("a type of work", () => {
     expect(await kit.mill.result(job)).toEqual(["ada-2", "ada-1", "ada-2"]);
   });
 
-  test("runs in the lane of its definition, whatever a caller wishes (004-14)", async () => {
+  test("runs in the lane of its definition, and in no lane of a caller (004-14)", async () => {
     await using kit = await openTest();
     const end = latch();
     const ran: string[] = [];

@@ -109,7 +109,7 @@ async function surfacesOf(
   ]);
 }
 
-/** From now on every changed row leaves its table in `written`, whoever changes it. */
+/** From now on every changed row leaves its table in `written`, for every connection. */
 function noteWrites(db: DatabaseSync): void {
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = tables.map(({ name }) => String(name));

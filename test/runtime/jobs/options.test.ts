@@ -10,7 +10,7 @@ const note = defineJob({ type: "note", payload: typed<string | undefined>() }).r
 });
 
 describe("a job", () => {
-  test("records what nobody says as its defaults (004-06)", async () => {
+  test("records defaults for all that is left out (004-06)", async () => {
     await using kit = await openTest();
     const now = kit.clock.now();
 

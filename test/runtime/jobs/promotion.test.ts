@@ -162,7 +162,7 @@ function holdFirstClaim(store: JobStore) {
   return { firstFoundNothing: found.passed, endFirst: () => end.open(), mostAtOnce: () => most };
 }
 
-/** Resolves after everybody who watches the store has heard the wake-up. */
+/** Resolves after all watchers of the store have heard the wake-up. */
 function nextWakeUp(store: JobStore): Promise<void> {
   return new Promise((resolve) => {
     const stop = store.watch(() => {

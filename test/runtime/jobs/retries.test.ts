@@ -63,7 +63,7 @@ describe("a job whose handler throws", () => {
     expect(await kit.outcomes(job)).toEqual(["failed", "failed", "succeeded"]);
   });
 
-  test("waits as pending with a future time, and says so (001-28)", async () => {
+  test("waits as pending with a future time, and says so (001-28, C-01)", async () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(broken, { with: "transient" });
 
@@ -77,7 +77,7 @@ describe("a job whose handler throws", () => {
     });
   });
 
-  test("tells started, retrying, …, failed in this order (001-24)", async () => {
+  test("tells started, retrying, …, failed in this order (001-24, C-01)", async () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(broken, { with: "transient" }, { maxAttempts: 2 });
 
@@ -107,6 +107,22 @@ describe("a job whose handler throws", () => {
       });
     },
   );
+
+  test("has as many attempts as its type or its caller says (003-20, C-07)", async () => {
+    await using kit = await openTest();
+    const own = defineJob({ type: "own", maxAttempts: 2 }).run(() => {
+      throw new TransientError("no");
+    });
+    const [byType, byCaller] = await kit.mill.enqueueMany([
+      own.of(),
+      own.of(undefined, { maxAttempts: 3 }),
+    ]);
+
+    await runOut(kit, [own]);
+
+    expect(await kit.outcomes(byType)).toHaveLength(2);
+    expect(await kit.outcomes(byCaller)).toHaveLength(3);
+  });
 
   test.each(["transient", "retryable", "unclassified"])(
     "%s: waits 2, 4, 8, 16 s and fails at the fifth attempt (003-17, 003-20, 003-42)",

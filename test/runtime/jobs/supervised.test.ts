@@ -12,14 +12,14 @@ describe("a job whose retries a supervisor owns", () => {
       retryOwner: "supervisor",
     }).run((to) => {
       ran.push(`email ${to}`);
-      if (to === "nobody") throw new Error("no such address");
+      if (to === "unknown") throw new Error("no such address");
     });
     const sms = defineJob({ type: "sms", retryOwner: "supervisor" }).run(
       () => void ran.push("sms"),
     );
     const [sent, refused, short] = await kit.mill.enqueueMany([
       email.of("ada"),
-      email.of("nobody"),
+      email.of("unknown"),
       sms.of(),
     ]);
 
@@ -27,7 +27,7 @@ describe("a job whose retries a supervisor owns", () => {
     await kit.advance("1h");
     await kit.drain([email, sms]);
 
-    expect(ran.toSorted()).toEqual(["email ada", "email nobody", "sms"]);
+    expect(ran.toSorted()).toEqual(["email ada", "email unknown", "sms"]);
     for (const { id } of [sent, refused, short]) {
       expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "completed", attempts: 1 });
     }

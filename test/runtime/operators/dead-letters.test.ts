@@ -33,7 +33,7 @@ describe("a dead letter", () => {
     });
   });
 
-  test("keeps its whole job and error, its death and who acknowledged it (004-09)", async () => {
+  test("keeps its whole job and error, its death and its reviewer (004-09, C-17)", async () => {
     const { kit, job, letters } = await withLetter({
       tenant: "acme",
       priority: 7,
@@ -74,7 +74,7 @@ describe("a dead letter", () => {
     expect(await ids({ status: "pending_review" })).toEqual([job.id]);
   });
 
-  test("that is acknowledged says by whom and may still be reprocessed (004-25)", async () => {
+  test("that is acknowledged says by whom, and may be reprocessed (004-25, C-17)", async () => {
     const { kit, job, letters } = await withLetter();
     await using _ = kit;
     await kit.advance("1m");
@@ -90,7 +90,7 @@ describe("a dead letter", () => {
     expect(await letters.reprocess(job.id, actor)).toMatchObject({ created: true });
   });
 
-  test("that is reprocessed leads to a linked job (003-44, 003-45, 004-25)", async () => {
+  test("that is reprocessed leads to a linked job (003-44, 003-45, 004-25, C-17)", async () => {
     const { kit, job, letters } = await withLetter({ idempotencyKey: "order-7" });
     await using _ = kit;
 
@@ -149,7 +149,7 @@ describe("a dead letter", () => {
     expect(await letters.get(job.id)).toMatchObject({ status: "reprocessed" });
   });
 
-  test("that is discarded or reprocessed does not change any more", async () => {
+  test("that is discarded or reprocessed does not change any more (C-17)", async () => {
     const { kit, job, letters } = await withLetter();
     await using _ = kit;
     await letters.discard(job.id, { ...actor, notes: "a test order" });

@@ -97,7 +97,7 @@ describe("ctx.progress", () => {
     expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "failed", progress: 0 });
   });
 
-  test("000-40 is reset where the preset restarts", async () => {
+  test("000-29, 000-40 is reset where the preset restarts", async () => {
     await using kit = await openTest({ preset: docverse });
     const ran: string[] = [];
     const job = defineJob({ type: "job" })

@@ -187,6 +187,24 @@ describe("ctx.each", () => {
     });
   });
 
+  test("000-04 runs units side by side", async () => {
+    await using kit = await openTest();
+    const ran: string[] = [];
+    const second = latch();
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(["first", "second"], String, async (name) => {
+        if (name === "first") await second.passed;
+        else second.open();
+        ran.push(name);
+      }),
+    );
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(ran.toSorted()).toEqual(["first", "second"]);
+  });
+
   test("000-16, 000-42 leaves the errors of failed units on the job", async () => {
     await using kit = await openTest();
     const job = defineJob({ type: "job" }).phase("editions", async (_, ctx) => {

@@ -22,7 +22,7 @@ describe("the slots of a worker", () => {
     await kit.settled();
   });
 
-  test("of the general lane take any type (004-01)", async () => {
+  test("of the general lane take any type (004-01, C-32)", async () => {
     await using kit = await openTest();
     const end = latch();
     const fast = defineJob({ type: "fast", lane: "fast" }).run(() => end.passed);
@@ -41,17 +41,22 @@ describe("the slots of a worker", () => {
     await using kit = await openTest();
     let now = 0;
     let most = 0;
+    const end = latch();
     const job = defineJob({ type: "job" }).run(async () => {
       now += 1;
       most = Math.max(most, now);
-      await Promise.resolve();
+      await end.passed;
       now -= 1;
     });
     await kit.mill.enqueueMany(Array.from({ length: 50 }, () => job.of()));
 
-    const counts = await kit.drain([job], { lanes: { general: 3 } });
+    kit.mill.work({ jobs: [job], lanes: { general: 3 } });
+    await kit.settled();
+    expect(now).toBe(3);
+    end.open();
+    await kit.settled();
 
-    expect(counts.succeeded).toBe(50);
+    expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 0, running: 0 });
     expect(most).toBe(3);
   });
 

@@ -154,7 +154,10 @@ describe("ctx.timeout", () => {
     const seen: string[] = [];
     const job = defineJob({ type: "parts" }).run(async (_, ctx) => {
       try {
-        await ctx.timeout("5s", (signal) => untilAborted(signal));
+        await ctx.timeout("5s", (signal) => {
+          signal.addEventListener("abort", () => seen.push("aborted"));
+          return untilAborted(signal);
+        });
       } catch (error) {
         seen.push(error instanceof Error ? error.name : "");
       }
@@ -165,7 +168,7 @@ describe("ctx.timeout", () => {
 
     await kit.advance("5s");
 
-    expect(seen).toEqual(["TransientError"]);
+    expect(seen).toEqual(["aborted", "TransientError"]);
     expect(await kit.mill.result(enqueued)).toEqual({ aborted: false });
   });
 
