@@ -65,7 +65,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "if (released.length === 0) return;",
         "if (released.length >= 0) return;",
       ],
-      ["no worker is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
+      [
+        "no worker is woken",
+        "if ((row?.count ?? 0) > 0) transaction.outbox.wakeForReturned();",
+        "",
+      ],
     ],
   },
   lockHolder: {

@@ -737,7 +737,7 @@ describe("units that have not ended", () => {
     expect(calls["record"]).toBe(21);
   });
 
-  test("of a run that has ended are planned again (000-32)", async () => {
+  test("of a run that has ended are planned again", async () => {
     await using kit = await openTest();
     const { mill } = kit;
     const seen: unknown[] = [];
