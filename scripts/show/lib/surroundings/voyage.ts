@@ -13,6 +13,8 @@ const LEASE = "2s";
 /** Handlers that hold a connection, and for how long: three leases. */
 const HOLDERS = 2;
 const HELD_S = 6;
+/** A short limit for idle transactions ends some of those of the application. */
+const TRIES_MAX = 20;
 /** How long the jobs of a row may take. */
 const ROW_MS_MAX = 60_000;
 
@@ -113,7 +115,7 @@ function definitions(runs: Map<string, number>, held: Pool | null) {
 async function enqueueInside<Ref>(
   pool: Pool,
   enqueue: (tx: PoolClient) => Promise<Ref>,
-  triesLeft = 3,
+  triesLeft = TRIES_MAX,
 ): Promise<Ref> {
   try {
     return await enqueueOnce(pool, enqueue);

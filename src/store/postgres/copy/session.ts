@@ -8,6 +8,9 @@ import { types } from "../database/values.ts";
 /** Batches of a copy are larger than the store's, and the disk may be slow. */
 const ANSWER_MS_MAX = 300_000;
 
+/** A copy reads and compares between two statements. */
+const NO_IDLE_LIMIT = "SET LOCAL idle_in_transaction_session_timeout = 0";
+
 /** Sends one statement. `millrace.` is replaced by the schema. */
 export type SendQuery = (text: string, values?: readonly unknown[]) => Promise<Received>;
 
@@ -38,7 +41,7 @@ export class CopySession {
   async transaction(sync: "on" | "off", work: (ask: SendQuery) => Promise<void>): Promise<void> {
     const mode = "BEGIN ISOLATION LEVEL READ COMMITTED";
     const commits = sync === "off" ? "SET LOCAL synchronous_commit = off" : SYNC_COMMIT;
-    const settings = `${commits}; SET LOCAL millrace_copy.writes = 'yes'`;
+    const settings = `${NO_IDLE_LIMIT}; ${commits}; SET LOCAL millrace_copy.writes = 'yes'`;
     await this.#withConnection(async (client) => {
       const ask = this.#askOn(client);
       await ask(`${mode}; ${settings}`);
@@ -57,7 +60,7 @@ export class CopySession {
     const ended = Promise.withResolvers<void>();
     const transaction = this.#withConnection(async (client) => {
       const ask = this.#askOn(client);
-      await ask(begin);
+      await ask(`${begin}; ${NO_IDLE_LIMIT}`);
       ready.resolve(client);
       await ended.promise;
       await ask("ROLLBACK");

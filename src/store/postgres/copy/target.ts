@@ -222,10 +222,9 @@ class PostgresTarget implements CopyTarget {
 
   /** The lock is held until its transaction ends, at the latest with this process. */
   async #lock(): Promise<void> {
-    const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0";
     const text = `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace copy ' || $1, 0))
                   AS held`;
-    const transaction = await this.#session.open(begin);
+    const transaction = await this.#session.open("BEGIN");
     this.#unlock = () => transaction.end();
     const { rows } = await transaction.ask(text, [this.#options.schema]);
     if (rows[0].held === true) return;

@@ -18,8 +18,11 @@ const LOCK_MS = 7_000;
 /** The server releases the locks of an interrupted transaction after this time. */
 const IDLE_MS_MAX = 10_000;
 
+/** Instead of the limit of the role, which may be shorter than a turn of a busy event loop. */
+export const IDLE_LIMIT: string = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 /** Begins a transaction that writes. */
-export const BEGIN: string = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SYNC_COMMIT}`;
+export const BEGIN: string = `BEGIN ISOLATION LEVEL READ COMMITTED; ${IDLE_LIMIT}; ${SYNC_COMMIT}`;
+const BEGIN_READING = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${IDLE_LIMIT}`;
 /** Hot statements that call `sync_commit` themselves: one round trip under all settings. */
 const SYNCS: ReadonlySet<QueryName> = new Set([
   "claim",
@@ -28,7 +31,6 @@ const SYNCS: ReadonlySet<QueryName> = new Set([
   "settle_done",
   "start_runs",
 ]);
-const IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
 /** Statements and outbox for writing jobs, in a transaction of the store or of a caller. */
 export interface JobWriter extends Sql {
@@ -119,7 +121,7 @@ export class Session {
     work: (transaction: StoreTransaction) => Promise<Answer>,
     { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
-    const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${IDLE_TIMEOUT}`;
+    const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}`;
     const { answer, outbox } = await retrying(this.dice, () =>
       this.pool.withConnection(async (client) => {
         const transaction = this.#transactionOn(client, lockMs);
@@ -147,7 +149,7 @@ export class Session {
   async snapshot<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     return retrying(this.dice, () =>
       this.pool.withConnection(async (client) => {
-        await send(client, { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
+        await send(client, { text: BEGIN_READING });
         const sql = this.#statements.through((run) => run(client));
         const answer = await orRollBack(client, () => work(sql));
         await send(client, { text: "COMMIT" });

@@ -3,9 +3,13 @@
  * an index is a source. The source with the fewest candidates is read, and `match_jobs` checks the
  * rest of the filter. So a rare state, type or tag is found without a scan of all jobs.
  */
-import { parseId } from "../../../core/ids.ts";
-import { stateCodec } from "../../shared/codes.ts";
 import { INDEXES_MAX, sparsest, type Probe } from "../../shared/list-bounds.ts";
+import {
+  conditionsOf,
+  DEFAULT_TENANT,
+  type Chunk,
+  type Conditions,
+} from "../../shared/list-conditions.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";
@@ -14,33 +18,18 @@ import { list, uuidOf } from "../database/values.ts";
 /** The next keys below `before`, newest first, at most `limit`. */
 type Source = (before: JobKey, limit: number) => Promise<readonly JobKey[]>;
 
-/** The filter as parameters. */
-interface Conditions {
-  readonly states: string | null;
-  readonly type: number | null;
-  readonly tenant: number | null;
-  readonly category: number | null;
-  readonly correlation: string | null;
-  readonly correlation_id: string | null;
-  readonly parent: string | null;
-  readonly tags: string;
-}
-
-export interface Chunk {
-  readonly keys: readonly JobKey[];
-  readonly conditions: Conditions;
-  /** No candidate follows. */
-  readonly isLast: boolean;
-}
-
 /** Chunks of these sizes, with the conditions to check. */
 export async function* candidates(
   session: Session,
   filter: ListFilter,
   { after = Number.MAX_SAFE_INTEGER, sizes }: { after?: JobKey; sizes: readonly number[] },
-): AsyncGenerator<Chunk, void> {
+): AsyncGenerator<Chunk<string>, void> {
   await learnNames(session, filter);
-  const conditions = conditionsOf(session, filter);
+  const conditions = conditionsOf(filter, {
+    idOf: uuidOf,
+    listOf: list,
+    nameOf: (kind, text) => session.names.known(kind, text),
+  });
   const [first = 0, ...rest] = sizes;
   if (conditions === null) return;
   const probes: Probe<Source>[] = [];
@@ -68,33 +57,12 @@ async function learnNames({ names }: Session, filter: ListFilter): Promise<void>
   ]);
 }
 
-/** Null: the filter has a name that no job ever had. */
-function conditionsOf({ names }: Session, filter: ListFilter): Conditions | null {
-  const type = filter.type === undefined ? null : names.known("type", filter.type);
-  const tenant = filter.tenant === undefined ? null : names.known("tenant", filter.tenant);
-  const category = filter.category === undefined ? null : names.known("category", filter.category);
-  if (type === undefined || tenant === undefined || category === undefined) return null;
-  const states = filter.states?.map((state) => stateCodec.code[state]);
-  return {
-    states: states === undefined ? null : list(states),
-    type,
-    tenant,
-    category,
-    correlation: filter.correlationId ?? null,
-    correlation_id: correlatedId(filter.correlationId),
-    parent: filter.parentId === undefined ? null : uuidOf(filter.parentId),
-    tags: JSON.stringify(filter.tags ?? {}),
-  };
-}
-
-/** A correlation may be a job id: the first job of a chain is correlated by its own id. */
-function correlatedId(correlation: string | undefined): string | null {
-  const id = correlation === undefined ? null : parseId(correlation);
-  return id === null ? null : uuidOf(id);
-}
-
 /** One source per part of the filter; all jobs if no part has an index. */
-function sourcesOf({ read }: Session, filter: ListFilter, conditions: Conditions): Source[] {
+function sourcesOf(
+  { read }: Session,
+  filter: ListFilter,
+  conditions: Conditions<string>,
+): Source[] {
   const { states, type, tenant, category, correlation, correlation_id, parent } = conditions;
   const sources: Source[] = [];
   const add = (rows: (page: { before: JobKey; limit: number }) => Promise<KeyRow[]>): void => {
@@ -120,6 +88,3 @@ function sourcesOf({ read }: Session, filter: ListFilter, conditions: Conditions
 interface KeyRow {
   readonly key: JobKey;
 }
-
-/** The id of the default tenant, which every installation has. Its jobs have no index. */
-const DEFAULT_TENANT = 1;

@@ -1,0 +1,61 @@
+/** The filter of `list` and `count` as parameters of statements. */
+import { parseId } from "../../core/ids.ts";
+import type { JobId } from "../../core/job.ts";
+import type { JobKey } from "../types/jobs-and-runs.ts";
+import type { ListFilter } from "../types/records.ts";
+import { stateCodec, type NameKind } from "./codes.ts";
+
+/** `Id` is an id as the dialect stores it. */
+export interface Conditions<Id> {
+  readonly states: string | null;
+  readonly type: number | null;
+  readonly tenant: number | null;
+  readonly category: number | null;
+  readonly correlation: string | null;
+  readonly correlation_id: Id | null;
+  readonly parent: Id | null;
+  readonly tags: string;
+}
+
+/** Keys of jobs from an index, with the conditions to check. */
+export interface Chunk<Id> {
+  readonly keys: readonly JobKey[];
+  readonly conditions: Conditions<Id>;
+  /** No candidate follows. */
+  readonly isLast: boolean;
+}
+
+/** How a dialect passes parameters. */
+interface ParameterForms<Id> {
+  readonly idOf: (id: JobId) => Id;
+  readonly listOf: (numbers: readonly number[]) => string;
+  /** The number of an interned name; undefined: no job ever had the name. */
+  readonly nameOf: (kind: NameKind, text: string) => number | undefined;
+}
+
+/** Null: the filter has a name that no job ever had. */
+export function conditionsOf<Id>(
+  filter: ListFilter,
+  { idOf, listOf, nameOf }: ParameterForms<Id>,
+): Conditions<Id> | null {
+  const type = filter.type === undefined ? null : nameOf("type", filter.type);
+  const tenant = filter.tenant === undefined ? null : nameOf("tenant", filter.tenant);
+  const category = filter.category === undefined ? null : nameOf("category", filter.category);
+  if (type === undefined || tenant === undefined || category === undefined) return null;
+  const states = filter.states?.map((state) => stateCodec.code[state]);
+  // A correlation may be a job id: the first job of a chain is correlated by its own id.
+  const first = filter.correlationId === undefined ? null : parseId(filter.correlationId);
+  return {
+    states: states === undefined ? null : listOf(states),
+    type,
+    tenant,
+    category,
+    correlation: filter.correlationId ?? null,
+    correlation_id: first === null ? null : idOf(first),
+    parent: filter.parentId === undefined ? null : idOf(filter.parentId),
+    tags: JSON.stringify(filter.tags ?? {}),
+  };
+}
+
+/** The id of the default tenant, which every installation has. Its jobs have no index. */
+export const DEFAULT_TENANT = 1;
