@@ -1,7 +1,7 @@
 /** Pairs about jobs that have crashed before. */
 import type { Settlement } from "../../src/core/outcome.ts";
 import type { JobStore } from "../../src/store/store.ts";
-import { crashedOnce, diedAlone, failedWith } from "../support/factories.ts";
+import { completed, crashedOnce, diedAlone, failedWith } from "../support/factories.ts";
 import { loneRequest } from "../support/steps.ts";
 import * as crashes from "./crash-scenes.ts";
 import * as judged from "./judgements.ts";
@@ -47,10 +47,22 @@ export const CRASH_PAIRS: readonly Pair[] = [
     ({ right }) => judged.complainIf(judged.countOf(right) !== 1, "the lone run was not rescued"),
   ),
   pair(
+    "settle of a success / rescue of a lone run of the type",
+    crashes.successBesideDeath,
+    verbs.settle(completed()),
+    rescueRival(diedAlone),
+    async ({ db, left, right }) => {
+      const isDone = judged.countOf(right) === 1 && JSON.stringify(left) === '["settled"]';
+      if (!isDone) return ["one of the runs has not ended"];
+      const gates = await db.store.gates();
+      return judged.complainIf(gates.length > 1, `${gates.length} gates are closed`);
+    },
+  ),
+  pair(
     "rescue / rescue of one process",
     crashes.deadProcess,
     rescue(aloneFails),
-    rescueRival,
+    rescueRival(aloneFails),
     ({ left, right, ...outcome }) =>
       judged.countOf(left) === 1 && judged.countOf(right) === 1
         ? noneFailed(outcome)
@@ -88,8 +100,8 @@ function rescue(decide: Decide): Verb {
   return (store, { batch }) => rescueOf(store, batch?.worker, decide);
 }
 
-function rescueRival(store: JobStore, { rival }: Scene): Promise<unknown> {
-  return rescueOf(store, rival?.worker, aloneFails);
+function rescueRival(decide: Decide): Verb {
+  return (store, { rival }) => rescueOf(store, rival?.worker, decide);
 }
 
 function rescueOf(store: JobStore, worker = "", decide: Decide): Promise<unknown> {

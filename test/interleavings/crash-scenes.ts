@@ -40,6 +40,18 @@ export async function probeBesideDeath(db: PostgresTestStore): Promise<Scene> {
   return { ...scene, batch };
 }
 
+/** A run of a type of which two jobs have died alone, beside a dead worker with a third one. */
+export async function successBesideDeath(db: PostgresTestStore): Promise<Scene> {
+  const { store, clock } = db;
+  for (let count = 1; count < LONE_DEATHS_MAX; count += 1) await dieAlone(db);
+  await addCrashed(store, CAP);
+  const rival = await runAlone(store);
+  await clock.advance(LEASE_MS + 1_000);
+  const [id] = await add(store, {});
+  const batch = await take(store, { worker: await patientWorker(store) });
+  return { id, batch, rival, other: rival.worker };
+}
+
 /** Two workers of one process that is dead, with one run each. */
 export async function deadProcess(db: PostgresTestStore): Promise<Scene> {
   const { store, clock } = db;

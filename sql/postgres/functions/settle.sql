@@ -128,6 +128,7 @@ BEGIN
         IF EXISTS (SELECT 1 FROM millrace.dependency WHERE depends_on BETWEEN low AND high) THEN
             awaited := millrace.end_jobs(accepted);
         END IF;
+        PERFORM millrace.reset_streaks(accepted);
     END IF;
 END
 $settle$;

@@ -310,13 +310,12 @@ CREATE TABLE millrace.worker (
 );
 
 -- A type whose jobs have killed their process, each while it ran alone. `ended` counts the jobs
--- that failed this way since the last success of the type; `at` is the last of them. `probe_at` is
--- set when the gate of the type was closed for this reason: then one job of the type may be tried
--- alone. The wait for the next probe is `probe_ms`.
+-- that failed this way since the last success of the type. `probe_at` is set when the gate of the
+-- type was closed for this reason: then one job of the type may be tried alone. The wait for the
+-- next probe is `probe_ms`.
 CREATE TABLE millrace.crash_streak (
     type     integer PRIMARY KEY,
-    ended    integer NOT NULL CHECK (ended >= 1),
-    at       timestamptz(3) NOT NULL,
+    ended    integer NOT NULL CHECK (ended >= 0),
     probe_at timestamptz(3),
     probe_ms bigint  NOT NULL CHECK (probe_ms >= 0)
 );

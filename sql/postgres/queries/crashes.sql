@@ -57,31 +57,13 @@ WHERE worker.id = ANY (:workers::uuid[])
 RETURNING worker.id, worker.died_with;
 
 -- name: count_lone_death
--- A job of a type has died alone. The count begins anew if a job of the type has succeeded since
--- the last death; only the newest successes are searched. Returns the count, and whether it has
--- closed the gate of the type already.
+-- A job of a type has died alone. Returns how many have since the last success of the type, and
+-- whether they have closed the gate of the type already.
 -- returns: ended integer, is_closed boolean
-INSERT INTO millrace.crash_streak AS known (type, ended, at, probe_at, probe_ms)
-VALUES (:type::integer, 1, millrace.clock_at(:now::timestamptz), NULL, 0)
+INSERT INTO millrace.crash_streak AS known (type, ended, probe_at, probe_ms)
+VALUES (:type::integer, 1, NULL, 0)
 ON CONFLICT (type) DO UPDATE
-SET ended = CASE
-        WHEN EXISTS (
-            SELECT 1
-            FROM unnest('{4,5}'::smallint[]) AS good (state)
-            CROSS JOIN LATERAL (
-                SELECT attempt.key
-                FROM millrace.attempt AS attempt
-                WHERE attempt.state = good.state
-                  AND attempt.finished_at >= known.at
-                ORDER BY attempt.finished_at DESC
-                LIMIT :limit::integer
-            ) AS success
-            JOIN millrace.job AS job ON job.key = success.key
-            WHERE job.type = :type::integer
-        ) THEN 1
-        ELSE known.ended + 1
-    END,
-    at = excluded.at
+SET ended = known.ended + 1
 RETURNING ended, probe_at IS NOT NULL AS is_closed;
 
 -- name: close_crash_gate

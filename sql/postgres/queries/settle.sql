@@ -42,15 +42,16 @@ RETURNING key, millrace.ms_of(next_run_at) AS next_run_at;
 
 -- name: end_runs
 -- Runs have ended, and some of their jobs are over: removes their locks, dedup keys and
--- dependencies. Returns whether locks were released, and whether other jobs wait for one of these
--- jobs.
--- returns: freed boolean, awaited boolean
+-- dependencies, and the counts of lone deaths of types that have succeeded. Returns whether locks
+-- were released, and whether other jobs wait for one of these jobs.
+-- returns: freed boolean, awaited boolean, done text?
 WITH deleted_dedup AS (
     DELETE FROM millrace.dedup
     WHERE job = ANY (:over::bigint[])
 )
 SELECT millrace.release_job_locks(:jobs::bigint[]) AS freed,
-       millrace.end_jobs(:over::bigint[]) AS awaited;
+       millrace.end_jobs(:over::bigint[]) AS awaited,
+       millrace.reset_streaks(:succeeded::bigint[])::text AS done;
 
 -- name: find_fences
 -- The lease under which each of these runs ended, and its outcome.

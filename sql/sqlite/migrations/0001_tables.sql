@@ -206,13 +206,12 @@ CREATE TABLE millrace_worker (
 CREATE INDEX millrace_worker_until ON millrace_worker (until);
 
 -- A type whose jobs have killed their process, each while it ran alone. `ended` counts the jobs
--- that failed this way since the last success of the type; `at` is the last of them. `probe_at` is
--- set when the gate of the type was closed for this reason: then one job of the type may be tried
--- alone. The wait for the next probe is `probe_ms`.
+-- that failed this way since the last success of the type. `probe_at` is set when the gate of the
+-- type was closed for this reason: then one job of the type may be tried alone. The wait for the
+-- next probe is `probe_ms`.
 CREATE TABLE millrace_crash_streak (
     type     INTEGER PRIMARY KEY,
-    ended    INTEGER NOT NULL CHECK (ended >= 1),
-    at       INTEGER NOT NULL,
+    ended    INTEGER NOT NULL CHECK (ended >= 0),
     probe_at INTEGER,
     probe_ms INTEGER NOT NULL CHECK (probe_ms >= 0)
 ) STRICT;

@@ -122,18 +122,17 @@ SET probe_at = :probe_at,
 WHERE type = :type;
 
 -- name: find_streak
--- The jobs of a type that have died alone.
--- returns: ended integer, at integer, probe_at integer?, probe_ms integer
-SELECT ended, at, probe_at, probe_ms
+-- The jobs of a type that have died alone since its last success.
+-- returns: ended integer, probe_at integer?, probe_ms integer
+SELECT ended, probe_at, probe_ms
 FROM millrace_crash_streak
 WHERE type = :type;
 
 -- name: put_streak
 -- Stores that another job of a type has died alone.
-INSERT INTO millrace_crash_streak (type, ended, at, probe_at, probe_ms)
-VALUES (:type, :ended, :at, :probe_at, :probe_ms)
-ON CONFLICT (type)
-DO UPDATE SET ended = :ended, at = :at, probe_at = :probe_at, probe_ms = :probe_ms;
+INSERT INTO millrace_crash_streak (type, ended, probe_at, probe_ms)
+VALUES (:type, :ended, :probe_at, :probe_ms)
+ON CONFLICT (type) DO UPDATE SET ended = :ended, probe_at = :probe_at, probe_ms = :probe_ms;
 
 -- name: delete_streak
 -- Ends the count of a type. Returns when its next probe was due; null: its gate was not closed.
@@ -142,21 +141,16 @@ DELETE FROM millrace_crash_streak
 WHERE type = :type
 RETURNING probe_at;
 
--- name: success_since
--- Whether a job of a type has succeeded since an instant. Only the newest successes are searched.
--- returns: yes integer `1`
-SELECT 1 AS yes
-FROM (
-    SELECT key
-    FROM millrace_attempt
-    WHERE state = :state
-      AND finished_at >= :since
-    ORDER BY finished_at DESC
-    LIMIT :limit
-) AS ended
-CROSS JOIN millrace_job AS job ON job.key = ended.key
-WHERE job.type = :type
-LIMIT 1;
+-- name: reset_streaks
+-- Jobs have succeeded: the count of each of their types begins anew. The usual answer finds no row.
+UPDATE millrace_crash_streak
+SET ended = 0
+WHERE ended > 0
+  AND type IN (
+      SELECT job.type
+      FROM json_each(:keys) AS succeeded
+      CROSS JOIN millrace_job AS job ON job.key = succeeded.value
+  );
 
 -- name: gate_is_closed
 -- Whether a gate is closed now.

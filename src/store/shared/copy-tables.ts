@@ -152,7 +152,6 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   changing("crash_streak", ["type"], {
     type: "number",
     ended: "number",
-    at: "moment",
     probe_at: "moment",
     probe_ms: "number",
   }),

@@ -205,13 +205,22 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
   },
   "rescue of runs that died alone": {
     count_lone_death: [
-      ["a lone death is forgotten", "ELSE known.ended + 1", "ELSE 1"],
-      ["a success does not end the streak", "THEN 1\n", "THEN known.ended + 1\n"],
-      ["a success with errors counts for nothing", "'{4,5}'", "'{4}'"],
-      ["a success without errors counts for nothing", "'{4,5}'", "'{5}'"],
-      ["successes of any type count", "WHERE job.type = :type::integer", "WHERE true"],
-      ["successes from before count", "AND attempt.finished_at >= known.at", ""],
-      ["the streak does not move on", "at = excluded.at", "at = known.at"],
+      ["a lone death is forgotten", "SET ended = known.ended + 1", "SET ended = 1"],
+    ],
+    "functions/reset-streaks.sql": [
+      ["a success does not end the streak", "SET ended = 0", "SET ended = ended"],
+      ["successes of any type count", "WHERE job.key = ANY (jobs)", ""],
+    ],
+    "functions/settle.sql": [
+      ["a plain success counts for nothing", "PERFORM millrace.reset_streaks(accepted);", ""],
+    ],
+    "runs/attempts.ts": [
+      [
+        "a success with a note counts for nothing",
+        "return isSuccess(settlement);",
+        "return false;",
+      ],
+      ["every end counts as a success", "return isSuccess(settlement);", "return true;"],
     ],
     close_crash_gate: [
       [

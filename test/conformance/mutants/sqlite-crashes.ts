@@ -167,16 +167,14 @@ export const SQLITE_CRASH_FAULTS: Faults = {
     ],
   },
   "rescue of runs that died alone": {
-    success_since: [
-      ["successes of any type count", "job.type = :type", "1"],
-      ["successes from before count", "finished_at >= :since", "1"],
+    reset_streaks: [
+      ["a success does not end the streak", "SET ended = 0", "SET ended = ended"],
+      ["successes of any type count", "AND type IN (", "AND 0 NOT IN ("],
     ],
     find_streak: [["types are counted together", "type = :type", "1"]],
     gate_is_closed: [["an open gate is closed", "until IS NULL OR until > :now", "1"]],
     "queue/crash-streaks.ts": [
-      ["a lone death is forgotten", "streak.ended + 1", "1"],
-      ["a success does not end the streak", "hasSucceeded(session, type, streak.at)", "false"],
-      ["a success with errors counts for nothing", ', "completed_with_errors"]', "]"],
+      ["a lone death is forgotten", "(streak?.ended ?? 0) + 1", "1"],
       ["a pause of an operator is replaced", "!isPaused(session, type, now)", "true"],
     ],
     "queue/gates.ts": [
@@ -184,6 +182,18 @@ export const SQLITE_CRASH_FAULTS: Faults = {
         "a resume of an operator forgets nothing",
         'if (kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
         "outbox",
+      ],
+    ],
+    "runs/settle.ts": [
+      [
+        "a success with errors counts for nothing",
+        "runs.filter(({ settlement }) => isSuccess(settlement)).map",
+        'runs.filter(({ settlement }) => settlement.to === "completed").map',
+      ],
+      [
+        "every end counts as a success",
+        "runs.filter(({ settlement }) => isSuccess(settlement)).map",
+        "runs.map",
       ],
     ],
     "runs/rescue.ts": [

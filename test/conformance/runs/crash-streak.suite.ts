@@ -9,7 +9,13 @@ import {
 import type { Settlement } from "../../../src/core/outcome.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
-import { completed, completedWithErrors, diedAlone, failedWith } from "../../support/factories.ts";
+import {
+  completed,
+  completedWithErrors,
+  diedAlone,
+  failedWith,
+  retention,
+} from "../../support/factories.ts";
 import {
   add,
   addCrashed,
@@ -66,6 +72,34 @@ export function crashStreakSuite(open: OpenStore): void {
       expect(await store.gates()).toEqual([]);
       await dieAlone(store);
       expect(await store.gates()).toEqual([CLOSED]);
+    });
+
+    test("counts from the beginning after a success whose job was removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await die(store, clock, 2);
+      await endOne(store, completed());
+      const finishedMs = { ...retention().finishedMs, completed: 0 };
+      expect(await store.prune(retention({ finishedMs }), 10)).toMatchObject({ jobs: 1 });
+
+      await dieAlone(store);
+
+      expect(await store.gates()).toEqual([]);
+    });
+
+    test("counts from the beginning after a success that is stored with a note", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await die(store, clock, 2);
+      await add(store, { lane: "ends" });
+      const batch = await takeOne(store, { lanes: ["ends"] });
+      const progress = { phase: null, phases: [], percent: 100, overall: 100, data: null };
+      const item = { ...settleItem(batch, batch.job, completed()), note: { progress } };
+      expect(await store.settle([item])).toEqual(["settled"]);
+
+      await dieAlone(store);
+
+      expect(await store.gates()).toEqual([]);
     });
 
     test("goes on counting after other ends, and after successes of other types", async () => {

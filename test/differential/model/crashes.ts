@@ -67,9 +67,8 @@ export function countDeath(world: World, { asked }: ModelJob, settlement: Settle
   const { type: name } = asked;
   const gate = `type ${name}`;
   const before = world.streaks.get(name);
-  const isNew = before === undefined || hasSucceeded(world, name, before.at);
-  const ended = isNew ? 1 : before.ended + 1;
-  const streak: ModelStreak = { probeAt: null, probeMs: 0, ...before, ended, at: now };
+  const ended = (before?.ended ?? 0) + 1;
+  const streak: ModelStreak = { probeAt: null, probeMs: 0, ...before, ended };
   world.streaks.set(name, streak);
   const until = world.gates.get(gate)?.until;
   const isPaused = until === null || (until !== undefined && until > now);
@@ -80,14 +79,6 @@ export function countDeath(world: World, { asked }: ModelJob, settlement: Settle
   }
   const reason = crashGateReason(ended);
   world.gates.set(gate, { kind: "type", name, reason, by: "millrace", until: null });
-}
-
-function hasSucceeded({ jobs }: World, type: string, since: number): boolean {
-  return [...jobs.values()].some((job) => {
-    const end = endOf(job);
-    const isSuccess = end?.state === "completed" || end?.state === "completed_with_errors";
-    return job.asked.type === type && isSuccess && end.finishedAt >= since;
-  });
 }
 
 export function endCrashStreak({ streaks, gates }: World, type: string): void {

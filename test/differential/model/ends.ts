@@ -1,6 +1,6 @@
 /** How runs and waits end. */
 import type { FinalState } from "../../../src/core/job.ts";
-import type { Settlement } from "../../../src/core/outcome.ts";
+import { isSuccess, type Settlement } from "../../../src/core/outcome.ts";
 import type { EventKind } from "../../../src/store/types/records.ts";
 import type { JobKey } from "../../../src/store/types/jobs-and-runs.ts";
 import { specOf } from "./records.ts";
@@ -57,6 +57,8 @@ export function endRun(
     result: "result" in settlement ? settlement.result : null,
   };
   job.ledger.push(row);
+  const streak = world.streaks.get(job.asked.type);
+  if (streak !== undefined && isSuccess(settlement)) streak.ended = 0;
   job.place = null;
   job.cancelRequest = null;
   releaseRunLocks(world, job);

@@ -87,7 +87,6 @@ export interface ModelWorker {
 /** Jobs of a type that have died alone. */
 export interface ModelStreak {
   ended: number;
-  at: number;
   /** Null: the gate of the type was not closed for this reason. */
   probeAt: number | null;
   probeMs: number;

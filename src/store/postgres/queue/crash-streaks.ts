@@ -3,7 +3,7 @@
  * The row of a count is locked before the row of its gate, by every verb.
  */
 import { crashGateReason, LONE_DEATHS_MAX, PROBE_MS_MIN } from "../../../core/crashes.ts";
-import { CRASH_GATE_BY, SUCCESSES_SEARCHED_MAX } from "../../shared/crash-gate.ts";
+import { CRASH_GATE_BY } from "../../shared/crash-gate.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 
@@ -17,8 +17,7 @@ export async function endCrashStreak(session: Session, type: string): Promise<vo
 
 /** A job of this type has died alone. */
 export async function countLoneDeath(transaction: StoreTransaction, type: number): Promise<void> {
-  const limit = SUCCESSES_SEARCHED_MAX;
-  const row = await transaction.get("count_lone_death", { type, limit });
+  const row = await transaction.get("count_lone_death", { type });
   if (row === undefined || row.ended < LONE_DEATHS_MAX) return;
   const named = { type, reason: crashGateReason(row.ended) };
   if (row.is_closed) {

@@ -3,7 +3,7 @@
  * record and moves the job to its next place or to a final state.
  */
 import type { State } from "../../../core/job.ts";
-import type { Settlement } from "../../../core/outcome.ts";
+import { isSuccess, type Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { endOf, outboxEventsOf, type End } from "../../shared/run-end.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -93,7 +93,8 @@ function failedRun({ key, n, state, fault, settlement }: RunEnd): FailedRun[] {
 
 /**
  * Releases the locks of ended runs. For final jobs also releases the dedup key, drops their own
- * dependencies and records them for the jobs that depend on them.
+ * dependencies and records them for the jobs that depend on them. A success ends the streak of lone
+ * deaths of its type.
  */
 async function releaseLocks(
   transaction: StoreTransaction,
@@ -103,9 +104,14 @@ async function releaseLocks(
   const row = await transaction.get("end_runs", {
     jobs: list(ends.map(({ key }) => key)),
     over: list(final.map(({ key }) => key)),
+    succeeded: list(final.filter(hasSucceeded).map(({ key }) => key)),
   });
   if (row?.freed === true) transaction.outbox.wakeForReturned();
   if (row?.awaited === true) transaction.outbox.addAwaited();
+}
+
+function hasSucceeded({ settlement }: RunEnd): boolean {
+  return isSuccess(settlement);
 }
 
 /** Jobs that are not final wait until the next run time of their attempt record. */

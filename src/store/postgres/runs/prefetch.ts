@@ -79,7 +79,11 @@ async function releaseLocks(
   const keyed = jobs.filter(({ concurrency }) => concurrency !== null);
   if (keyed.length === 0) return;
   const keys = list(keyed.map(({ key }) => key));
-  const row = await transaction.get("end_runs", { jobs: keys, over: list([]) });
+  const row = await transaction.get("end_runs", {
+    jobs: keys,
+    over: list([]),
+    succeeded: list([]),
+  });
   if (row?.freed === true) transaction.outbox.wakeForReturned();
 }
 

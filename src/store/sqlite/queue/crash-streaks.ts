@@ -3,8 +3,8 @@
  * type in between, the gate of the type is closed, and one job at a time is tried alone.
  */
 import { crashGateReason, LONE_DEATHS_MAX, PROBE_MS_MIN } from "../../../core/crashes.ts";
-import { stateCodec } from "../../shared/codes.ts";
-import { CRASH_GATE_BY, SUCCESSES_SEARCHED_MAX } from "../../shared/crash-gate.ts";
+import { CRASH_GATE_BY } from "../../shared/crash-gate.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 
 /** A job of this type has died while it ran alone. */
@@ -12,14 +12,12 @@ export function countLoneDeath(session: Session, type: number): void {
   const { sql, clock } = session;
   const now = clock.now();
   const streak = sql.get("find_streak", { type });
-  const isBroken = streak === undefined || hasSucceeded(session, type, streak.at);
-  const ended = isBroken ? 1 : streak.ended + 1;
+  const ended = (streak?.ended ?? 0) + 1;
   const isClosed = streak?.probe_at != null;
   const closes = !isClosed && ended >= LONE_DEATHS_MAX && !isPaused(session, type, now);
   sql.run("put_streak", {
     type,
     ended,
-    at: now,
     probe_at: closes ? now + PROBE_MS_MIN : (streak?.probe_at ?? null),
     probe_ms: closes ? PROBE_MS_MIN : (streak?.probe_ms ?? 0),
   });
@@ -30,16 +28,13 @@ export function countLoneDeath(session: Session, type: number): void {
   }
 }
 
-function hasSucceeded({ sql }: Session, type: number, since: number): boolean {
-  return (["completed", "completed_with_errors"] as const).some((word) => {
-    const state = stateCodec.code[word];
-    const limit = SUCCESSES_SEARCHED_MAX;
-    return sql.get("success_since", { state, since, type, limit }) !== undefined;
-  });
-}
-
 function isPaused({ sql }: Session, type: number, now: number): boolean {
   return sql.get("gate_is_closed", { name: type, now }) !== undefined;
+}
+
+/** Jobs have succeeded: the count of each of their types begins anew. */
+export function resetStreaks({ sql }: Session, succeeded: readonly JobKey[]): void {
+  if (succeeded.length > 0) sql.run("reset_streaks", { keys: JSON.stringify(succeeded) });
 }
 
 /** A probe has succeeded. A gate that an operator has closed stays closed. */

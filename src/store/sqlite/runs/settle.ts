@@ -2,7 +2,8 @@
 import { isSuccess } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
-import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
+import type { JobKey, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
+import { resetStreaks } from "../queue/crash-streaks.ts";
 import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
@@ -89,7 +90,12 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
   });
   for (const event of outboxEventsOf(ends)) outbox.add(event);
   dropCancelRequests(session, [...requests.keys()]);
+  resetStreaks(session, succeededOf(runs));
   if (releaseEnded(session, ends)) resolveSomeDependencies(session);
+}
+
+function succeededOf(runs: readonly EndedRun[]): readonly JobKey[] {
+  return runs.filter(({ settlement }) => isSuccess(settlement)).map(({ key }) => key);
 }
 
 function requeue(session: Session, run: EndedRun, runAt: number, now: number): void {
