@@ -40,7 +40,8 @@ export interface Context<Results, Deps> {
 
   /**
    * Reports the progress of the phase, or of a job without phases: 0 to 100, with up to 64 KB of
-   * JSON. The promise resolves when this value or a newer one is stored; at most ten values are
+   * JSON. A percent above 0 replaces the share of the units of `each` that have ended. The promise
+   * resolves when this value or a newer one is stored; at most ten values are
    * stored per second. The promise need not be awaited. A call after the end of the phase rejects
    * with JOB_OVER.
    */

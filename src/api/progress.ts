@@ -11,11 +11,14 @@ export interface ProgressView {
   readonly percent: number;
   /** The current phase, or that of the last run; `null` without phases, and before the first. */
   readonly phase: string | null;
-  /** The progress of that phase, or of a job without phases, 0 to 100. */
+  /**
+   * The progress of that phase, or of a job without phases, 0 to 100: what `ctx.progress` reported,
+   * or else the share of the units of `ctx.each` that have ended.
+   */
   readonly phasePercent: number;
   /** The data of the last `ctx.progress`. */
   readonly data: Json;
-  /** The time of the last `ctx.progress`; `null` before the first. */
+  /** The time of the last change of the percent or of `data`; `null` before the first. */
   readonly at: Date | null;
   /**
    * The phases in the order in which they run. Before the first phase starts, the list is filled
@@ -29,6 +32,8 @@ export interface ProgressView {
 export interface PhaseView {
   readonly name: string;
   readonly state: PhaseState;
+  /** The progress of the phase, 0 to 100. */
+  readonly percent: number;
   /** The stored result; `null` before the end of the phase. */
   readonly result: Json;
   readonly units: UnitCounts;

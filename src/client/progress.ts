@@ -3,6 +3,7 @@ import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { phaseStates } from "../core/phases.ts";
 import { decode } from "../core/payload.ts";
+import { shownPercent } from "../core/progress.ts";
 import type {
   PhaseView,
   ProgressView,
@@ -16,7 +17,7 @@ import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { unitFilter } from "./filters.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
-import { dateOf, overallOf } from "../jobs/views.ts";
+import { dateOf } from "../jobs/views.ts";
 
 const HOLDERS_MAX = 100;
 const KEY_LENGTH_MAX = 500;
@@ -32,9 +33,9 @@ export async function progressOf(
   const { progress, at, units } = found;
   return {
     state: job.state,
-    percent: overallOf(job.state, progress?.overall ?? null),
+    percent: shownPercent(job.state, progress?.overall ?? null),
     phase: progress?.phase ?? null,
-    phasePercent: progress?.percent ?? 0,
+    phasePercent: shownPercent(job.state, progress?.percent ?? null),
     data: decode(progress?.data ?? null) ?? null,
     at: dateOf(at),
     phases: phaseViews(job, found, names),
@@ -94,9 +95,11 @@ function phaseViews(
     state: job.state,
     lastOutcome,
   });
+  const current = shownPercent(job.state, progress?.percent ?? null);
   return states.map(({ name, state }) => ({
     name,
     state,
+    percent: state === "completed" ? 100 : name === progress?.phase ? current : 0,
     result: decode(results.get(name) ?? null) ?? null,
     units: sumOf(units.filter(({ phase }) => phase === name)),
   }));

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { overallPercent } from "./progress.ts";
+import { overallPercent, percentOfPhase, shownPercent } from "./progress.ts";
 
 describe("the progress of a job in three phases", () => {
   test.each([
@@ -9,6 +9,32 @@ describe("the progress of a job in three phases", () => {
     ["upload", 2, 80, 93],
   ])("in %s counts all phases alike (001-21)", (_, phaseIndex, phasePercent, overall) => {
     expect(overallPercent({ phaseIndex, phasePercent, phaseCount: 3 })).toBe(overall);
+  });
+});
+
+describe("the progress of a running phase", () => {
+  test.each([
+    ["nothing that is known", 0, 0, 0, 0],
+    ["what the handler reports", 12.5, 0, 0, 12.5],
+    ["the share of its units, rounded down", 0, 3, 8, 37],
+    ["what the handler reports, whatever its units do", 80, 3, 8, 80],
+    ["less than 100 while it may add units", 0, 8, 8, 99],
+    ["no more than that", 0, 9, 8, 99],
+  ])("is %s", (_, reported, ended, total, percent) => {
+    expect(percentOfPhase({ reported, units: { ended, total } })).toBe(percent);
+  });
+});
+
+describe("the percent that is shown", () => {
+  test.each([
+    ["running", 40, 40],
+    ["queued", null, 0],
+    ["failed", 60, 60],
+    ["cancelled", 60, 60],
+    ["completed", 60, 100],
+    ["completed_with_errors", null, 100],
+  ] as const)("of a job that is %s with %s stored is %s", (state, stored, percent) => {
+    expect(shownPercent(state, stored)).toBe(percent);
   });
 });
 

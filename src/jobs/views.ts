@@ -2,8 +2,9 @@
 import { MillraceError } from "../core/errors.ts";
 import { formatDuration } from "../core/duration.ts";
 import { idTime, idUuid, parseId } from "../core/ids.ts";
-import type { JobId, State } from "../core/job.ts";
+import type { JobId } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
+import { shownPercent } from "../core/progress.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
 import type * as store from "../store/types/records.ts";
 
@@ -26,7 +27,7 @@ export function jobView(job: store.JobRecord): JobView {
     result: result ?? null,
     ...(damaged.length > 0 ? { damaged } : {}),
     error: job.fault,
-    progress: overallOf(job.state, job.overall),
+    progress: shownPercent(job.state, job.overall),
     phase: job.phase,
     attempts: job.attempts,
     maxAttempts: job.maxAttempts,
@@ -54,11 +55,6 @@ function readable(text: string | null): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A completed job counts as 100 %, whatever its last progress was. */
-export function overallOf(state: State, overall: number | null): number {
-  return state === "completed" || state === "completed_with_errors" ? 100 : (overall ?? 0);
 }
 
 export function attemptView(attempt: store.AttemptRecord): AttemptView {

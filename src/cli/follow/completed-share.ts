@@ -1,23 +1,12 @@
-/**
- * The completed share of a job and of its phases, from 0 to 1: the progress that the handler
- * reported, or otherwise the share of units that have ended.
- */
+/** The completed share of a job and of its phases, from 0 to 1. */
 import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
 
-/** A running phase may add units, so that only its end makes it complete. */
-const UNITS_SHARE_MAX = 0.99;
-
-export function shareOfPhase({ name, state, units }: PhaseView, progress: ProgressView): number {
-  if (state === "completed") return 1;
-  if (name !== progress.phase) return 0;
-  return shareReported(progress.phasePercent, units);
+export function shareOfPhase({ percent }: PhaseView): number {
+  return percent / 100;
 }
 
-export function shareOfJob(progress: ProgressView): number {
-  const { percent, phases, units } = progress;
-  if (phases.length === 0) return shareReported(percent, units);
-  const sum = phases.reduce((before, phase) => before + shareOfPhase(phase, progress), 0);
-  return Math.max(percent / 100, sum / phases.length);
+export function shareOfJob({ percent }: ProgressView): number {
+  return percent / 100;
 }
 
 /** The number of units that have completed or failed. */
@@ -28,9 +17,4 @@ export function endedOf({ completed, failed }: UnitCounts): number {
 /** Whole percent, rounded down, so that 100 means complete. */
 export function percentOf(share: number): number {
   return Math.floor(share * 100 + 1e-9);
-}
-
-function shareReported(percent: number, units: UnitCounts): number {
-  if (percent > 0 || units.total === 0) return percent / 100;
-  return Math.min(endedOf(units) / units.total, UNITS_SHARE_MAX);
 }

@@ -123,16 +123,16 @@ describe("the changes of phases", () => {
 describe("the changes of progress", () => {
   test("come in steps of ten percent", () => {
     const percents = [0, 4, 9, 10, 11, 19, 35, 36, 99, 100];
-    const looks = percents.map((phasePercent) =>
-      snapshot("running", { progress: { ...at("a", [phase("a", "running")]), phasePercent } }),
+    const looks = percents.map((percent) =>
+      snapshot("running", { progress: at("a", [{ ...phase("a", "running"), percent }]) }),
     );
 
     expect(percentsOf(...looks)).toEqual([10, 35, 99, 100]);
   });
 
   test("count anew for every phase, and for every run", () => {
-    const inA = { ...at("a", [phase("a", "running"), phase("b")]), phasePercent: 50 };
-    const inB = { ...at("b", [phase("a", "completed"), phase("b", "running")]), phasePercent: 20 };
+    const inA = at("a", [{ ...phase("a", "running"), percent: 50 }, phase("b")]);
+    const inB = at("b", [phase("a", "completed"), { ...phase("b", "running"), percent: 20 }]);
     const again = { attempts: [attempt({ outcome: "failed" })] };
 
     expect(
@@ -144,15 +144,16 @@ describe("the changes of progress", () => {
     ).toEqual([50, 20, 20]);
   });
 
-  test("go by the units where nothing else was reported, and say how many", () => {
+  test("have the percent of the phase and of the job, and say how many units have ended", () => {
     const units = counts({ total: 8, completed: 2, failed: 1, running: 5 });
-    const progress = { ...at("a", [{ ...phase("a", "running"), units }, phase("b")]), units };
+    const current = { ...phase("a", "running"), percent: 37, units };
+    const progress = { ...at("a", [current, phase("b")]), percent: 19, units };
 
     expect(reported(snapshot("running", { progress })).at(-1)).toEqual({
       event: "job:progress",
       phase: "a",
       percent: 37,
-      overall: 18,
+      overall: 19,
       data: null,
       units,
     });
@@ -301,7 +302,7 @@ function at(name: string | null, phases: readonly PhaseView[]): ProgressView {
 }
 
 function phase(name: string, state: PhaseView["state"] = "pending"): PhaseView {
-  return { name, state, result: null, units: counts({}) };
+  return { name, state, percent: state === "completed" ? 100 : 0, result: null, units: counts({}) };
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {

@@ -247,7 +247,7 @@ function progressChange(progress: ProgressView): JobChange {
 /** The completed share of the current phase, or of a job without phases. */
 function currentShare(progress: ProgressView): number {
   const phase = currentPhase(progress);
-  return phase === undefined ? shareOfJob(progress) : shareOfPhase(phase, progress);
+  return phase === undefined ? shareOfJob(progress) : shareOfPhase(phase);
 }
 
 function currentPhase({ phase, phases }: ProgressView): PhaseView | undefined {

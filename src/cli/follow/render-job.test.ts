@@ -161,8 +161,9 @@ describe("the picture of a job without phases", () => {
     `);
   });
 
-  test("goes by its units where it tells nothing else", () => {
+  test("shows its units", () => {
     const rendering = plainJob({
+      percent: 50,
       units: counts({ total: 8, completed: 3, failed: 1, running: 4 }),
     });
 
@@ -214,10 +215,10 @@ function pipeline({ name = "editions", type = "build_processing" } = {}): JobRen
   const units = counts({ total: 1000, completed: 412, failed: 3, running: 585 });
   const phases = [
     phase("inventory", "completed"),
-    { ...phase(name, "running"), units },
+    { ...phase(name, "running"), percent: 41, units },
     phase("dashboard", "pending"),
   ];
-  const progress = { ...progressOf(phases), phase: name, percent: 33, units };
+  const progress = { ...progressOf(phases), phase: name, percent: 47, units };
   return {
     job: { type, state: "running", runAt: null, startedAt: STARTED, finishedAt: null },
     run: 1,
@@ -250,7 +251,8 @@ function progressOf(phases: readonly PhaseView[]): ProgressView {
 }
 
 function phase(name: string, state: PhaseView["state"]): PhaseView {
-  return { name, state, result: null, units: counts({}) };
+  const percent = state === "completed" ? 100 : 0;
+  return { name, state, percent, result: null, units: counts({}) };
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {

@@ -120,7 +120,7 @@ function barsOf(progress: ProgressView): Bar[] {
   return phases.map((phase) => ({
     name: plain(phase.name),
     state: phase.state,
-    share: shareOfPhase(phase, progress),
+    share: shareOfPhase(phase),
     counts: phase.units.total === 0 ? "" : countsOf(phase.units),
   }));
 }

@@ -20,6 +20,7 @@ import type {
 } from "../../store/types/notes.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { RunCheckpoints } from "./checkpoints.ts";
+import { CurrentPhase } from "./current-phase.ts";
 import { ChildNotEnqueuedError } from "../run/refused-children.ts";
 import { RunLocks } from "../run/locks.ts";
 import { ProgressThrottle } from "./progress-throttle.ts";
@@ -64,6 +65,7 @@ export class RunNotes {
   readonly #throttle: ProgressThrottle;
   readonly #log: LogBuffer;
   #locks: RunLocks | null = null;
+  #currentPhase = new CurrentPhase();
   /** The last progress of this run. */
   #lastProgress: RunProgress | null = null;
   #loaded: Promise<void> | null = null;
@@ -132,13 +134,20 @@ export class RunNotes {
 
   /** Records that a phase begins, without waiting for the store. */
   begin(phase: string): void {
-    this.record({ progress: this.#progress(phase, 0, null) }).catch(nothing);
+    this.#currentPhase = new CurrentPhase();
+    this.record({ progress: this.#progress(phase) }).catch(nothing);
   }
 
   /** Resolves when this or newer progress is stored. */
   reportProgress(phase: string | null, percent: number, data: JsonText | null): Promise<void> {
-    this.#lastProgress = this.#progress(phase, percent, data);
-    return this.#throttle.report(this.#lastProgress);
+    this.#currentPhase.report(percent, data);
+    return this.#tellProgress(phase);
+  }
+
+  /** Units of the phase are planned or have ended. They move its percent. */
+  countUnits(phase: string, units: { readonly total?: number; readonly ended?: number }): void {
+    if (!this.#currentPhase.countUnits(units)) return;
+    void this.#tellProgress(phase === NO_PHASE ? null : phase);
   }
 
   /** Records that units are planned or start. */
@@ -209,8 +218,14 @@ export class RunNotes {
     this.checkpoints.load(found);
   }
 
-  #progress(phase: string | null, percent: number, data: JsonText | null): RunProgress {
+  #tellProgress(phase: string | null): Promise<void> {
+    this.#lastProgress = this.#progress(phase);
+    return this.#throttle.report(this.#lastProgress);
+  }
+
+  #progress(phase: string | null): RunProgress {
     const { phases } = this.#parts;
+    const { percent, data } = this.#currentPhase;
     const phaseIndex = phase === null ? 0 : phases.indexOf(phase);
     const overall = overallPercent({
       phaseIndex,

@@ -110,6 +110,7 @@ export async function each(parts: UnitParts, request: EachRequest): Promise<Unit
   );
   const concurrency = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
   await plan(parts, todo, names === null ? concurrency : 0);
+  runNotes.countUnits(phase, { total: items.size, ended: items.size - todo.length });
   const locks = names === null ? null : { names, runLocks: runNotes.locks };
   const unitQueue = new UnitQueue({ units: todo, locks, signal: runSignal });
   await runConcurrently(parts, unitQueue, concurrency, (unit) =>
@@ -218,6 +219,7 @@ async function runNext(
   try {
     if (unitQueue.hasLocks) await runNotes.moveUnits([{ phase, unit, to: RUNNING }]);
     await carryOut(parts, { unit, lock, reserveNext }, fn);
+    runNotes.countUnits(phase, { ended: 1 });
   } finally {
     unitQueue.release(unit);
   }

@@ -1,5 +1,12 @@
 /** How far a job has come: what is stored, what is told, and how often. */
-import { defineJob, docverse, NonRetryableError, TransientError, type Events } from "millrace";
+import {
+  defineJob,
+  docverse,
+  NonRetryableError,
+  TransientError,
+  type AnyJob,
+  type Events,
+} from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, unchecked, type RuntimeTest } from "../support.ts";
 
@@ -287,6 +294,182 @@ describe("ctx.progress", () => {
     });
     void late();
     expect((await kit.mill.jobs.progress(enqueued.id)).at).toBeNull();
+  });
+});
+
+describe("the units of ctx.each", () => {
+  /** Runs a job until its unit `stop` waits, and tells what is shown of it then. */
+  async function shownAt(kit: RuntimeTest, job: AnyJob, begun: Promise<void>) {
+    const heard = listen(kit);
+    const { id } = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+    await begun;
+    await kit.advance("1s");
+    const { percent, phasePercent, phases } = await kit.mill.jobs.progress(id);
+    const { progress } = await kit.mill.jobs.get(id);
+    const { overall } = heard.at(-1) ?? {};
+    const ofPhases = phases.map((phase) => phase.percent);
+    return { id, heard, shown: { percent, phasePercent, progress, overall, ofPhases } };
+  }
+
+  test("move the percent of their phase and of their job, everywhere alike (000-55)", async () => {
+    await using kit = await openTest();
+    const [begun, end] = [latch(), latch()];
+    const items = Array.from({ length: 10 }, (_, index) => index);
+    const job = defineJob({ type: "job" })
+      .phase("one", () => {})
+      .phase("two", (_, ctx) =>
+        ctx.each(
+          items,
+          String,
+          async (item) => {
+            if (item === 2) throw new Error("no");
+            if (item !== 6) return;
+            begun.open();
+            await end.passed;
+          },
+          { concurrency: 1 },
+        ),
+      );
+
+    const { id, heard, shown } = await shownAt(kit, job, begun.passed);
+
+    expect(shown).toEqual({
+      percent: 80,
+      phasePercent: 60,
+      progress: 80,
+      overall: 80,
+      ofPhases: [100, 60],
+    });
+    end.open();
+    await kit.advance("1s");
+    await kit.settled();
+    expect(heard.map(({ percent }) => percent)).toEqual(
+      heard.map(({ percent }) => percent).toSorted((a, b) => a - b),
+    );
+    expect(await kit.mill.jobs.progress(id)).toMatchObject({
+      state: "completed_with_errors",
+      percent: 100,
+      phasePercent: 100,
+      phases: [{ percent: 100 }, { percent: 100 }],
+    });
+  });
+
+  test("of a plain handler move the percent of its job", async () => {
+    await using kit = await openTest();
+    const [begun, end] = [latch(), latch()];
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(
+        ["a", "b", "c", "d"],
+        String,
+        (item) => (item === "d" ? (begun.open(), end.passed) : undefined),
+        { concurrency: 1 },
+      ),
+    );
+
+    const { shown } = await shownAt(kit, job, begun.passed);
+
+    expect(shown).toEqual({
+      percent: 75,
+      phasePercent: 75,
+      progress: 75,
+      overall: 75,
+      ofPhases: [],
+    });
+    end.open();
+    await kit.settled();
+  });
+
+  test("count those that an earlier run has completed", async () => {
+    await using kit = await openTest();
+    const seen: number[] = [];
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(
+        ["a", "b", "c", "d"],
+        String,
+        async (item) => {
+          if (item !== "d") return;
+          await kit.settled();
+          seen.push((await kit.mill.jobs.progress(ctx.job.id)).percent);
+          if (ctx.lease.fence === 1) ctx.snooze("1h");
+        },
+        { concurrency: 1 },
+      ),
+    );
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+    await kit.advance("2h");
+    await kit.drain([job]);
+
+    expect(seen).toEqual([75, 75]);
+  });
+
+  test("leave the percent to a handler that reports it, and its data to all", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const look = async (id: string): Promise<void> => {
+      await kit.settled();
+      const { percent, data } = await kit.mill.jobs.progress(id);
+      seen.push([percent, data]);
+    };
+    const job = defineJob({ type: "job" })
+      .phase("data", async (_, ctx) => {
+        await ctx.progress(0, "half of them");
+        await ctx.each(["a"], String, () => {});
+        await look(ctx.job.id);
+      })
+      .phase("percent", async (_, ctx) => {
+        await ctx.progress(10);
+        await ctx.each(["a"], String, () => {});
+        await look(ctx.job.id);
+      });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual([
+      [50, "half of them"],
+      [55, null],
+    ]);
+  });
+
+  test("tell their progress at most ten times within a second", async () => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const items = Array.from({ length: 1_000 }, (_, index) => index);
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(
+        items,
+        String,
+        () => new Promise<void>((resolve) => void kit.clock.after(2, resolve)),
+        { concurrency: 1 },
+      ),
+    );
+    const { id } = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("3s");
+    await kit.settled();
+
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "completed" });
+    expect(heard.length).toBeGreaterThan(5);
+    expect(heard.length).toBeLessThan(20);
+  });
+
+  test("that are steps move nothing, because their number is not known", async () => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      await ctx.step("a", () => 1);
+      await ctx.step("b", () => 2);
+    });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    expect(heard).toEqual([]);
   });
 });
 
