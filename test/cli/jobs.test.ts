@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
 import type { Millrace, Worker } from "../../src/index.ts";
-import { pageChunks } from "../../src/store/shared/list-bounds.ts";
+import { pageChunks } from "../../src/store/shared/lists/bounds.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { retention } from "../support/factories.ts";
 import { TestStore, type } from "./command-line.ts";

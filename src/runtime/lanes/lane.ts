@@ -156,8 +156,8 @@ export class Lane {
   }
 
   /**
-   * Fills free slots with jobs that are marked as started. A mark that is too old goes back: for the
-   * thread that ends the runs of a blocked event loop, the time of the run starts with the mark.
+   * Fills free slots with jobs that are marked as started. A mark that is too old goes back: the
+   * time of a run starts with its mark for the thread that ends the runs of a blocked event loop.
    */
   #startMarked(): void {
     const { isOpen, hasRoom } = this.#parts;

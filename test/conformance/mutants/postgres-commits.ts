@@ -19,7 +19,11 @@ export const POSTGRES_COMMIT_FAULTS: Faults = {
     ],
     "functions/start.sql": [["a start does not wait", "millrace.sync_commit()", "NULL"]],
     "database/session.ts": [
-      ["a transaction does not wait", "COMMITTED; ${SYNC_COMMIT}`", "COMMITTED`"],
+      [
+        "a transaction does not wait",
+        "COMMITTED; ${IDLE_LIMIT}; ${SYNC_COMMIT}`",
+        "COMMITTED; ${IDLE_LIMIT}`",
+      ],
       ["a single statement does not wait", "(waitsForDisk || SYNCS.has(name))", "true"],
     ],
     "database/connection-settings.ts": [

@@ -312,7 +312,7 @@ describe("the units of ctx.each", () => {
     return { id, heard, shown: { percent, phasePercent, progress, overall, ofPhases } };
   }
 
-  test("move the percent of their phase and of their job, everywhere alike (000-55)", async () => {
+  test("move the percent of their phase and of their job, everywhere alike", async () => {
     await using kit = await openTest();
     const [begun, end] = [latch(), latch()];
     const items = Array.from({ length: 10 }, (_, index) => index);

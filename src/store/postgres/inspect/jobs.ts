@@ -15,7 +15,7 @@ import { candidates } from "./list-sources.ts";
 import { failureOf } from "../database/errors.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
-import { countChunks, PAGE_MAX, pageChunks } from "../../shared/list-bounds.ts";
+import { countChunks, PAGE_MAX, pageChunks } from "../../shared/lists/bounds.ts";
 import type { Session } from "../database/session.ts";
 import { list as listOf, uuidOf, uuids } from "../database/values.ts";
 

@@ -3,13 +3,13 @@
  * an index is a source. The source with the fewest candidates is read, and `match_jobs` checks the
  * rest of the filter. So a rare state, type or tag is found without a scan of all jobs.
  */
-import { INDEXES_MAX, sparsest, type Probe } from "../../shared/list-bounds.ts";
+import { INDEXES_MAX, sparsest, type Probe } from "../../shared/lists/bounds.ts";
 import {
   conditionsOf,
   DEFAULT_TENANT,
   type Chunk,
   type Conditions,
-} from "../../shared/list-conditions.ts";
+} from "../../shared/lists/conditions.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";

@@ -15,7 +15,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { candidates } from "./list-sources.ts";
 import type { JobNowRow, ShownJobRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
-import { countChunks, PAGE_MAX, pageChunks } from "../../shared/list-bounds.ts";
+import { countChunks, PAGE_MAX, pageChunks } from "../../shared/lists/bounds.ts";
 import type { Session } from "../database/session.ts";
 
 export function get(session: Session, id: JobId): JobRecord | null {

@@ -4,13 +4,13 @@
  * rest of the filter. So a rare state, type or tag is found without a scan of all jobs.
  */
 import { idBytes } from "../../../core/ids.ts";
-import { INDEXES_MAX, sparsest } from "../../shared/list-bounds.ts";
+import { INDEXES_MAX, sparsest } from "../../shared/lists/bounds.ts";
 import {
   conditionsOf,
   DEFAULT_TENANT,
   type Chunk,
   type Conditions,
-} from "../../shared/list-conditions.ts";
+} from "../../shared/lists/conditions.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";

@@ -1,9 +1,9 @@
 /** The filter of `list` and `count` as parameters of statements. */
-import { parseId } from "../../core/ids.ts";
-import type { JobId } from "../../core/job.ts";
-import type { JobKey } from "../types/jobs-and-runs.ts";
-import type { ListFilter } from "../types/records.ts";
-import { stateCodec, type NameKind } from "./codes.ts";
+import { parseId } from "../../../core/ids.ts";
+import type { JobId } from "../../../core/job.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { ListFilter } from "../../types/records.ts";
+import { stateCodec, type NameKind } from "../codes.ts";
 
 /** `Id` is an id as the dialect stores it. */
 export interface Conditions<Id> {

@@ -3,7 +3,7 @@
  * checks them against the filter. It ends when the page is full, when no candidate is left, or at
  * its maximum of chunks: then the page is cut short, and the next page continues the search.
  */
-import type { JobKey } from "../types/jobs-and-runs.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 
 export const PAGE_MAX = 1_000;
 /** Indexes that a search compares before it chooses one. */
