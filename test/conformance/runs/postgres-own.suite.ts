@@ -158,15 +158,14 @@ export function ownWaysSuite(
       await add(store, {});
       const { lease, job } = await takeOne(store);
       const client = await pool.connect();
-      // The counters of a session may include earlier transactions that were not reported yet.
-      const scans = async (): Promise<unknown> =>
-        (
-          await client.query(
-            `SELECT seq_scan + idx_scan AS scans FROM pg_stat_xact_user_tables
-             WHERE schemaname = $1 AND relname = 'run_start'`,
-            [schema],
-          )
-        ).rows;
+      const scans = async (): Promise<unknown> => {
+        const { rows } = await client.query(
+          `SELECT seq_scan + idx_scan AS scans FROM pg_stat_xact_user_tables
+           WHERE schemaname = $1 AND relname = 'run_start'`,
+          [schema],
+        );
+        return rows[0].scans;
+      };
       await client.query("BEGIN");
       const before = await scans();
       const settled = await client.query(
@@ -179,7 +178,7 @@ export function ownWaysSuite(
       client.release();
 
       expect(settled.rows).toEqual([{ accepted: [String(job.key)] }]);
-      expect(after).toEqual(before);
+      expect(after).toBe(before);
     });
   });
 

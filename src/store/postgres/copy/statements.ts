@@ -110,6 +110,7 @@ const TABLES = [
   "run_start",
   "attempt",
   "gate",
+  "crash_streak",
   "worker",
   "ended_run",
   "idempotency",
