@@ -5,6 +5,7 @@ import type { Json } from "../core/payload.ts";
 export interface Events {
   "job:enqueued": { id: string; type: string };
   "job:started": { id: string; attempt: number };
+  /** The last event of a job that completes has 100 % of the job. */
   "job:progress": {
     id: string;
     phase: string | null;
@@ -15,7 +16,7 @@ export interface Events {
     data?: Json;
   };
   "job:phase:completed": { id: string; phase: string };
-  "job:completed": { id: string };
+  "job:completed": { id: string; state: "completed" | "completed_with_errors" };
   "job:retrying": { id: string; runAt: Date };
   "job:failed": { id: string; error: Fault };
   "job:cancelled": { id: string };

@@ -107,5 +107,14 @@ function feedOf(entries: readonly FeedEntry[]): { feed: Feed; wake: () => void }
 }
 
 function factsOf(type: string): JobFacts {
-  return { type, state: "queued", attempts: 0, runAt: 0, finishedAt: null, fault: null };
+  return {
+    type,
+    state: "queued",
+    attempts: 0,
+    runAt: 0,
+    finishedAt: null,
+    fault: null,
+    phase: null,
+    overall: null,
+  };
 }

@@ -28,7 +28,8 @@ export function eventsFrom<E extends keyof Events>(
   let isOver = false;
   const deliver = (entry: FeedEntry, index: number, id: JobId): void => {
     try {
-      const detail: any = detailOf(entry, index, id);
+      const detail: any = detailFor(event, entry, index, id);
+      if (detail === null) return;
       // The read may be caused by a job that runs here, but the listener is not part of that job.
       const answer = runOutsideJobs(() => listener(detail));
       // The next event does not wait for the listener.
@@ -38,13 +39,13 @@ export function eventsFrom<E extends keyof Events>(
     }
   };
   const onEntry = (entry: FeedEntry): void => {
-    if (entry.kind !== event) return;
+    if (entry.kind !== event && entry.kind !== FACTS_FOR[event]) return;
     for (const [index, id] of entry.jobs.entries()) {
       if (isOver) return;
       deliver(entry, index, id);
     }
   };
-  const end = feed.listen(onEntry, WITH_FACTS.find((kind) => kind === event) ?? null);
+  const end = feed.listen(onEntry, FACTS_FOR[event] ?? null);
   return () => {
     isOver = true;
     end();
@@ -56,13 +57,29 @@ function isWebhookEvent(name: unknown): boolean {
   return typeof name === "string" && name.startsWith("job:webhook:");
 }
 
-/** Events with facts of the job that the feed does not store. */
-const WITH_FACTS: readonly EventKind[] = [
-  "job:enqueued",
-  "job:started",
-  "job:retrying",
-  "job:failed",
-];
+/**
+ * The entries for which an event needs facts of the job that the feed does not store. The end of a
+ * job is its last progress.
+ */
+const FACTS_FOR: { readonly [E in keyof Events]?: EventKind } = {
+  "job:enqueued": "job:enqueued",
+  "job:started": "job:started",
+  "job:progress": "job:completed",
+  "job:completed": "job:completed",
+  "job:retrying": "job:retrying",
+  "job:failed": "job:failed",
+};
+
+/** The event that a listener gets about one job of an entry; null: none. */
+function detailFor(event: string, entry: FeedEntry, index: number, id: JobId): object | null {
+  return entry.kind === event ? detailOf(entry, index, id) : lastProgress(entry, index, id);
+}
+
+/** A completed job is at 100 %. Listeners are told, unless a run has reported that, or nothing. */
+function lastProgress({ facts }: FeedEntry, index: number, id: JobId): object | null {
+  const { phase = null, overall = null } = facts?.[index] ?? {};
+  return overall === null || overall >= 100 ? null : { id, phase, percent: 100, overall: 100 };
+}
 
 /** The event object. Since the event, the job may have changed or have been removed. */
 function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId): object {
@@ -78,9 +95,10 @@ function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId)
       return { id, runAt: new Date(job?.runAt ?? job?.finishedAt ?? 0) };
     case "job:failed":
       return { id, error: job?.fault ?? null };
+    case "job:completed":
+      return { id, state: job?.state ?? "completed" };
     case "job:progress":
     case "job:phase:completed":
-    case "job:completed":
     case "job:cancelled":
     case "job:stale":
     case "job:deleted":

@@ -11,6 +11,8 @@ const FACTS: JobFacts = {
   runAt: 0,
   finishedAt: null,
   fault: null,
+  phase: null,
+  overall: null,
 };
 
 /** A store that is nothing but its feed. */

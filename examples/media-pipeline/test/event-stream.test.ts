@@ -122,7 +122,7 @@ describe("an event stream", () => {
     release();
     await closed;
 
-    expect(await told).toEqual({ event: "job:completed", data: { id } });
+    expect(await told).toEqual({ event: "job:completed", data: { id, state: "completed" } });
     expect(vi.getTimerCount()).toBe(0);
   });
 });

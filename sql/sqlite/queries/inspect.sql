@@ -429,8 +429,10 @@ JOIN millrace_job AS job ON job.key = named.value;
 -- name: facts_of_keys
 -- What the feed tells listeners about these jobs, with their present state.
 -- returns: key integer, type integer, state integer, tries integer, next_run_at integer?,
---   error text?, finished_at integer?
+--   error text?, finished_at integer?, phase text?, overall real?
 SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,
-       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at
+       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at,
+       run.phase, run.overall
 FROM json_each(:keys) AS named
-CROSS JOIN millrace_job_now AS now ON now.key = named.value;
+CROSS JOIN millrace_job_now AS now ON now.key = named.value
+LEFT JOIN millrace_run AS run ON run.key = named.value;

@@ -75,7 +75,7 @@ export interface StoredJob extends StoredSpec<number> {
 
 export type StoredFacts = Pick<
   StoredJob,
-  "key" | "type" | "state" | "tries" | "next_run_at" | "finished_at" | "error"
+  "key" | "type" | "state" | "tries" | "next_run_at" | "finished_at" | "error" | "phase" | "overall"
 >;
 
 export interface StoredAttempt {
@@ -138,6 +138,8 @@ export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
     runAt: row.next_run_at,
     finishedAt: row.finished_at,
     fault: faultOf(row.error),
+    phase: row.phase,
+    overall: row.overall,
   };
 }
 

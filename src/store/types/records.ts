@@ -295,7 +295,7 @@ export interface FeedEntry {
 /** Current facts of a job, which the feed itself does not store. */
 export type JobFacts = Pick<
   JobRecord,
-  "type" | "state" | "attempts" | "runAt" | "finishedAt" | "fault"
+  "type" | "state" | "attempts" | "runAt" | "finishedAt" | "fault" | "phase" | "overall"
 >;
 
 /** The detail of `job:phase:completed`. */

@@ -9,6 +9,7 @@ import {
   retention,
   retryIn,
 } from "../../support/factories.ts";
+import { halfway, keep } from "../../support/notes.ts";
 import { add, at, runOne, settleAll, settleItem, take, startAll } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -182,6 +183,7 @@ export function feedSuite(open: OpenStore): void {
       const error = fault({ message: "no such address" });
       const [a, b, c] = await add(store, { type: "email" }, { type: "report" }, { type: "sync" });
       const batch = await take(store);
+      await keep(store, { ...batch, job: at(batch.jobs, 0) }, { progress: halfway() });
       await clock.advance(10);
       await store.settle([
         settleItem(batch, at(batch.jobs, 0), failedWith(error)),
@@ -198,6 +200,8 @@ export function feedSuite(open: OpenStore): void {
         runAt: null,
         finishedAt: start + 10,
         fault: error,
+        phase: "build",
+        overall: 75,
       };
       const reported = { type: "report", state: "scheduled", attempts: 1, runAt: start + 1_010 };
       expect(entries.filter(({ kind }) => kind === "job:enqueued")).toEqual([
@@ -214,6 +218,8 @@ export function feedSuite(open: OpenStore): void {
               attempts: 0,
               finishedAt: null,
               fault: null,
+              phase: null,
+              overall: null,
             },
           ],
         },

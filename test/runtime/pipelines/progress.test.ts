@@ -5,10 +5,13 @@ import {
   NonRetryableError,
   TransientError,
   type AnyJob,
+  type Context,
   type Events,
 } from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, unchecked, type RuntimeTest } from "../support.ts";
+
+type AnyContext = Context<unknown, unknown>;
 
 /** What listeners hear of progress, in order. */
 function listen(kit: RuntimeTest) {
@@ -54,7 +57,10 @@ describe("ctx.progress", () => {
     await kit.drain([job]);
 
     expect(seen).toEqual([30, { message: "Cataloging 1,247 objects" }, new Date(kit.clock.now())]);
-    expect(heard).toEqual([[30, 30]]);
+    expect(heard).toEqual([
+      [30, 30],
+      [100, 100],
+    ]);
   });
 
   test("000-20, 000-26, 000-29 is reset, with its data, when a phase starts", async () => {
@@ -79,6 +85,7 @@ describe("ctx.progress", () => {
         data: { message: "1,247 objects" },
       },
       { id, phase: "tracking", percent: 0, overall: 50 },
+      { id, phase: "tracking", percent: 100, overall: 100 },
     ]);
   });
 
@@ -474,6 +481,70 @@ describe("the units of ctx.each", () => {
 });
 
 describe("mill.on", () => {
+  test("hears 100 % as the last progress of a job that completes", async () => {
+    await using kit = await openTest();
+    const heard: unknown[] = [];
+    kit.mill.on("job:progress", ({ phase, percent, overall }) => {
+      heard.push([phase, percent, overall]);
+    });
+    kit.mill.on("job:completed", () => heard.push("completed"));
+    const job = defineJob({ type: "job" })
+      .phase("one", () => {})
+      .phase("two", (_, ctx) => ctx.progress(40));
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    expect(heard).toEqual([["one", 0, 0], ["two", 40, 70], ["two", 100, 100], "completed"]);
+  });
+
+  test.each([
+    ["has reported 100 % itself", [[100, 100]], (ctx: AnyContext) => ctx.progress(100)],
+    ["has reported nothing", [], () => {}],
+    [
+      "does not complete",
+      [[40, 40]],
+      async (ctx: AnyContext) => {
+        await ctx.progress(40);
+        throw new NonRetryableError("no");
+      },
+    ],
+  ])("hears no other progress of a job that %s", async (_, expected, work) => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const job = defineJob({ type: "job" }).run(async (__, ctx) => {
+      await work(ctx);
+    });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    expect(heard.map(({ percent, overall }) => [percent, overall])).toEqual(expected);
+  });
+
+  test("hears in which state a job has completed", async () => {
+    await using kit = await openTest();
+    const heard: Events["job:completed"][] = [];
+    kit.mill.on("job:completed", (event) => heard.push(event));
+    const plain = defineJob({ type: "plain" }).run(() => {});
+    const partly = defineJob({ type: "partly" }).run(async (_, ctx) => {
+      await ctx.each([1, 2], String, (item) => {
+        if (item === 1) throw new Error("no");
+      });
+    });
+    const [one, other] = await kit.mill.enqueueMany([plain.of(), partly.of()]);
+
+    await kit.drain([plain, partly]);
+    await kit.settled();
+
+    expect(heard.toSorted((a, b) => a.state.length - b.state.length)).toEqual([
+      { id: one.id, state: "completed" },
+      { id: other.id, state: "completed_with_errors" },
+    ]);
+  });
+
   test("001-19 hears of phases and their progress in order, in another process too", async () => {
     await using kit = await openTest();
     const heard: unknown[] = [];

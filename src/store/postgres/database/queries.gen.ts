@@ -95,7 +95,7 @@ export interface QueryRows {
   keys_of_states: { readonly key: number; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: JobId | null; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly next_run_at: number | null; };
   ids_of_keys: { readonly key: number; readonly id: JobId; };
-  facts_of_keys: { readonly key: number; readonly type: number; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly error: string | null; };
+  facts_of_keys: { readonly key: number; readonly type: number; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly error: string | null; readonly phase: string | null; readonly overall: number | null; };
   two_leases: OffendingRow;
   leases_against_ledger: OffendingRow;
   places_against_job: OffendingRow;
@@ -810,7 +810,7 @@ export const queries: {
     timeout: "answer",
   },
   facts_of_keys: {
-    text: "SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job_record AS job ON job.key = named.key",
+    text: "SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error,\n       run.phase, run.overall\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job_record AS job ON job.key = named.key\nLEFT JOIN millrace.run AS run ON run.key = named.key",
     parameters: ["keys"],
     timeout: "answer",
   },
