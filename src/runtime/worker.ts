@@ -240,6 +240,7 @@ export class JobWorker implements Worker, ProcessMember {
       pollMs: settings.pollMs,
       request: loneRequestOf(this.id, settings),
       isOpen: () => this.#isOpen(),
+      settleUnbegun: (...run) => this.#runs.settleUnbegun(...run),
       run: (claim) => this.#runAlone(claim),
     });
   }

@@ -10,6 +10,7 @@ import { within, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { JobKey, LoneClaim, LoneClaimRequest } from "../../store/types/jobs-and-runs.ts";
+import { MARK_MS_MAX, type SettleUnbegun } from "../lanes/marked-jobs.ts";
 import type { HostProcess } from "./host-process.ts";
 
 /**
@@ -32,6 +33,7 @@ export interface LoneRunsParts {
   readonly pollMs: number;
   /** False once no job may start in this worker. */
   readonly isOpen: () => boolean;
+  readonly settleUnbegun: SettleUnbegun;
   /** Runs the job. Resolves with its success when the store has settled the run. */
   readonly run: (claim: LoneClaim) => Promise<boolean>;
 }
@@ -143,7 +145,13 @@ export class LoneRuns {
         await this.#giveBack(claim);
         return false;
       }
+      const at = clock.monotonic();
       if (!(await this.#start(claim))) return true;
+      // The time of the run began with the first try that reached the store.
+      if (clock.monotonic() - at >= MARK_MS_MAX) {
+        this.#parts.settleUnbegun(claim.lease, job, { type: "interrupted" });
+        return true;
+      }
       const hasSucceeded = await this.#parts.run(claim);
       if (isProbe && hasSucceeded) await store.endCrashStreak(job.type);
       return true;

@@ -12,7 +12,7 @@ import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { RunName } from "../run/lock-queue.ts";
 
 /** How long a job that is marked as started waits for a slot. A heartbeat or a free slot looks. */
-const MARK_MS_MAX = 2_000;
+export const MARK_MS_MAX = 2_000;
 
 /** How a run ends whose handler was not called. */
 export type UnbegunOutcome = Outcome & { readonly type: "interrupted" | "cancelled" };
@@ -30,8 +30,8 @@ export interface LeasedJob {
   readonly job: ClaimedJob;
 }
 
-interface MarkedJob extends LeasedJob {
-  /** When the store had marked the job, by the monotonic clock. */
+export interface MarkedJob extends LeasedJob {
+  /** When the store may have marked the job at the earliest, by the monotonic clock. */
   readonly at: number;
 }
 
@@ -54,9 +54,8 @@ export class MarkedJobs {
   }
 
   /** The store has marked these jobs. */
-  add(jobs: readonly LeasedJob[]): void {
-    const at = this.#parts.clock.monotonic();
-    for (const { lease, job } of jobs) this.#jobs.push({ lease, job, at });
+  add(jobs: readonly MarkedJob[]): void {
+    this.#jobs.push(...jobs);
   }
 
   /** The job that has waited longest. */

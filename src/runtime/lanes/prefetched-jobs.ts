@@ -6,10 +6,11 @@
  * need in the next half second. With long runs there is no prefetch, so that no worker holds jobs
  * that another worker could run.
  */
+import type { Clock } from "../../core/clock.ts";
 import { isEndedByCrash } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
-import type { LeasedJob, SettleUnbegun } from "./marked-jobs.ts";
+import type { MarkedJob, SettleUnbegun } from "./marked-jobs.ts";
 
 /** The working time that a prefetch may hold. */
 const PREFETCH_MS = 500;
@@ -21,6 +22,7 @@ const SMOOTHING = 0.1;
 const RUN_MS_MIN = 0.2;
 
 export interface PrefetchedJobsParts {
+  readonly clock: Pick<Clock, "monotonic">;
   readonly store: Pick<JobStore, "startPrefetched" | "returnPrefetched">;
   readonly settleUnbegun: SettleUnbegun;
 }
@@ -30,8 +32,9 @@ interface Prefetch {
   readonly jobs: ClaimedJob[];
   /** The mark that is under way, which never rejects. */
   marking: Promise<unknown>;
-  /** So many of the first jobs may be marked: the answer of the store was lost. */
+  /** So many of the first jobs may be marked, since then: the answer of the store was lost. */
   unsure: number;
+  unsureSince: number | null;
 }
 
 export class PrefetchedJobs {
@@ -75,7 +78,13 @@ export class PrefetchedJobs {
   }
 
   keep(lease: Lease, jobs: readonly ClaimedJob[]): void {
-    this.#current = { lease, jobs: [...jobs], marking: Promise.resolve(), unsure: 0 };
+    this.#current = {
+      lease,
+      jobs: [...jobs],
+      marking: Promise.resolve(),
+      unsure: 0,
+      unsureSince: null,
+    };
   }
 
   /** The next jobs to mark: as many as there are free slots, and others that may be ahead. */
@@ -86,7 +95,7 @@ export class PrefetchedJobs {
   }
 
   /** Marks the next jobs as started. Answers those that may run. */
-  async start(next: readonly ClaimedJob[]): Promise<readonly LeasedJob[]> {
+  async start(next: readonly ClaimedJob[]): Promise<readonly MarkedJob[]> {
     const prefetch = this.#current;
     if (prefetch === null) return [];
     const marked = this.#mark(prefetch, next.length);
@@ -97,18 +106,21 @@ export class PrefetchedJobs {
   }
 
   /** Marks the first jobs of a prefetch. If the call fails, they stay in the prefetch. */
-  async #mark(prefetch: Prefetch, count: number): Promise<readonly LeasedJob[]> {
+  async #mark(prefetch: Prefetch, count: number): Promise<readonly MarkedJob[]> {
     const { lease, jobs } = prefetch;
+    const at = prefetch.unsureSince ?? this.#parts.clock.monotonic();
     const next = jobs.slice(0, count);
     const keys = next.map(({ key }) => key);
     try {
       const { begun } = await this.#parts.store.startPrefetched(lease, keys);
       jobs.splice(0, count);
       prefetch.unsure = Math.max(0, prefetch.unsure - count);
+      if (prefetch.unsure === 0) prefetch.unsureSince = null;
       const mayRun = new Set(begun);
-      return next.filter(({ key }) => mayRun.has(key)).map((job) => ({ lease, job }));
+      return next.filter(({ key }) => mayRun.has(key)).map((job) => ({ lease, job, at }));
     } catch (error) {
       prefetch.unsure = Math.max(prefetch.unsure, count);
+      prefetch.unsureSince = at;
       throw error;
     }
   }

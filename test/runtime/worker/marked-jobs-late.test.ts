@@ -1,4 +1,5 @@
 /** The store marks jobs as started, and its answer comes late or is lost. */
+import { defineJob, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import type { JobKey } from "../../../src/store/types/jobs-and-runs.ts";
 import { addCrashed } from "../../support/steps.ts";
@@ -52,6 +53,43 @@ describe("a mark whose answer is lost", () => {
 
     expect(ran).toEqual([0, 1, 2, 3]);
     expect(await kit.outcomes(next)).toEqual(["succeeded"]);
+  });
+
+  test("for longer than a mark lasts does not run its job under the old start", async () => {
+    await using kit = await openTest();
+    const { next, endOne, ran } = await withMarked(kit);
+    const repair = loseMarks(kit);
+    endOne(1);
+    await kit.advance("10s");
+    expect(ran).toEqual([0, 1, 2]);
+    repair();
+
+    await kit.advance("10s");
+
+    expect(ran).toEqual([0, 1, 2, 3]);
+    expect(await kit.outcomes(next)).toEqual(["interrupted", "succeeded"]);
+  });
+
+  test("for that long does not begin the run of a job that runs alone", async () => {
+    await using kit = await openTest();
+    const ran: number[] = [];
+    const job = defineJob({ type: "lone", payload: typed<number>() }).run((number) => {
+      ran.push(number);
+    });
+    const id = await addCrashed(kit.store, 3, { type: "lone", payload: "7" });
+    const repair = loseMarks(kit);
+    kit.mill.work({ jobs: [job] });
+    await kit.advance("10s");
+    expect(ran).toEqual([]);
+    repair();
+
+    await kit.advance("10s");
+
+    expect(ran).toEqual([7]);
+    expect((await kit.mill.jobs.attempts(id)).slice(-2)).toMatchObject([
+      { outcome: "interrupted", attempts: 0 },
+      { outcome: "succeeded" },
+    ]);
   });
 
   test.each(["quiet", "stop"] as const)("goes back uncharged at a %s", async (verb) => {
