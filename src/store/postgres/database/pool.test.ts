@@ -1,5 +1,5 @@
 import { Pool as PgPoolOfPg } from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { driverError, Pool, type PgClient, type PgPool } from "./pool.ts";
 
 describe("a pool of connections", () => {
@@ -69,6 +69,21 @@ describe("a caller's pool that several stores share", () => {
   });
 });
 
+describe("a caller's pool that wraps another pool", () => {
+  test("has ended only until it gives a connection again", async () => {
+    const { pool, driver } = await openPool();
+    const refusal = new Error("Cannot use a pool after calling end on the pool");
+    const connect = vi.spyOn(driver, "connect").mockRejectedValueOnce(refusal);
+    await expect(pool.withConnection(nothing)).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    expect(pool.hasEnded).toBe(true);
+    connect.mockRestore();
+
+    await pool.withConnection(nothing);
+
+    expect(pool.hasEnded).toBe(false);
+  });
+});
+
 describe("a driver that cannot be loaded", () => {
   test("is to be installed only if the package is missing", () => {
     const missing = Object.assign(new Error("Cannot find package"), {
@@ -109,7 +124,7 @@ async function openPool() {
     on: () => {},
     off: () => {},
   };
-  return { pool: await Pool.make({ pool: driver }), released };
+  return { pool: await Pool.make({ pool: driver }), driver, released };
 }
 
 function nothing(): Promise<void> {

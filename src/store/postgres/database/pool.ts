@@ -79,7 +79,7 @@ const users = new WeakMap<PgPool, number>();
 export class Pool {
   readonly #pool: PgPool;
   readonly #isOwn: boolean;
-  /** The pool has refused a connection because the application has ended it. */
+  /** The pool has refused the last connection, because the application has ended the pool. */
   #hasRefused = false;
   /** Connections without an answer since then are closed instead of used. */
   #trustedSince = -Infinity;
@@ -142,6 +142,8 @@ export class Pool {
     try {
       for (;;) {
         const client = await withTimeout(this.#pool.connect());
+        // A wrapper may have replaced the pool that it wraps.
+        this.#hasRefused = false;
         const connection = known(client);
         connection.acquiredByStores += 1;
         if (connection.answeredAt >= this.#trustedSince) return client;
