@@ -1,12 +1,13 @@
 -- Ends runs that have succeeded: writes their ledger rows, fenced by a share lock on the leases, in
 -- the order of their numbers. The function waits for a rescuer that has locked a lease, and then
--- finds the lease deleted. A lease is deleted with its last open run; two settlers that end its
--- last runs at the same moment do not see each other, and a later heartbeat deletes the lease. A
--- run that another settler has ended under the same lease fails the whole batch: that is rare, and
--- looking for it in every row would cost a third more. Returns the keys of the accepted runs,
--- whether locks were released, whether other jobs wait for one of these jobs, and the keys of jobs
--- without a row, whose runs end without a ledger row. One look at the range of their keys saves
--- most batches a look for each key. After a clock was set back, a run begins and ends at the end.
+-- finds the lease deleted. A lease is deleted with its last open run, and its starts with it; two
+-- settlers that end its last runs at the same moment do not see each other, and a later heartbeat
+-- deletes the lease. A run that another settler has ended under the same lease fails the whole
+-- batch: that is rare, and looking for it in every row would cost a third more. Returns the keys of
+-- the accepted runs, whether locks were released, whether other jobs wait for one of these jobs,
+-- and the keys of jobs without a row, whose runs end without a ledger row. One look at the range of
+-- their keys saves most batches a look for each key. After a clock was set back, a run begins and
+-- ends at the end.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
