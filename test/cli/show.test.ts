@@ -1,8 +1,10 @@
 /** What `millrace jobs` shows about one job, and how the job is named, on real stores. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { defineJob, NonRetryableError } from "../../src/index.ts";
+import type { Worker } from "../../src/index.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { newJob } from "../support/factories.ts";
-import { TestStore } from "./command-line.ts";
+import { TestStore, type } from "./command-line.ts";
 
 /** Two ids with the same first 25 letters. */
 const [FIRST, SECOND] = ["01KE6Z4XP07V1H8R2N5QWT9AC8", "01KE6Z4XP07V1H8R2N5QWT9AC9"];
@@ -93,6 +95,89 @@ describe("the first letters of an id", () => {
     expect(short.err).toContain("at least 4 letters");
   });
 });
+
+describe("millrace jobs units", () => {
+  test("lists the units of a job, and those in one state", async () => {
+    await using store = new TestStore();
+    await using house = await openPipeline(store);
+
+    const all = await store.type("jobs", "units", house.id);
+    const failed = await store.type("jobs", "units", house.id, "--state", "failed");
+    const running = await store.json("jobs", "units", house.id, "--state", "running");
+
+    const [heading, ...rows] = all.out.trimEnd().split("\n");
+    expect(heading).toMatch(/^UNIT +PHASE +STATE +AT +ERROR$/);
+    expect(rows.map((row) => row.split(/ +/).slice(0, 3))).toEqual([
+      ["a", "pages", "completed"],
+      ["b", "pages", "failed"],
+      ["c", "pages", "running"],
+    ]);
+    expect(failed.out).toMatch(/^b +pages +failed +\S+Z +NonRetryableError: no page b$/m);
+    expect(failed.out).not.toMatch(/^[ac] /m);
+    expect(running).toMatchObject({ units: [{ key: "c", state: "running" }], next: null });
+  });
+
+  test("shows a page, and the command that continues it", async () => {
+    await using store = new TestStore();
+    await using house = await openPipeline(store);
+    const words = ["jobs", "units", house.id, "--phase", "pages", "--limit", "2"];
+
+    const first = await store.type(...words);
+    const [, again = ""] = /Continue with: millrace (.+)/.exec(first.err) ?? [];
+    const rest = await type(...again.split(" "));
+
+    expect(first.out).toMatch(/^b /m);
+    expect(again).toContain(`jobs units ${house.id} --phase pages --limit 2 --db `);
+    expect(rest).toMatchObject({ code: 0, err: "" });
+    expect(rest.out).toMatch(/^UNIT .*\nc +pages +running .*\n$/);
+  });
+
+  test("says that no unit matches, and which states there are", async () => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "email");
+
+    const none = await store.type("jobs", "units", id, "--state", "planned");
+    const wrong = await store.type("jobs", "units", id, "--state", "faild");
+
+    expect(none).toMatchObject({ code: 0, out: "", err: "No units match.\n" });
+    expect(wrong.code).toBe(2);
+    expect(wrong.err).toContain("Allowed choices are planned, running, completed, failed.");
+  });
+});
+
+/** A pipeline in its second phase: one unit completed, one failed, one running. */
+async function openPipeline(store: TestStore) {
+  const mill = await store.mill;
+  const end = Promise.withResolvers<void>();
+  const job = defineJob({ type: "publish" })
+    .phase("fetch", () => ["a", "b", "c"])
+    .phase("pages", (_, ctx) =>
+      ctx.each(
+        ctx.results.fetch,
+        (page) => page,
+        async (page) => {
+          if (page === "b") throw new NonRetryableError("no page b");
+          if (page === "c") await end.promise;
+        },
+      ),
+    )
+    .phase("render", () => {});
+  const keys = { idempotencyKey: "order-7", dedupKey: "site-1", concurrencyKey: "docs/main" };
+  const { id } = await mill.enqueue(job, undefined, keys);
+  const worker: Worker = mill.work({ jobs: [job] });
+  await vi.waitUntil(async () => {
+    const { units } = await mill.jobs.progress(id);
+    return units.running === 1 && units.completed === 1 && units.failed === 1;
+  }, 20_000);
+  return {
+    id,
+    worker,
+    async [Symbol.asyncDispose]() {
+      end.resolve();
+      await worker.stop();
+    },
+  };
+}
 
 async function addJobs(store: TestStore, ids: readonly string[]): Promise<void> {
   const files = makeSqliteStore({ path: store.file });
