@@ -96,6 +96,104 @@ describe("the first letters of an id", () => {
   });
 });
 
+describe("millrace jobs show", () => {
+  test("shows phases, units, worker, percent and keys of a job that runs", async () => {
+    await using store = new TestStore();
+    await using house = await openPipeline(store);
+    const { id, worker } = house;
+
+    const { code, out } = await store.type("jobs", "show", id);
+    const facts = await store.json("jobs", "show", id);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^progress +\d+ %, phase pages$/m);
+    expect(out).toMatch(
+      new RegExp(`^worker +${worker.id} \\(.+, pid ${process.pid}\\), heartbeat .+ ago$`, "m"),
+    );
+    expect(out).toMatch(/^idempotency key +order-7$/m);
+    expect(out).toMatch(/^dedup key +site-1$/m);
+    expect(out).toMatch(/^concurrency key +docs\/main$/m);
+    expect(out).toMatch(/^units +3 \(1 running, 1 completed, 1 failed\)$/m);
+    expect(out).toMatch(/^fetch +completed +\d+ ms$/m);
+    expect(out).toMatch(/^pages +running +\S+ m?s +1 running, 1 completed, 1 failed$/m);
+    expect(out).toMatch(/^render +pending$/m);
+    expect(out).toMatch(/^b +pages +\S+Z +NonRetryableError: no page b$/m);
+    expect(out).toMatch(new RegExp(`^1 +running +\\S+Z .*${worker.id}`, "m"));
+    expect(facts).toMatchObject({
+      job: { id, idempotencyKey: "order-7", dedupKey: "site-1", concurrencyKey: "docs/main" },
+      progress: {
+        percent: expect.any(Number),
+        phase: "pages",
+        phases: [
+          { name: "fetch", state: "completed", finishedAt: expect.any(String) },
+          { name: "pages", state: "running", finishedAt: null },
+          { name: "render", state: "pending", startedAt: null },
+        ],
+        units: { total: 3, running: 1, completed: 1, failed: 1 },
+      },
+      failedUnits: [{ key: "b", phase: "pages", error: { message: "no page b" } }],
+      worker: { id: worker.id, pid: process.pid, isAlive: true },
+      attempts: [],
+    });
+  });
+
+  test("shows what a job waits for, and which jobs wait for it", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const job = defineJob({ type: "publish" });
+    const first = await mill.enqueue(job);
+    const second = await mill.enqueue(job, undefined, { after: [first] });
+    const third = await mill.enqueue(job, undefined, { after: [first, second] });
+
+    const shown = await store.type("jobs", "show", first.id);
+    const last = await store.json("jobs", "show", third.id);
+
+    expect(shown.out).toMatch(new RegExp(`^awaited by +${second.id}, ${third.id}$`, "m"));
+    expect(shown.out).not.toMatch(/^(waits for|children|worker|units) /m);
+    expect(last).toMatchObject({
+      waitsFor: { ids: [first.id, second.id], more: false },
+      awaitedBy: { ids: [], more: false },
+      children: { count: 0, atLeast: false },
+      worker: null,
+    });
+  });
+
+  test("names ten linked jobs, and says that there are more", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const job = defineJob({ type: "publish" });
+    const first = await mill.enqueue(job);
+    const waiting = Array.from({ length: 11 }, () => job.of(undefined, { after: [first] }));
+    const ids = (await mill.enqueueMany(waiting)).map(({ id }) => id);
+
+    const { out } = await store.type("jobs", "show", first.id);
+    const { awaitedBy } = await store.json("jobs", "show", first.id);
+
+    expect(out).toContain(`${ids.slice(0, 10).join(", ")} and more\n`);
+    expect(awaitedBy).toEqual({ ids: ids.slice(0, 10), more: true });
+  });
+
+  test("shows the parent and the number of children", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const child = defineJob({ type: "child" });
+    const mother = defineJob({ type: "mother" }).run(async (_, ctx) => {
+      for (let n = 0; n < 2; n += 1) await ctx.enqueue(child);
+    });
+    const job = await mill.enqueue(mother);
+    await using _ = mill.work({ jobs: [mother] });
+    await mill.wait(job);
+    const [first] = (await mill.jobs.list({ parentId: job.id })).jobs;
+
+    const parent = await store.type("jobs", "show", job.id);
+    const shown = await store.type("jobs", "show", first?.id ?? "");
+
+    expect(parent.out).toMatch(/^children +2$/m);
+    expect(parent.out).toMatch(/^1 +succeeded /m);
+    expect(shown.out).toMatch(new RegExp(`^parent +${job.id}$`, "m"));
+  });
+});
+
 describe("millrace jobs units", () => {
   test("lists the units of a job, and those in one state", async () => {
     await using store = new TestStore();

@@ -301,7 +301,8 @@ function at(name: string | null, phases: readonly PhaseView[]): ProgressView {
 }
 
 function phase(name: string, state: PhaseView["state"] = "pending"): PhaseView {
-  return { name, state, result: null, units: counts({}) };
+  const times = { startedAt: null, finishedAt: null };
+  return { name, state, result: null, ...times, units: counts({}) };
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {

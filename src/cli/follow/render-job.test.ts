@@ -250,7 +250,8 @@ function progressOf(phases: readonly PhaseView[]): ProgressView {
 }
 
 function phase(name: string, state: PhaseView["state"]): PhaseView {
-  return { name, state, result: null, units: counts({}) };
+  const times = { startedAt: null, finishedAt: null };
+  return { name, state, result: null, ...times, units: counts({}) };
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {
