@@ -52,6 +52,7 @@ export type {
   UnitHolderView,
   UnitView,
 } from "./api/progress.ts";
+export type { JobCount, JobDetails, JobLinks, JobWorkerView } from "./api/details.ts";
 export type { LogPage, LogView } from "./api/logs.ts";
 export type { RetentionOptions, RetentionPeriods } from "./api/retention.ts";
 export type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";

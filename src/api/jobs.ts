@@ -2,6 +2,7 @@
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
+import type { JobDetails } from "./details.ts";
 import type { Enqueued } from "./enqueue.ts";
 import type { LogPage, LogView } from "./logs.ts";
 import type { ProgressView, UnitFilter, UnitHolderView, UnitView } from "./progress.ts";
@@ -9,6 +10,27 @@ import type { ProgressView, UnitFilter, UnitHolderView, UnitView } from "./progr
 export interface Jobs {
   /** Returns one job. Throws JOB_NOT_FOUND. */
   get(id: string): Promise<JobView>;
+  /**
+   * Returns all facts about one job: its runs, phases and failed units, its worker, and the jobs
+   * that it is linked to. Throws JOB_NOT_FOUND.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const job = defineJob({ type: "publish" });
+   * const first = await test.mill.enqueue(job);
+   * const second = await test.mill.enqueue(job, undefined, { after: [first] });
+   *
+   * const { awaitedBy, worker } = await test.mill.jobs.details(first.id);
+   * assert.deepEqual(awaitedBy, { ids: [second.id], more: false });
+   * assert.equal(worker, null);
+   * ```
+   */
+  details(id: string): Promise<JobDetails>;
   /**
    * Returns the ids that begin with these letters, oldest first, at most `limit` (default 10): of
    * jobs, and of dead letters whose job has been removed. Throws ID_INVALID for fewer than four

@@ -36,6 +36,12 @@ export interface PhaseView {
   readonly percent: number;
   /** The stored result; `null` before the end of the phase. */
   readonly result: Json;
+  /**
+   * The start and the end of the phase, in the run that ended it; `null` when not known: before the
+   * phase starts, and for a phase that a retried job has kept.
+   */
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
   readonly units: UnitCounts;
 }
 

@@ -11,6 +11,7 @@ import { anObject, aWholeNumber, must, type Rule } from "../api/rules.ts";
 import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
+import { detailsOf } from "./details.ts";
 import { explain } from "./explain.ts";
 import { jobFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
@@ -56,33 +57,44 @@ export interface JobsParts {
 }
 
 export function makeJobs(parts: JobsParts): Jobs {
-  const { store, random, now, policyOf, phasesOf, notFound } = parts;
-  const contextOf = (type: string): SettleContext => ({ policy: policyOf(type), random: random() });
-  const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(parts, id));
+  return { ...readers(parts), ...verbs(parts) };
+}
+
+type Verb = "cancel" | "retry" | "fail" | "release";
+
+function readers(parts: JobsParts): Omit<Jobs, Verb> {
+  const { store, now, policyOf, phasesOf } = parts;
+  const find = (id: string): Promise<JobRecord> => recordOf(parts, idOf(id));
   return {
-    get: async (id) => view(idOf(id)),
+    get: async (id) => jobView(await find(id)),
+    async details(id) {
+      const job = await find(id);
+      return detailsOf(store, job, phasesOf(job.type));
+    },
     findIds: async (prefix, limit) => findIds(store, prefix, limit),
     list: async (filter = {}) => listJobs(store, filter),
     stats: () => countJobs(store),
     statsBy: async (by) => countBy(store, by),
     async progress(id) {
-      const job = await recordOf(parts, idOf(id));
+      const job = await find(id);
       return progressOf(store, job, phasesOf(job.type));
     },
-    units: async (id, filter = {}) => listUnits(store, await recordOf(parts, idOf(id)), filter),
+    units: async (id, filter = {}) => listUnits(store, await find(id), filter),
     holders: async (unit) => holdersOf(store, unit),
-    async logs(id, page = {}) {
-      const job = await recordOf(parts, idOf(id));
-      return listLogs(store, job.id, page);
-    },
+    logs: async (id, page = {}) => listLogs(store, (await find(id)).id, page),
     async explain(id) {
-      const job = await recordOf(parts, idOf(id));
+      const job = await find(id);
       return explain(store, job, { now: now(), crashCap: policyOf(job.type).crashCap });
     },
-    async attempts(id) {
-      const job = await recordOf(parts, idOf(id));
-      return (await store.attempts(job.id)).map(attemptView);
-    },
+    attempts: async (id) => (await store.attempts((await find(id)).id)).map(attemptView),
+  };
+}
+
+function verbs(parts: JobsParts): Pick<Jobs, Verb> {
+  const { store, random, policyOf, notFound } = parts;
+  const contextOf = (type: string): SettleContext => ({ policy: policyOf(type), random: random() });
+  const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(parts, id));
+  return {
     async cancel(text, reason) {
       checkAnyRemark("jobs.cancel", "reason", reason);
       const id = idOf(text);

@@ -1,7 +1,7 @@
 /** `mill.jobs.progress`, `units` and `holders`: the progress of a job and its units. */
 import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
-import { phaseStates } from "../core/phases.ts";
+import { phaseStates, phaseTimes } from "../core/phases.ts";
 import { decode } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
 import type {
@@ -12,7 +12,13 @@ import type {
   UnitHolderView,
   UnitView,
 } from "../api/progress.ts";
-import type { JobProgress, UnitCount, UnitName, UnitRecord } from "../store/types/notes.ts";
+import type {
+  CompletedPhase,
+  JobProgress,
+  UnitCount,
+  UnitName,
+  UnitRecord,
+} from "../store/types/notes.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { unitFilter } from "./filters.ts";
@@ -47,6 +53,7 @@ export async function progressOf(
 const NOTHING: JobProgress = {
   progress: null,
   at: null,
+  run: null,
   lastOutcome: null,
   phases: [],
   units: [],
@@ -86,23 +93,47 @@ function phaseViews(
   found: JobProgress,
   names: readonly string[],
 ): readonly PhaseView[] {
-  const { progress, lastOutcome, phases, units } = found;
-  const results = new Map(phases.map(({ name, result }) => [name, result]));
+  const { progress, run, lastOutcome, phases, units } = found;
+  const completed = new Map(phases.map((phase) => [phase.name, phase]));
+  const current = progress?.phase ?? null;
   const states = phaseStates({
     names: progress?.phases ?? names,
-    completed: new Set(results.keys()),
-    current: progress?.phase ?? null,
+    completed: new Set(completed.keys()),
+    current,
     state: job.state,
     lastOutcome,
   });
-  const current = shownPercent(job.state, progress?.percent ?? null);
-  return states.map(({ name, state }) => ({
+  const times = phaseTimes(states, {
+    completed: withStart(completed, job),
+    run: runOf(run, job),
+    current,
+  });
+  const percent = shownPercent(job.state, progress?.percent ?? null);
+  return states.map(({ name, state }, index) => ({
     name,
     state,
-    percent: state === "completed" ? 100 : name === progress?.phase ? current : 0,
-    result: decode(results.get(name) ?? null) ?? null,
+    percent: state === "completed" ? 100 : name === current ? percent : 0,
+    result: decode(completed.get(name)?.result ?? null) ?? null,
+    startedAt: dateOf(times[index]?.startedAt ?? null),
+    finishedAt: dateOf(times[index]?.finishedAt ?? null),
     units: sumOf(units.filter(({ phase }) => phase === name)),
   }));
+}
+
+/** The ledger knows when ended runs have started, and the job when its present run has. */
+function withStart(
+  phases: ReadonlyMap<string, CompletedPhase>,
+  { startedAt }: JobRecord,
+): ReadonlyMap<string, CompletedPhase> {
+  const entries = [...phases].map(([name, phase]): [string, CompletedPhase] => [
+    name,
+    { ...phase, runStartedAt: phase.runStartedAt ?? startedAt },
+  ]);
+  return new Map(entries);
+}
+
+function runOf(run: JobProgress["run"], { startedAt }: JobRecord): JobProgress["run"] {
+  return run === null ? null : { ...run, startedAt: run.startedAt ?? startedAt };
 }
 
 function sumOf(counts: readonly UnitCount[]): UnitCounts {

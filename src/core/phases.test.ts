@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { phaseStates, type PhaseFacts, type PhaseState } from "./phases.ts";
+import { phaseStates, phaseTimes, type PhaseFacts, type PhaseState } from "./phases.ts";
 
 const facts: PhaseFacts = {
   names: ["download", "process", "upload"],
@@ -66,5 +66,70 @@ describe("the phases of a job", () => {
   test("that no longer ran when it completed stay pending", () => {
     const removed = states({ state: "completed", lastOutcome: "succeeded" });
     expect(removed).toEqual(["completed", "pending", "pending"]);
+  });
+});
+
+describe("the times of phases", () => {
+  const run = { n: 1, startedAt: 100, finishedAt: null };
+  const completed = (n: number, at: number, runStartedAt: number) => ({ n, at, runStartedAt });
+
+  test("begin where the phase before ended, or where the run started", () => {
+    const times = phaseTimes(phaseStates(facts), {
+      completed: new Map([["download", completed(1, 130, 100)]]),
+      run,
+      current: "process",
+    });
+    expect(times).toEqual([
+      { startedAt: 100, finishedAt: 130 },
+      { startedAt: 130, finishedAt: null },
+      { startedAt: null, finishedAt: null },
+    ]);
+  });
+
+  test("do not include the time between two runs", () => {
+    const times = phaseTimes(
+      phaseStates({ ...facts, completed: new Set(["download", "process"]), current: "upload" }),
+      {
+        completed: new Map([
+          ["download", completed(1, 130, 100)],
+          ["process", completed(2, 250, 200)],
+        ]),
+        run: { n: 2, startedAt: 200, finishedAt: null },
+        current: "upload",
+      },
+    );
+    expect(times).toEqual([
+      { startedAt: 100, finishedAt: 130 },
+      { startedAt: 200, finishedAt: 250 },
+      { startedAt: 250, finishedAt: null },
+    ]);
+  });
+
+  test.each([
+    ["failed", "failed"],
+    ["cancelled", "cancelled"],
+  ] as const)("end with the run for the phase that was %s", (state, lastOutcome) => {
+    const times = phaseTimes(phaseStates({ ...facts, state, lastOutcome }), {
+      completed: new Map([["download", completed(1, 130, 100)]]),
+      run: { ...run, finishedAt: 190 },
+      current: "process",
+    });
+    expect(times.slice(1)).toEqual([
+      { startedAt: 130, finishedAt: 190 },
+      { startedAt: null, finishedAt: null },
+    ]);
+  });
+
+  test("are unknown for a phase that was taken over, or whose run is unknown", () => {
+    const times = phaseTimes(phaseStates({ ...facts, current: null, state: "queued" }), {
+      completed: new Map([["download", { n: 0, at: 50, runStartedAt: null }]]),
+      run: null,
+      current: null,
+    });
+    expect(times).toEqual([
+      { startedAt: null, finishedAt: null },
+      { startedAt: null, finishedAt: null },
+      { startedAt: null, finishedAt: null },
+    ]);
   });
 });

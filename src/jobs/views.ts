@@ -104,7 +104,7 @@ function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
 const BEATS_MISSED_MAX = 2;
 
 /** Whether heartbeats of a worker are missing, which is known long before its lease ends. */
-export function isOverdue({ beatAgoMs, beatMs }: store.WorkerRecord): boolean {
+export function isOverdue({ beatAgoMs, beatMs }: store.JobHolder): boolean {
   return beatAgoMs > BEATS_MISSED_MAX * beatMs;
 }
 

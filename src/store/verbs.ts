@@ -47,6 +47,8 @@ const ALL: Readonly<Record<Verb, true>> = {
   unitHolders: true,
   logs: true,
   openDependencies: true,
+  dependants: true,
+  holder: true,
   lockHolder: true,
   idsBetween: true,
   list: true,

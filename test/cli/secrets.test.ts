@@ -57,6 +57,7 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   enqueue: () => ["noted", JSON.stringify(CANARIES.payload), "--tag", `t=${CANARIES.tag}`],
   "jobs list": () => ["--tag", `t=${CANARIES.tag}`, "--limit", "1"],
   "jobs show": ({ done }) => [done, "--logs"],
+  "jobs units": ({ done }) => [done],
   "jobs follow": ({ done }) => [done, "--timeout", "5s"],
   "jobs logs": ({ done }) => [done],
   "jobs explain": ({ spare }) => [spare[0] ?? ""],

@@ -26,6 +26,7 @@ import { inspectSuite } from "./inspect/jobs.suite.ts";
 import { interveneSuite } from "./jobs/intervene.suite.ts";
 import { lockWaitersSuite } from "./runs/lock-waiters.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
+import { linksSuite } from "./inspect/links.suite.ts";
 import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
@@ -109,4 +110,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   renewSuite,
   groupedStatsSuite,
   idsBetweenSuite,
+  linksSuite,
 ];

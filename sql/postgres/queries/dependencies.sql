@@ -177,6 +177,16 @@ WHERE (
   )
    OR ended.key = ANY (:strays::bigint[]);
 
+-- name: dependants_of_job
+-- The jobs that wait for a job, oldest first.
+-- returns: id uuid
+SELECT waiting.id
+FROM millrace.dependency AS dependency
+JOIN millrace.job AS waiting ON waiting.key = dependency.job
+WHERE dependency.depends_on = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
+ORDER BY dependency.job
+LIMIT :limit::integer;
+
 -- name: open_dependencies
 -- The unfinished jobs that a job waits for.
 -- returns: id uuid

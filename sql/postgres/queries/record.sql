@@ -133,12 +133,15 @@ FROM heir
 JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2;
 
 -- name: phases_of_job
--- The phases that a job has completed, in order of completion.
--- returns: name text, result json?
-SELECT name, result
-FROM millrace.phase
-WHERE key = :key::bigint
-ORDER BY at, n, name COLLATE "C";
+-- The phases that a job has completed, in order of completion, and when the run of each started, if
+-- it has ended.
+-- returns: name text, result json?, n integer, at bigint, run_started_at bigint?
+SELECT phase.name, phase.result, phase.n, millrace.ms_of(phase.at) AS at,
+       millrace.ms_of(attempt.started_at) AS run_started_at
+FROM millrace.phase AS phase
+LEFT JOIN millrace.attempt AS attempt ON attempt.key = phase.key AND attempt.n = phase.n
+WHERE phase.key = :key::bigint
+ORDER BY phase.at, phase.n, phase.name COLLATE "C";
 
 -- name: ended_units
 -- Units that have ended, of phases that have not.
@@ -185,11 +188,15 @@ FROM (
 ) AS newest;
 
 -- name: progress_of_job
--- The last progress of a job, and how its last run ended.
+-- The last progress of a job, when the run that reported it started and ended, if it has ended,
+-- and how the last run of the job ended.
 -- returns: key bigint, phase text?, phases json?, percent double precision?,
---   overall double precision?, data json?, at bigint?, last_outcome smallint?
+--   overall double precision?, data json?, at bigint?, n integer?, run_started_at bigint?,
+--   run_finished_at bigint?, last_outcome smallint?
 SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,
-       millrace.ms_of(run.at) AS at,
+       millrace.ms_of(run.at) AS at, run.n,
+       millrace.ms_of(told.started_at) AS run_started_at,
+       millrace.ms_of(told.finished_at) AS run_finished_at,
        (
            SELECT attempt.outcome
            FROM millrace.attempt AS attempt
@@ -199,6 +206,7 @@ SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,
        ) AS last_outcome
 FROM millrace.job AS job
 LEFT JOIN millrace.run AS run ON run.key = job.key
+LEFT JOIN millrace.attempt AS told ON told.key = run.key AND told.n = run.n
 WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: unit_counts

@@ -176,6 +176,25 @@ UPDATE millrace.worker
 SET quiet = true
 WHERE id = :id::uuid;
 
+-- name: holder_of_job
+-- The worker whose lease has the job now. A run that has ended may still be in a lease.
+-- returns: id uuid, host text, pid bigint, beat_ms bigint, beat_ago_ms bigint
+SELECT worker.id, worker.host, worker.pid, worker.beat_ms,
+       millrace.ms_of(millrace.clock_at(:now::timestamptz)) - millrace.ms_of(worker.renewed_at)
+           AS beat_ago_ms
+FROM (SELECT key FROM millrace.job_name WHERE id = :id::uuid) AS named
+JOIN millrace.lease AS lease
+    ON named.key >= lease.low AND named.key <= lease.high AND lease.keys @> ARRAY[named.key]
+JOIN millrace.worker AS worker ON worker.id = lease.worker
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.attempt AS ended
+    WHERE ended.key = named.key
+      AND ended.n = lease.ns[array_position(lease.keys, named.key)]
+)
+ORDER BY lease.number DESC
+LIMIT 1;
+
 -- name: list_workers
 -- Workers as operators see them, longest registered first, with the number of running and of
 -- prefetched jobs.

@@ -109,6 +109,16 @@ WHERE (dependency.job, dependency.depends_on) > (:job, :depends_on)
 ORDER BY dependency.job, dependency.depends_on
 LIMIT :limit;
 
+-- name: dependants_of_job
+-- The jobs that wait for a job, oldest first.
+-- returns: id blob
+SELECT waiting.id
+FROM millrace_dependency AS dependency
+CROSS JOIN millrace_job AS waiting ON waiting.key = dependency.job
+WHERE dependency.depends_on = (SELECT key FROM millrace_job_name WHERE id = :id)
+ORDER BY dependency.job
+LIMIT :limit;
+
 -- name: open_dependencies
 -- The unfinished jobs that a job waits for.
 -- returns: id blob

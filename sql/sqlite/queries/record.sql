@@ -86,12 +86,14 @@ WHERE job.key = :key
   AND unit.state = 2;
 
 -- name: phases_of_job
--- The phases that a job has completed, in order of completion.
--- returns: name text, result text?
-SELECT name, result
-FROM millrace_phase
-WHERE key = :key
-ORDER BY at, n, name;
+-- The phases that a job has completed, in order of completion, and when the run of each started, if
+-- it has ended.
+-- returns: name text, result text?, n integer, at integer, run_started_at integer?
+SELECT phase.name, phase.result, phase.n, phase.at, attempt.started_at AS run_started_at
+FROM millrace_phase AS phase
+LEFT JOIN millrace_attempt AS attempt ON attempt.key = phase.key AND attempt.n = phase.n
+WHERE phase.key = :key
+ORDER BY phase.at, phase.n, phase.name;
 
 -- name: ended_units
 -- Units that have ended, of phases that have not.
@@ -133,10 +135,13 @@ FROM (
 ) AS newest;
 
 -- name: progress_of_job
--- The last progress of a job, and how its last run ended.
+-- The last progress of a job, when the run that reported it started and ended, if it has ended,
+-- and how the last run of the job ended.
 -- returns: key integer, phase text?, phases text?, percent real?, overall real?, data text?,
---   at integer?, last_outcome integer?
-SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,
+--   at integer?, n integer?, run_started_at integer?, run_finished_at integer?,
+--   last_outcome integer?
+SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at, run.n,
+       told.started_at AS run_started_at, told.finished_at AS run_finished_at,
        (
            SELECT attempt.outcome
            FROM millrace_attempt AS attempt
@@ -146,6 +151,7 @@ SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.a
        ) AS last_outcome
 FROM millrace_job AS job
 LEFT JOIN millrace_run AS run ON run.key = job.key
+LEFT JOIN millrace_attempt AS told ON told.key = run.key AND told.n = run.n
 WHERE job.key = (SELECT key FROM millrace_job_name WHERE id = :id);
 
 -- name: unit_counts

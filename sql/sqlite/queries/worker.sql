@@ -115,6 +115,22 @@ FROM millrace_worker
 ORDER BY joined_at, id
 LIMIT :limit;
 
+-- name: holder_of_job
+-- The worker whose lease has the job now. A run that has ended may still be in a lease.
+-- returns: id blob, host text, pid integer, renewed_at integer, beat_ms integer
+SELECT worker.id, worker.host, worker.pid, worker.renewed_at, worker.beat_ms
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+JOIN millrace_worker AS worker ON worker.id = lease.worker
+WHERE claimed.value = (SELECT key FROM millrace_job_name WHERE id = :id)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_attempt AS ended
+      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
+  )
+ORDER BY lease.number DESC
+LIMIT 1;
+
 -- name: quiet_worker
 -- Asks a worker to take no new work.
 UPDATE millrace_worker

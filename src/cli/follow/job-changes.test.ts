@@ -302,7 +302,9 @@ function at(name: string | null, phases: readonly PhaseView[]): ProgressView {
 }
 
 function phase(name: string, state: PhaseView["state"] = "pending"): PhaseView {
-  return { name, state, percent: state === "completed" ? 100 : 0, result: null, units: counts({}) };
+  const percent = state === "completed" ? 100 : 0;
+  const times = { startedAt: null, finishedAt: null };
+  return { name, state, percent, result: null, ...times, units: counts({}) };
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {

@@ -252,7 +252,8 @@ function progressOf(phases: readonly PhaseView[]): ProgressView {
 
 function phase(name: string, state: PhaseView["state"]): PhaseView {
   const percent = state === "completed" ? 100 : 0;
-  return { name, state, percent, result: null, units: counts({}) };
+  const times = { startedAt: null, finishedAt: null };
+  return { name, state, percent, result: null, ...times, units: counts({}) };
 }
 
 function counts(some: Partial<UnitCounts>): UnitCounts {

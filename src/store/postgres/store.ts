@@ -28,6 +28,7 @@ import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { gates, hold, LOOK_MS_MAX, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
+import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
@@ -129,6 +130,8 @@ export class PostgresJobStore implements JobStore {
   readonly unitHolders: JobStore["unitHolders"] = this.#verb(unitHolders);
   readonly logs: JobStore["logs"] = this.#verb(logs);
   readonly openDependencies: JobStore["openDependencies"] = this.#verb(openDependencies);
+  readonly dependants: JobStore["dependants"] = this.#verb(dependants);
+  readonly holder: JobStore["holder"] = this.#verb(holder);
   readonly lockHolder: JobStore["lockHolder"] = this.#verb(lockHolder);
   readonly idsBetween: JobStore["idsBetween"] = this.#verb(idsBetween);
   readonly list: JobStore["list"] = this.#verb(list);

@@ -18,6 +18,7 @@ import type {
   Gate,
   GroupedStats,
   JobEnd,
+  JobHolder,
   JobRecord,
   ListFilter,
   Listing,
@@ -53,6 +54,10 @@ export interface ReaderStore {
   ): Promise<readonly LogRecord[]>;
   /** The dependencies of a job (`after`) that are not final yet. */
   openDependencies(id: JobId, limit: number): Promise<readonly JobId[]>;
+  /** The jobs that wait for a job (`after`), oldest first. */
+  dependants(id: JobId, limit: number): Promise<readonly JobId[]>;
+  /** The worker whose lease has the job now; null if there is none. */
+  holder(id: JobId): Promise<JobHolder | null>;
   /** The job whose run holds a lock of a tenant now: a concurrency key, or a lock of a unit. */
   lockHolder(tenant: string, name: string): Promise<JobId | null>;
   /**

@@ -2,6 +2,7 @@
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
+import type { PhaseEnd } from "../../core/phases.ts";
 import { logLevelCodec, outcomeCodec, unitCodec } from "./codes.ts";
 import { faultOf } from "./decode-jobs.ts";
 import {
@@ -113,17 +114,42 @@ export interface StoredProgress {
   readonly overall: number | null;
   readonly data: JsonText | null;
   readonly at: number | null;
+  readonly n: number | null;
+  readonly run_started_at: number | null;
+  readonly run_finished_at: number | null;
   readonly last_outcome: number | null;
+}
+
+/** A row of the table `phase`, with the start of its run. */
+export interface StoredPhase extends PhaseResult {
+  readonly n: number;
+  readonly at: number;
+  readonly run_started_at: number | null;
 }
 
 export function jobProgress(
   row: StoredProgress,
-  phases: readonly PhaseResult[],
+  phases: readonly StoredPhase[],
   units: readonly UnitCount[],
 ): JobProgress {
-  const { at, last_outcome: outcome } = row;
-  const lastOutcome = outcome === null ? null : outcomeCodec.word(outcome);
-  return { progress: runProgress(row), at, lastOutcome, phases, units };
+  const { at, n, run_started_at: startedAt, run_finished_at: finishedAt } = row;
+  return {
+    progress: runProgress(row),
+    at,
+    run: n === null ? null : { n, startedAt, finishedAt },
+    lastOutcome: row.last_outcome === null ? null : outcomeCodec.word(row.last_outcome),
+    phases: phases.map((phase) => ({ ...phaseResult(phase), ...phaseEnd(phase) })),
+    units,
+  };
+}
+
+function phaseEnd({ n, at, run_started_at: runStartedAt }: StoredPhase): PhaseEnd {
+  return { n, at, runStartedAt };
+}
+
+/** A plain object: rows of the driver of SQLite have no prototype. */
+function phaseResult({ name, result }: PhaseResult): PhaseResult {
+  return { name, result };
 }
 
 function runProgress({ phase, phases, percent, overall, data }: StoredProgress) {
@@ -158,7 +184,12 @@ export function decodeCheckpoints(
     unit,
     end: unitEnd(result, faultOf(error)),
   }));
-  return { phases, units: ended, failedUnits: JSON.parse(failed ?? "{}"), tries };
+  return {
+    phases: phases.map(phaseResult),
+    units: ended,
+    failedUnits: JSON.parse(failed ?? "{}"),
+    tries,
+  };
 }
 
 function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {

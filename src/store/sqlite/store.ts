@@ -54,6 +54,7 @@ import {
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
+import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
 import { InternedNames } from "./database/interned-names.ts";
 import { record } from "./runs/record.ts";
@@ -138,6 +139,8 @@ export class SqliteJobStore implements JobStore {
   readonly unitHolders: JobStore["unitHolders"] = this.#reads(unitHolders);
   readonly logs: JobStore["logs"] = this.#reads(logs);
   readonly openDependencies: JobStore["openDependencies"] = this.#reads(openDependencies);
+  readonly dependants: JobStore["dependants"] = this.#reads(dependants);
+  readonly holder: JobStore["holder"] = this.#reads(holder);
   readonly lockHolder: JobStore["lockHolder"] = this.#reads(lockHolder);
   readonly idsBetween: JobStore["idsBetween"] = this.#reads(idsBetween);
   readonly list: JobStore["list"] = this.#reads(list);

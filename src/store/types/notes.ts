@@ -116,10 +116,25 @@ export interface JobProgress {
   readonly progress: RunProgress | null;
   /** When the progress was reported. */
   readonly at: number | null;
+  /** The run that reported it. Its start and its end are known once it has ended. */
+  readonly run: {
+    readonly n: number;
+    readonly startedAt: number | null;
+    readonly finishedAt: number | null;
+  } | null;
   /** The outcome of the last ended run; null: no run has ended. */
   readonly lastOutcome: OutcomeName | null;
-  readonly phases: readonly PhaseResult[];
+  /** In the order of completion. */
+  readonly phases: readonly CompletedPhase[];
   readonly units: readonly UnitCount[];
+}
+
+/** A completed phase: the run that completed it, or 0 if it was taken over, and when. */
+export interface CompletedPhase extends PhaseResult {
+  readonly n: number;
+  readonly at: number;
+  /** When that run started; null while the run goes on. */
+  readonly runStartedAt: number | null;
 }
 
 export interface UnitCount {

@@ -236,6 +236,9 @@ export interface WorkerRecord {
   readonly prefetched: number;
 }
 
+/** The worker that runs a job, or has prefetched it. */
+export type JobHolder = Pick<WorkerRecord, "id" | "host" | "pid" | "beatMs" | "beatAgoMs">;
+
 /** Counts over all jobs (004-16). Each count stops at a limit. */
 export interface Stats {
   readonly scheduled: number;

@@ -38,10 +38,48 @@ function progressTests(open: OpenStore): void {
     expect(await store.progress(id)).toEqual({
       progress: null,
       at: null,
+      run: null,
       lastOutcome: null,
       phases: [],
       units: [],
     });
+  });
+
+  test("answers when each phase ended, in which run, and when that run started", async () => {
+    await using db = await open();
+    const { store, clock } = db;
+    const [id] = await add(store, {});
+    const first = await takeOne(store);
+    const firstAt = clock.now();
+    await clock.advance(10);
+    await keep(store, first, { progress: halfway(), completed: { name: "fetch", result: "1" } });
+    const fetch = { name: "fetch", result: "1", n: 1, at: clock.now() };
+    const open1 = { n: 1, startedAt: null, finishedAt: null };
+    expect(await store.progress(id)).toMatchObject({
+      phases: [{ ...fetch, runStartedAt: null }],
+      run: open1,
+    });
+
+    await clock.advance(10);
+    await settleAll(store, first, runAgain());
+    const ended = { n: 1, startedAt: firstAt, finishedAt: clock.now() };
+    expect(await store.progress(id)).toMatchObject({
+      phases: [{ ...fetch, runStartedAt: firstAt }],
+      run: ended,
+    });
+
+    await clock.advance(10);
+    const second = await takeOne(store);
+    await keep(store, second, { completed: { name: "build", result: null } });
+    expect(await store.progress(id)).toMatchObject({
+      phases: [
+        { ...fetch, runStartedAt: firstAt },
+        { name: "build", result: null, n: 2, at: clock.now(), runStartedAt: null },
+      ],
+      run: ended,
+    });
+    await keep(store, second, { progress: halfway() });
+    expect(await store.progress(id)).toMatchObject({ run: { ...open1, n: 2 } });
   });
 
   test("answers the last that was told, and when (001-21)", async () => {

@@ -212,6 +212,18 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["they outlive their parent", "OR parent = ANY (ARRAY(SELECT key FROM expired))", ""],
     ],
   },
+  dependants: {
+    dependants_of_job: [
+      ["the jobs that wait for any job are shown", "dependency.depends_on = (", "0 < ("],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+  },
+  holder: {
+    holder_of_job: [
+      ["a run that has ended has a holder", "WHERE NOT EXISTS (", "WHERE true OR NOT EXISTS ("],
+      ["the holder of any job is shown", "AND lease.keys @> ARRAY[named.key]", ""],
+    ],
+  },
   openDependencies: {
     open_dependencies: [
       ["the waits of all are shown", "dependency.job = (", "0 < ("],

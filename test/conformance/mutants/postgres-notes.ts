@@ -68,7 +68,7 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     put_units: [["nobody counts new units", "WHERE fresh", "WHERE NOT fresh"]],
   },
   checkpoints: {
-    phases_of_job: [["phases of others are taken", "key = :key::bigint", ":key::bigint > 0"]],
+    phases_of_job: [["phases of others are taken", "phase.key = :key::bigint", ":key::bigint > 0"]],
     ended_units: [
       ["units in progress have ended", "state > 1", "state > 0"],
       ["units of completed phases are told", "AND phase NOT IN", "AND '' NOT IN"],
@@ -111,7 +111,9 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
       ["the first that was told stays", "percent = excluded.percent,", ""],
       ["it is told for ever when it was", "SET at = excluded.at,", "SET"],
     ],
+    phases_of_job: [["a phase has the start of any run", "attempt.n = phase.n", "attempt.n > 0"]],
     progress_of_job: [
+      ["the end of any run is told", "told.n = run.n", "told.n > 0"],
       ["the first run's end is told", "ORDER BY attempt.n DESC", "ORDER BY attempt.n"],
     ],
     unit_counts: [

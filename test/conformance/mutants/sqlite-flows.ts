@@ -174,6 +174,22 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["they outlive their parent", "OR parent IN (SELECT", "OR 0 IN (SELECT"],
     ],
   },
+  dependants: {
+    dependants_of_job: [
+      ["the jobs that wait for any job are shown", "dependency.depends_on = (", "0 < ("],
+      ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 1000"],
+    ],
+  },
+  holder: {
+    holder_of_job: [
+      [
+        "a run that has ended has a holder",
+        "AND NOT EXISTS (",
+        "AND EXISTS (SELECT 1) OR EXISTS (",
+      ],
+      ["the holder of any job is shown", "claimed.value = (", "0 < ("],
+    ],
+  },
   openDependencies: {
     open_dependencies: [
       ["the waits of all are shown", "dependency.job = (", "0 < ("],

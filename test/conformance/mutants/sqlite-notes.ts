@@ -47,7 +47,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     "runs/record.ts": [["a phase may have any number of units", "count > UNITS_MAX", "false"]],
   },
   checkpoints: {
-    phases_of_job: [["phases of others are taken", "key = :key", "1"]],
+    phases_of_job: [["phases of others are taken", "phase.key = :key", "1"]],
     ended_units: [
       ["units in progress have ended", "state > 1", "state > 0"],
       ["units of completed phases are told", "AND phase NOT IN", "AND 0 NOT IN"],
@@ -83,7 +83,9 @@ export const SQLITE_NOTE_FAULTS: Faults = {
       ["the first that was told stays", "percent = :percent,", ""],
       ["it is told for ever when it was", "at = :at", "at = at"],
     ],
+    phases_of_job: [["a phase has the start of any run", "attempt.n = phase.n", "attempt.n > 0"]],
     progress_of_job: [
+      ["the end of any run is told", "told.n = run.n", "told.n > 0"],
       ["the first run's end is told", "ORDER BY attempt.n DESC", "ORDER BY attempt.n"],
     ],
     unit_counts: [

@@ -29,7 +29,14 @@ type Beyond =
  * What retention marks and what only people read is not modelled: no command of a sequence asks for
  * it, and the conformance suites hold both stores to the same word.
  */
-type Unmodelled = "expired" | "markStale" | "remove" | "groupedStats" | "idsBetween";
+type Unmodelled =
+  | "expired"
+  | "markStale"
+  | "remove"
+  | "groupedStats"
+  | "idsBetween"
+  | "dependants"
+  | "holder";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;

@@ -5,11 +5,11 @@ import {
   LOG_CHARS_MAX,
   LOG_LINES_MAX,
   type Checkpoints,
+  type CompletedPhase,
   type JobProgress,
   type LogRecord,
   type NoteAnswer,
   type NoteBody,
-  type PhaseResult,
   type RunNote,
   type UnitCount,
   type UnitEnd,
@@ -70,7 +70,7 @@ export function keepNote(
   if (clearCheckpoints === true) Object.assign(notes, { progress: null, phases: [], units: [] });
   if (progress !== undefined) {
     const { phase, percent, overall, data } = progress;
-    notes.progress = { progress, at };
+    notes.progress = { progress, n, at };
     tell(world, "job:progress", job, JSON.stringify({ phase, percent, overall, data }));
   }
   for (const move of units) moveUnit(job, move, { n, at });
@@ -116,12 +116,15 @@ function isTooLong(lines: readonly LogRecord[]): boolean {
 }
 
 /** By the order of completion. */
-function phasesOf({ notes }: ModelJob): PhaseResult[] {
+function phasesOf({ notes, ledger }: ModelJob): CompletedPhase[] {
   return notes.phases
     .toSorted((left, right) => {
       return left.at - right.at || left.n - right.n || (left.name < right.name ? -1 : 1);
     })
-    .map(({ name, result }) => ({ name, result }));
+    .map(({ name, result, n, at }) => {
+      const runStartedAt = ledger.find((row) => row.n === n)?.startedAt ?? null;
+      return { name, result, n, at, runStartedAt };
+    });
 }
 
 /** A unit runs only while its run does. */
@@ -149,7 +152,8 @@ export function checkpoints({ jobs }: World, key: JobKey): Checkpoints {
   const failed = unitsOf(job).filter(({ phase, state }) => state === "failed" && isDone(phase));
   const counts = Object.entries(Object.groupBy(failed, ({ phase }) => phase));
   const failedUnits = Object.fromEntries(counts.map(([phase, all = []]) => [phase, all.length]));
-  return { phases: phasesOf(job), units, failedUnits, tries: triesOf(job) };
+  const results = phasesOf(job).map(({ name, result }) => ({ name, result }));
+  return { phases: results, units, failedUnits, tries: triesOf(job) };
 }
 
 /** The charges before the newest run that left something. */
@@ -162,9 +166,13 @@ function triesOf({ notes, ledger }: ModelJob): number | null {
 export function progressOf(world: World, id: JobId): JobProgress | null {
   const job = jobNamed(world, id);
   if (job === undefined) return null;
+  const { progress: told } = job.notes;
+  const row = job.ledger.find(({ n }) => n === told?.n);
+  const times = { startedAt: row?.startedAt ?? null, finishedAt: row?.finishedAt ?? null };
   return {
-    progress: job.notes.progress?.progress ?? null,
-    at: job.notes.progress?.at ?? null,
+    progress: told?.progress ?? null,
+    at: told?.at ?? null,
+    run: told === null ? null : { n: told.n, ...times },
     lastOutcome: endOf(job)?.outcome ?? null,
     phases: phasesOf(job),
     units: unitCounts(job),

@@ -48,7 +48,7 @@ export interface ModelJob {
 
 /** What runs have said. */
 export interface ModelNotes {
-  progress: { readonly progress: RunProgress; readonly at: number } | null;
+  progress: { readonly progress: RunProgress; readonly n: number; readonly at: number } | null;
   phases: (PhaseResult & { readonly n: number; readonly at: number })[];
   units: UnitRecord[];
   readonly logs: LogRecord[];

@@ -10,6 +10,7 @@ import { declareFollow } from "./follow.ts";
 import { declareList } from "./list.ts";
 import { declareLogs } from "./logs.ts";
 import { declareShow } from "./show.ts";
+import { declareUnits } from "./units.ts";
 import { declareJobVerbs } from "./verbs.ts";
 
 export function declareJobs(program: Command, shell: Shell): void {
@@ -19,6 +20,7 @@ export function declareJobs(program: Command, shell: Shell): void {
     .addHelpText("after", HELP_AFTER);
   declareList(jobs, shell);
   declareShow(jobs, shell);
+  declareUnits(jobs, shell);
   declareFollow(jobs, shell);
   declareLogs(jobs, shell, jobsAgain);
   declareExplain(jobs, shell);
@@ -32,6 +34,7 @@ Examples:
   millrace jobs list --state failed --type email
   millrace jobs list --state pending --tag campaign=autumn -o json
   millrace jobs show 01JCR5M4X2E8T9V6B3N7K0QWAZ
+  millrace jobs units 01JCR5M4X2E8T9V6B3N7K0QWAZ --state failed
   millrace jobs follow 01JCR5M4X2E8T9V6B3N7K0QWAZ      follow the job to its end
   millrace jobs logs 01JCR5M4X2E8T9V6B3N7K0QWAZ        print its log lines
   millrace jobs explain 01JCR5M4X2E8T9V6B3N7K0QWAZ     explain why it does not run

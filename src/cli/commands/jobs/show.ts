@@ -1,12 +1,21 @@
-/** `millrace jobs show`: shows one job and all its runs. */
+/** `millrace jobs show`: shows all facts about one job. */
 import type { Command } from "commander";
 import type { AttemptView, JobView, Millrace } from "../../../api/client.ts";
+import type { JobDetails, JobLinks, JobWorkerView } from "../../../api/details.ts";
+import type { PhaseView, ProgressView, UnitView } from "../../../api/progress.ts";
+import { formatDuration } from "../../../core/duration.ts";
+import { systemClock } from "../../../lib/system.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { LogReader, shownMissed, type NewLines } from "../../follow/log-lines.ts";
 import { databaseOption, outputOption } from "../../terminal/options.ts";
 import { errorOf, json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
 import { withJob, type Shell } from "../../shell.ts";
+import { unitCounts } from "../../unit-words.ts";
+import { jobsAgain } from "./again.ts";
 import { shownLines } from "./logs.ts";
+
+/** The runs that the table shows, the newest ones; `-o json` has them all. */
+const RUNS_MAX = 50;
 
 interface JobShowOptions {
   readonly db: string;
@@ -17,46 +26,51 @@ interface JobShowOptions {
 export function declareShow(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("show <id>")
-    .description("Show a job and all its runs.")
+    .description("Show a job: its state, phases, units, worker, keys, links and runs.")
     .option("--logs", "also show its log lines")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (text: string, options: JobShowOptions) => {
+    .action(async (text: string, options: JobShowOptions, command: Command) => {
       await withJob(options.db, text, async (mill, id) => {
-        const job = await mill.jobs.get(id);
-        const attempts = await mill.jobs.attempts(id);
+        const details = await mill.jobs.details(id);
         const log = options.logs === true ? await new LogReader(mill.jobs, id).next() : null;
-        const logs = log === null ? {} : { logs: log.lines };
         if (options.output === "json") {
-          terminal.out(json({ job, attempts, ...logs }));
+          terminal.out(json({ ...details, ...(log === null ? {} : { logs: log.lines }) }));
           return;
         }
-        const sheet = shownJob(job, attempts, await waitsFor(mill, job));
-        terminal.out(`${sheet}${log === null ? "" : shownLog(log)}`);
+        const moreUnits = jobsAgain(`units ${id} --state failed`, command);
+        const parts = [
+          sheetOf(details, await waitOf(mill, details.job)),
+          phasesOf(details.progress),
+          failedUnitsOf(details, moreUnits),
+          runsOf(details),
+          ...(log === null ? [] : [logOf(log)]),
+        ];
+        terminal.out(parts.filter((part) => part !== "").join("\n"));
       });
       end(EXIT.success);
     });
 }
 
-function shownLog({ missed, lines }: NewLines): string {
-  const gone = missed === 0 ? "" : `${shownMissed(missed)}\n`;
-  return `\n${gone}${lines.length === 0 ? "No log lines.\n" : shownLines(lines)}`;
-}
-
-/** The dependencies of the job, or the job that holds its concurrency key. */
-async function waitsFor(mill: Millrace, { id, state }: JobView): Promise<string | null> {
+/** Why a waiting job waits: for other jobs, or for the job that holds its concurrency key. */
+async function waitOf(mill: Millrace, { id, state }: JobView): Promise<string | null> {
   if (state !== "scheduled" && state !== "queued") return null;
   const { reason, sentence } = await mill.jobs.explain(id);
   return reason === "after" || reason === "key" ? sentence : null;
 }
 
-function shownJob(job: JobView, attempts: readonly AttemptView[], waits: string | null): string {
+function sheetOf({ job, progress, ...links }: JobDetails, wait: string | null): string {
+  const { worker, waitsFor, awaitedBy, children } = links;
+  const { units } = progress;
   const tags = Object.entries(job.tags).map(([name, value]) => `${name}=${value}`);
-  const sheet = properties([
+  return properties([
     ["id", job.id],
     ["type", job.type],
     ["state", job.state],
+    ["progress", progressWords(progress)],
+    ["units", units.total === 0 ? null : `${units.total} (${unitCounts(units)})`],
     ["attempts", `${job.attempts} of ${job.maxAttempts}`],
+    ["worker", worker === null ? null : workerWords(worker)],
     ["tenant", job.tenant],
     ["lane", job.lane],
     ["priority", String(job.priority)],
@@ -68,11 +82,14 @@ function shownJob(job: JobView, attempts: readonly AttemptView[], waits: string 
     ["finished", timeOf(job.finishedAt)],
     ["correlation", job.correlationId],
     ["parent", job.parentId],
+    ["children", children.count === 0 ? null : countWords(children)],
     ["repeats", job.retryOf],
     ["idempotency key", job.idempotencyKey],
     ["dedup key", job.dedupKey],
     ["concurrency key", job.concurrencyKey],
-    ["waits", waits],
+    ["waits", wait],
+    ["waits for", linkWords(waitsFor)],
+    ["awaited by", linkWords(awaitedBy)],
     ["tags", tags.length === 0 ? null : tags.join(", ")],
     ["payload", JSON.stringify(job.payload)],
     ["damaged", job.damaged?.join(", ") ?? null],
@@ -80,19 +97,87 @@ function shownJob(job: JobView, attempts: readonly AttemptView[], waits: string 
     ["error", job.error === null ? null : `${job.error.name}: ${job.error.message}`],
     ["cancelled", job.cancelReason],
   ]);
-  return attempts.length === 0 ? sheet : `${sheet}\n${shownAttempts(attempts)}`;
 }
 
-function shownAttempts(attempts: readonly AttemptView[]): string {
-  return table(
-    ["RUN", "OUTCOME", "STARTED", "FINISHED", "WORKER", "ERROR"],
-    attempts.map((attempt) => [
-      String(attempt.number),
-      attempt.outcome,
-      timeOf(attempt.startedAt) ?? "",
-      attempt.finishedAt.toISOString(),
-      attempt.worker ?? "",
-      errorOf(attempt.error),
-    ]),
-  );
+function progressWords({ percent, phase }: ProgressView): string {
+  return `${Math.floor(percent)} %${phase === null ? "" : `, phase ${phase}`}`;
+}
+
+function workerWords({ id, host, pid, isAlive, heartbeatAgoMs }: JobWorkerView): string {
+  const silent = isAlive ? "" : "silent, ";
+  return `${id} (${host}, pid ${pid}), ${silent}heartbeat ${formatDuration(heartbeatAgoMs)} ago`;
+}
+
+function countWords({ count, atLeast }: JobDetails["children"]): string {
+  return atLeast ? `at least ${count}` : String(count);
+}
+
+function linkWords({ ids, more }: JobLinks): string | null {
+  return ids.length === 0 ? null : `${ids.join(", ")}${more ? " and more" : ""}`;
+}
+
+function phasesOf({ phases }: ProgressView): string {
+  if (phases.length === 0) return "";
+  const rows = phases.map((phase) => [
+    phase.name,
+    phase.state,
+    timeIn(phase.startedAt, phase.finishedAt, phase.state),
+    unitCounts(phase.units),
+  ]);
+  return table(["PHASE", "STATE", "TIME", "UNITS"], rows);
+}
+
+/** The time that a phase or a run took, or has taken so far. */
+function timeIn(from: Date | null, to: Date | null, state: PhaseView["state"] = "running"): string {
+  if (from === null || (to === null && state !== "running")) return "";
+  return formatDuration(Math.max(0, (to?.getTime() ?? systemClock.now()) - from.getTime()));
+}
+
+function failedUnitsOf({ failedUnits: units, progress }: JobDetails, all: string): string {
+  if (units.length === 0) return "";
+  const more = progress.units.failed - units.length;
+  const rest = more > 0 ? `${more} more failed units: ${all}\n` : "";
+  return `${table(["FAILED UNIT", "PHASE", "AT", "ERROR"], units.map(unitRow))}${rest}`;
+}
+
+function unitRow({ key, phase, at, error }: UnitView): string[] {
+  return [key, phase ?? "", at.toISOString(), errorOf(error)];
+}
+
+/** The newest runs, oldest first, and the present one at the end. */
+function runsOf({ job, attempts, worker }: JobDetails): string {
+  const shown = attempts.slice(-RUNS_MAX).map(attemptRow);
+  const last = attempts.at(-1)?.number ?? 0;
+  const present =
+    job.state === "running" && job.startedAt !== null
+      ? [presentRow(last + 1, job.startedAt, worker)]
+      : [];
+  if (shown.length + present.length === 0) return "";
+  const earlier = attempts.length - shown.length;
+  const headings = ["RUN", "OUTCOME", "STARTED", "FINISHED", "TIME", "WORKER", "ERROR"];
+  const cut = earlier > 0 ? `${earlier} earlier runs are not shown.\n` : "";
+  return `${cut}${table(headings, [...shown, ...present])}`;
+}
+
+function attemptRow(attempt: AttemptView): string[] {
+  const { startedAt, finishedAt } = attempt;
+  return [
+    String(attempt.number),
+    attempt.outcome,
+    timeOf(startedAt) ?? "",
+    finishedAt.toISOString(),
+    timeIn(startedAt, finishedAt),
+    attempt.worker ?? "",
+    errorOf(attempt.error),
+  ];
+}
+
+function presentRow(number: number, startedAt: Date, worker: JobWorkerView | null): string[] {
+  const id = worker?.id ?? "";
+  return [String(number), "running", startedAt.toISOString(), "", timeIn(startedAt, null), id, ""];
+}
+
+function logOf({ missed, lines }: NewLines): string {
+  const gone = missed === 0 ? "" : `${shownMissed(missed)}\n`;
+  return `${gone}${lines.length === 0 ? "No log lines.\n" : shownLines(lines)}`;
 }

@@ -48,6 +48,7 @@ export interface QueryRows {
   lock_dependants: { readonly key: number; };
   spoilt_dependants: { readonly key: number; readonly id: JobId | null; readonly state: number | null; };
   let_go_on: { readonly count: number; };
+  dependants_of_job: { readonly id: JobId; };
   open_dependencies: { readonly id: JobId; };
   find_bodies: BodyRow;
   states_of: { readonly id: JobId; readonly state: number; };
@@ -155,10 +156,10 @@ export interface QueryRows {
   put_units: { readonly key: number; readonly phase: string; };
   crowded_phases: { readonly key: number; readonly phase: string; };
   insert_phases: { readonly key: number; readonly name: string; };
-  phases_of_job: { readonly name: string; readonly result: string | null; };
+  phases_of_job: { readonly name: string; readonly result: string | null; readonly n: number; readonly at: number; readonly run_started_at: number | null; };
   ended_units: { readonly phase: string; readonly unit: string; readonly state: number; readonly result: string | null; readonly error: string | null; };
   checkpoints_of_job: { readonly failed: string | null; readonly tries: number | null; };
-  progress_of_job: { readonly key: number; readonly phase: string | null; readonly phases: string | null; readonly percent: number | null; readonly overall: number | null; readonly data: string | null; readonly at: number | null; readonly last_outcome: number | null; };
+  progress_of_job: { readonly key: number; readonly phase: string | null; readonly phases: string | null; readonly percent: number | null; readonly overall: number | null; readonly data: string | null; readonly at: number | null; readonly n: number | null; readonly run_started_at: number | null; readonly run_finished_at: number | null; readonly last_outcome: number | null; };
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: JobId; readonly phase: string; readonly unit: string; readonly at: number; };
@@ -172,6 +173,7 @@ export interface QueryRows {
   lock_worker: { readonly id: JobId; };
   silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number; };
   worker_lives: { readonly lives: boolean; };
+  holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
   list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly quiet: boolean; readonly running: number; readonly buffered: number; };
   overdue_runs: { readonly number: number; readonly secret: string; readonly key: number; readonly n: number; readonly limit_ms: number; readonly ran_ms: number; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
 }
@@ -215,6 +217,7 @@ export interface QueryParameters {
   drop_dependencies: readonly ["keys", "jobs", "others"];
   let_go_on: readonly ["now", "jobs"];
   delete_finished_dependency: readonly ["keys", "strays"];
+  dependants_of_job: readonly ["id", "limit"];
   open_dependencies: readonly ["id", "limit"];
   enqueue_alike: readonly ["ids", "payloads", "type", "tenant", "lane", "category", "priority", "due_at", "delay_ms", "max_attempts", "timeout_ms", "payload_version", "correlation", "parent", "concurrency", "webhook", "tags", "created_by", "flags", "now", "protocol", "word", "channel"];
   enqueue: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol"];
@@ -378,6 +381,7 @@ export interface QueryParameters {
   silent_workers: readonly ["now", "limit"];
   worker_lives: readonly ["now", "id"];
   quiet_worker: readonly ["id"];
+  holder_of_job: readonly ["now", "id"];
   list_workers: readonly ["now", "limit"];
   overdue_runs: readonly ["now", "worker", "slack_ms"];
 }
@@ -517,6 +521,11 @@ export const queries: {
   delete_finished_dependency: {
     text: "DELETE FROM millrace.finished_dependency AS ended\nWHERE (\n      ended.key = ANY ($1::bigint[])\n      AND (\n          SELECT link.job FROM millrace.dependency AS link WHERE link.depends_on = ended.key LIMIT 1\n      ) IS NULL\n  )\n   OR ended.key = ANY ($2::bigint[])",
     parameters: ["keys","strays"],
+    timeout: "answer",
+  },
+  dependants_of_job: {
+    text: "SELECT waiting.id\nFROM millrace.dependency AS dependency\nJOIN millrace.job AS waiting ON waiting.key = dependency.job\nWHERE dependency.depends_on = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\nORDER BY dependency.job\nLIMIT $2::integer",
+    parameters: ["id","limit"],
     timeout: "answer",
   },
   open_dependencies: {
@@ -1200,7 +1209,7 @@ export const queries: {
     timeout: "answer",
   },
   phases_of_job: {
-    text: "SELECT name, result\nFROM millrace.phase\nWHERE key = $1::bigint\nORDER BY at, n, name COLLATE \"C\"",
+    text: "SELECT phase.name, phase.result, phase.n, millrace.ms_of(phase.at) AS at,\n       millrace.ms_of(attempt.started_at) AS run_started_at\nFROM millrace.phase AS phase\nLEFT JOIN millrace.attempt AS attempt ON attempt.key = phase.key AND attempt.n = phase.n\nWHERE phase.key = $1::bigint\nORDER BY phase.at, phase.n, phase.name COLLATE \"C\"",
     parameters: ["key"],
     timeout: "answer",
   },
@@ -1215,7 +1224,7 @@ export const queries: {
     timeout: "answer",
   },
   progress_of_job: {
-    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,\n       millrace.ms_of(run.at) AS at,\n       (\n           SELECT attempt.outcome\n           FROM millrace.attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace.job AS job\nLEFT JOIN millrace.run AS run ON run.key = job.key\nWHERE job.key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)",
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,\n       millrace.ms_of(run.at) AS at, run.n,\n       millrace.ms_of(told.started_at) AS run_started_at,\n       millrace.ms_of(told.finished_at) AS run_finished_at,\n       (\n           SELECT attempt.outcome\n           FROM millrace.attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace.job AS job\nLEFT JOIN millrace.run AS run ON run.key = job.key\nLEFT JOIN millrace.attempt AS told ON told.key = run.key AND told.n = run.n\nWHERE job.key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)",
     parameters: ["id"],
     timeout: "answer",
   },
@@ -1332,6 +1341,11 @@ export const queries: {
   quiet_worker: {
     text: "UPDATE millrace.worker\nSET quiet = true\nWHERE id = $1::uuid",
     parameters: ["id"],
+    timeout: "answer",
+  },
+  holder_of_job: {
+    text: "SELECT worker.id, worker.host, worker.pid, worker.beat_ms,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(worker.renewed_at)\n           AS beat_ago_ms\nFROM (SELECT key FROM millrace.job_name WHERE id = $2::uuid) AS named\nJOIN millrace.lease AS lease\n    ON named.key >= lease.low AND named.key <= lease.high AND lease.keys @> ARRAY[named.key]\nJOIN millrace.worker AS worker ON worker.id = lease.worker\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace.attempt AS ended\n    WHERE ended.key = named.key\n      AND ended.n = lease.ns[array_position(lease.keys, named.key)]\n)\nORDER BY lease.number DESC\nLIMIT 1",
+    parameters: ["now","id"],
     timeout: "answer",
   },
   list_workers: {

@@ -42,6 +42,7 @@ export interface QueryRows {
   dependants_of: { readonly job: number; readonly tolerant: 0 | 1; };
   take_dependant: WaitingRow;
   dependencies_after: { readonly job: number; readonly depends_on: number; readonly is_over: 0 | 1; };
+  dependants_of_job: { readonly id: Uint8Array; };
   open_dependencies: { readonly id: Uint8Array; };
   least_protocol: { readonly protocol: number; };
   find_body: { readonly key: number; readonly type: number; readonly tenant: number; readonly payload: string | null; };
@@ -141,10 +142,10 @@ export interface QueryRows {
   jobs_by_keys: ShownJobRow;
   insert_stale: { readonly key: number; };
   count_units: { readonly count: number; };
-  phases_of_job: { readonly name: string; readonly result: string | null; };
+  phases_of_job: { readonly name: string; readonly result: string | null; readonly n: number; readonly at: number; readonly run_started_at: number | null; };
   ended_units: { readonly phase: string; readonly unit: string; readonly state: number; readonly result: string | null; readonly error: string | null; };
   checkpoints_of_job: { readonly failed: string | null; readonly tries: number | null; };
-  progress_of_job: { readonly key: number; readonly phase: string | null; readonly phases: string | null; readonly percent: number | null; readonly overall: number | null; readonly data: string | null; readonly at: number | null; readonly last_outcome: number | null; };
+  progress_of_job: { readonly key: number; readonly phase: string | null; readonly phases: string | null; readonly percent: number | null; readonly overall: number | null; readonly data: string | null; readonly at: number | null; readonly n: number | null; readonly run_started_at: number | null; readonly run_finished_at: number | null; readonly last_outcome: number | null; };
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: Uint8Array; readonly phase: string; readonly unit: string; readonly at: number; };
@@ -156,6 +157,7 @@ export interface QueryRows {
   worker_lives: { readonly lives: 0 | 1; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
   list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; };
+  holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly renewed_at: number; readonly beat_ms: number; };
 }
 
 /** The rows of queries that are read as arrays, in the order of the columns. */
@@ -211,6 +213,7 @@ export interface QueryParameters {
   dependants_of: readonly ["depends_on", "limit"];
   take_dependant: readonly ["key"];
   dependencies_after: readonly ["job", "depends_on", "limit"];
+  dependants_of_job: readonly ["id", "limit"];
   open_dependencies: readonly ["id", "limit"];
   least_protocol: readonly [];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
@@ -385,6 +388,7 @@ export interface QueryParameters {
   worker_lives: readonly ["now", "id"];
   leases_of_worker: readonly ["worker"];
   list_workers: readonly ["limit"];
+  holder_of_job: readonly ["id"];
   quiet_worker: readonly ["id"];
 }
 
@@ -569,6 +573,10 @@ export const queries: {
   dependencies_after: {
     text: "SELECT dependency.job, dependency.depends_on,\n       EXISTS (\n           SELECT 1\n           FROM millrace_attempt AS ended\n           WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n       ) OR NOT EXISTS (\n           SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on\n       ) AS is_over\nFROM millrace_dependency AS dependency\nWHERE (dependency.job, dependency.depends_on) > (?1, ?2)\nORDER BY dependency.job, dependency.depends_on\nLIMIT ?3",
     parameters: ["job","depends_on","limit"],
+  },
+  dependants_of_job: {
+    text: "SELECT waiting.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS waiting ON waiting.key = dependency.job\nWHERE dependency.depends_on = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY dependency.job\nLIMIT ?2",
+    parameters: ["id","limit"],
   },
   open_dependencies: {
     text: "SELECT parent.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
@@ -1175,7 +1183,7 @@ export const queries: {
     parameters: ["key"],
   },
   phases_of_job: {
-    text: "SELECT name, result\nFROM millrace_phase\nWHERE key = ?1\nORDER BY at, n, name",
+    text: "SELECT phase.name, phase.result, phase.n, phase.at, attempt.started_at AS run_started_at\nFROM millrace_phase AS phase\nLEFT JOIN millrace_attempt AS attempt ON attempt.key = phase.key AND attempt.n = phase.n\nWHERE phase.key = ?1\nORDER BY phase.at, phase.n, phase.name",
     parameters: ["key"],
   },
   ended_units: {
@@ -1187,7 +1195,7 @@ export const queries: {
     parameters: ["key"],
   },
   progress_of_job: {
-    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.key = (SELECT key FROM millrace_job_name WHERE id = ?1)",
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at, run.n,\n       told.started_at AS run_started_at, told.finished_at AS run_finished_at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nLEFT JOIN millrace_attempt AS told ON told.key = run.key AND told.n = run.n\nWHERE job.key = (SELECT key FROM millrace_job_name WHERE id = ?1)",
     parameters: ["id"],
   },
   unit_counts: {
@@ -1265,6 +1273,10 @@ export const queries: {
   list_workers: {
     text: "SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, renewed_at, beat_ms,\n       beats, quiet\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
     parameters: ["limit"],
+  },
+  holder_of_job: {
+    text: "SELECT worker.id, worker.host, worker.pid, worker.renewed_at, worker.beat_ms\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN millrace_worker AS worker ON worker.id = lease.worker\nWHERE claimed.value = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n  )\nORDER BY lease.number DESC\nLIMIT 1",
+    parameters: ["id"],
   },
   quiet_worker: {
     text: "UPDATE millrace_worker\nSET quiet = 1\nWHERE id = ?1",

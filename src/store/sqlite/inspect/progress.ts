@@ -13,7 +13,6 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type {
   Checkpoints,
   JobProgress,
-  PhaseResult,
   UnitRecordFilter,
   UnitHolder,
   UnitName,
@@ -25,20 +24,15 @@ const PAGE_MAX = 1_000;
 
 export function checkpoints({ sql }: Session, key: JobKey): Checkpoints {
   const totals = sql.get("checkpoints_of_job", { key }) ?? { failed: null, tries: null };
-  const phases = sql.all("phases_of_job", { key }).map(phaseResult);
+  const phases = sql.all("phases_of_job", { key });
   return decodeCheckpoints(totals, phases, sql.all("ended_units", { key }));
-}
-
-/** A plain object: rows of the driver have no prototype. */
-function phaseResult({ name, result }: PhaseResult): PhaseResult {
-  return { name, result };
 }
 
 export function progress({ sql }: Session, id: JobId): JobProgress | null {
   const row = sql.get("progress_of_job", { id: idBytes(id) });
   if (row === undefined) return null;
   const { key } = row;
-  const phases = sql.all("phases_of_job", { key }).map(phaseResult);
+  const phases = sql.all("phases_of_job", { key });
   const counts = sql.all("unit_counts", { key }).map((count) => ({ ...count }));
   return jobProgress(row, phases, counts);
 }
