@@ -348,7 +348,9 @@ export const POSTGRES_FAULTS: Faults = {
       ["the position itself is repeated", "position >", "position >="],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
-    facts_of_keys: [["others are taken for them", "= named.key", "= named.key + 1"]],
+    facts_of_keys: [
+      ["others are taken for them", "job.key = named.key", "job.key = named.key + 1"],
+    ],
   },
   prune: {
     prune_jobs: [
