@@ -143,7 +143,9 @@ function projectWithImports(): Project {
 
 /** What a worker answers to this job. */
 async function greeting(project: Project, ...payload: readonly string[]): Promise<string> {
-  return (await project.start("enqueue", "greet", ...payload, "--follow").ended).stdout;
+  // The job file may be broken: the worker runs the last good one.
+  const words = ["enqueue", "greet", ...payload, "--no-jobs", "--follow"];
+  return (await project.start(...words).ended).stdout;
 }
 
 /** Hears what a program says on stderr. */

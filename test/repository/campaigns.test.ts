@@ -45,7 +45,9 @@ describe("the campaigns", () => {
 
 describe("the projects", () => {
   test("run every test file once: units, parts together, whole programs (001-41)", () => {
-    const files = globSync("{src,test,examples}/**/*.test.ts", { cwd: root });
+    const found = globSync("{src,test,examples}/**/*.test.ts", { cwd: root });
+    // Packages of the examples and of the transaction libraries have tests of their own.
+    const files = found.filter((file) => !file.includes("node_modules"));
     const homes = new Map(
       files.map((file) => [
         file,
