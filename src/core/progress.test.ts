@@ -17,7 +17,7 @@ describe("the progress of a running phase", () => {
     ["nothing that is known", 0, 0, 0, 0],
     ["what the handler reports", 12.5, 0, 0, 12.5],
     ["the share of its units, rounded down", 0, 3, 8, 37],
-    ["what the handler reports, whatever its units do", 80, 3, 8, 80],
+    ["what the handler reports, before its units", 80, 3, 8, 80],
     ["less than 100 while it may add units", 0, 8, 8, 99],
     ["no more than that", 0, 9, 8, 99],
   ])("is %s", (_, reported, ended, total, percent) => {

@@ -37,7 +37,7 @@ export function percentOfPhase({ reported, units: { ended, total } }: PhaseWork)
   return clamp(Math.floor((ended / total) * 100), 0, UNITS_PERCENT_MAX);
 }
 
-/** The percent to show for a job: a completed job is at 100, whatever its runs have reported. */
+/** The percent to show for a job: a completed job is always at 100. */
 export function shownPercent(state: State, stored: number | null): number {
   return state === "completed" || state === "completed_with_errors" ? 100 : (stored ?? 0);
 }

@@ -12,7 +12,7 @@
  * An answer without a job is believed until the next wake-up or poll. So a claim that finds nothing
  * and may not rescan yet asks for a wake-up at the time of the rescan. A lock that this process has
  * released, or a job that it has returned, is a sure sign of a job below the marks: the next claim
- * that finds nothing rescans whatever the budget.
+ * that finds nothing rescans beyond the budget.
  */
 import type { WakeUp } from "../store.ts";
 

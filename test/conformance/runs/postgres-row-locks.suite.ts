@@ -204,7 +204,7 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
     });
   });
 
-  describe("startPrefetched while somebody requests a cancel", () => {
+  describe("startPrefetched while a caller requests a cancel", () => {
     test("waits for the request, and does not start the job (I8)", async () => {
       await using db = await open();
       const [goes, stays] = await add(db.store, {}, {});
