@@ -86,6 +86,24 @@ describe("the times of phases", () => {
     ]);
   });
 
+  test("start with the run for its first phase", () => {
+    const none = { completed: new Set<string>(), current: "download" };
+    const times = phaseTimes(phaseStates({ ...facts, ...none }), {
+      completed: new Map(),
+      run,
+      current: "download",
+    });
+    expect(times[0]).toEqual({ startedAt: 100, finishedAt: null });
+  });
+
+  test("are unknown for a phase that an interrupted run will repeat", () => {
+    const times = phaseTimes(
+      phaseStates({ ...facts, state: "queued", lastOutcome: "interrupted" }),
+      { completed: new Map(), run: { ...run, finishedAt: 190 }, current: "process" },
+    );
+    expect(times[1]).toEqual({ startedAt: null, finishedAt: null });
+  });
+
   test("do not include the time between two runs", () => {
     const times = phaseTimes(
       phaseStates({ ...facts, completed: new Set(["download", "process"]), current: "upload" }),
