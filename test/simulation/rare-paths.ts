@@ -19,6 +19,8 @@ export const RARE_PATHS: readonly string[] = [
   "buffered job went back",
   "buffered job cancelled",
   "stale start refused",
+  "job that waits for a slot is to end",
+  "run ended before its handler was called",
   "held behind a gate",
   "paused again",
   "endless pause given an end",

@@ -301,6 +301,8 @@ export class Answers {
       }
       this.#checkEnd(item, row, job);
       this.#checkOwnEnd(item, job);
+      const hasBegun = this.starts.get(job.id)?.includes(lease.number) === true;
+      if (!hasBegun) count("run ended before its handler was called");
     });
   }
 

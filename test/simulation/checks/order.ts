@@ -63,7 +63,9 @@ function isKeyTaken(
   if (locks.has(`${left.tenant}.${left.concurrency}`)) return true;
   return waiting.some((other) => {
     const isSameKey = other.tenant === left.tenant && other.concurrency === left.concurrency;
-    const goesFirst = other.lane !== left.lane || comesBefore(other, left);
+    // Within a priority, jobs that have crashed before come first.
+    const isCrashed = other.crashes > 0 && other.priority <= left.priority;
+    const goesFirst = other.lane !== left.lane || isCrashed || comesBefore(other, left);
     return taken.has(other.key) && isSameKey && goesFirst;
   });
 }

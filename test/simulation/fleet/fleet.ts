@@ -10,6 +10,7 @@ import { VERBS } from "../../../src/store/verbs.ts";
 import { Answers, textOf } from "../checks/answers.ts";
 import { Effects, type Actor } from "./effects.ts";
 import type { Report } from "../checks/invariants.ts";
+import { MarkedRuns } from "../checks/marked-runs.ts";
 import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
 import { SideBySide } from "./side-by-side.ts";
 import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
@@ -21,6 +22,8 @@ import type { Process, World } from "./world.ts";
 
 const POLL_MS = 1_000;
 const RESTART_MS = 300;
+/** The slots of the lane `fast`. */
+const FAST_SLOTS = 1;
 
 /** A worker, and the role whose jobs only this worker takes. */
 export interface RoleWorker {
@@ -62,6 +65,7 @@ export class Fleet {
   readonly members = new Map<string, Member>();
   readonly answers: Answers;
   readonly effects: Effects;
+  readonly marked: MarkedRuns;
   readonly #parts: FleetParts;
   /** How runs of pipelines go, by job and fence. */
   readonly #courses = new Map<string, Behaviour>();
@@ -79,6 +83,7 @@ export class Fleet {
     this.#parts = parts;
     this.answers = new Answers(parts);
     this.effects = new Effects(parts);
+    this.marked = new MarkedRuns(parts);
     this.#sideBySide = new SideBySide(parts);
   }
 
@@ -153,7 +158,7 @@ export class Fleet {
         .phase(publish, (payload, ctx) => phase(process, payload, ctx, publish)),
     );
     const jobs = [...plain, ...phased];
-    const lanes = { fast: 1, general: slots };
+    const lanes = { fast: FAST_SLOTS, general: slots };
     const times = { lease: leaseMs, poll: POLL_MS, grace: graceMs };
     const retention = this.#parts.retention.options;
     const options = { jobs, lanes, batch, ...times, preset: PRESET, retention };
@@ -223,6 +228,7 @@ export class Fleet {
             const answer: unknown = await call(args);
             this.answers.answered(process, verb, args, answer);
             await process.sleep(this.#delay(), `${verb} answers`);
+            this.marked.delivered(verb, args, answer);
             return answer;
           } catch (error) {
             this.answers.refused(process, verb, args, error);
@@ -298,9 +304,23 @@ export class Fleet {
       return member.process === process && member.hasStopped;
     });
     this.answers.began({ id, fence, hasStopped }, behaviour, payload);
+    this.marked.began(id, fence);
+    this.#checkSlots(process);
     world.note(`handler ${payload.token} ${behaviour} fence ${fence}`);
     count(`handler: ${behaviour}`);
     return behaviour;
+  }
+
+  /** A process has as many handlers as slots, without those that were told to stop. */
+  #checkSlots(process: Process): void {
+    const { slots, workersPerProcess } = this.#parts.plan;
+    const handlers = [...this.underWay.values()].filter(({ actor, signal }) => {
+      return actor.process === process && !signal.aborted;
+    });
+    const most = (slots + FAST_SLOTS) * workersPerProcess;
+    if (handlers.length >= most) {
+      this.violate("I22", `${process.name} has ${most} slots, and ${handlers.length + 1} runs`);
+    }
   }
 
   /** Notes that the run works, and works under the key of its job. */

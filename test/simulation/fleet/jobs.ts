@@ -51,7 +51,8 @@ export const contracts = [
   defineJob({
     type: "gamma",
     payload: typed<Payload>(),
-    timeout: "20s",
+    // Long enough to be marked as started before there is a slot.
+    timeout: "1m",
     lane: "slow",
     category: "rare",
   }),

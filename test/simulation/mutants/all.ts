@@ -6,6 +6,7 @@
  */
 import { crowdMutants } from "./crowds.ts";
 import { flowMutants } from "./flows.ts";
+import { markMutants } from "./marks.ts";
 import { outageMutants } from "./outages.ts";
 
 export interface Mutant {
@@ -306,5 +307,6 @@ export const mutants: readonly Mutant[] = [
   },
   ...flowMutants,
   ...crowdMutants,
+  ...markMutants,
   ...outageMutants,
 ];

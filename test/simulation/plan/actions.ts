@@ -9,6 +9,7 @@ import { textOf } from "../checks/answers.ts";
 import type { Member } from "../fleet/fleet.ts";
 import { Draw } from "./draw.ts";
 import { FLOW_OPERATIONS, someDependencies } from "./flow-actions.ts";
+import { MARK_OPERATIONS } from "./mark-actions.ts";
 import { contracts, type Payload } from "../fleet/jobs.ts";
 import type { Pauses } from "../checks/pauses.ts";
 import { isPipeline } from "../fleet/pipelines.ts";
@@ -128,6 +129,7 @@ function losePower({ fleet, watch, restart }: ActionContext, restartMs: number):
 
 const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   ...FLOW_OPERATIONS,
+  ...MARK_OPERATIONS,
   enqueue: (context, { client }, draw) => enqueue(context, client, draw, {}),
   enqueueDelayed: (context, { client }, draw) =>
     enqueue(context, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),

@@ -74,7 +74,8 @@ export const BEHAVIOURS = [
   "family",
 ] as const;
 
-export type Operation = (typeof OPERATIONS)[number];
+/** `endWaiting` is drawn apart: jobs that wait for a slot are ended. */
+export type Operation = (typeof OPERATIONS)[number] | "endWaiting";
 /** `outage` is drawn apart: no process can write, and perhaps none can read. */
 export type Fault = (typeof FAULTS)[number] | "outage";
 export type Behaviour = (typeof BEHAVIOURS)[number];
@@ -112,6 +113,7 @@ const ACTIONS_DEFAULT = 40;
 const DICE_PER_ACTION = 12;
 const BURST_MS = 400;
 const OUTAGE_SHARE = 0.3;
+const MARKS_SHARE = 0.3;
 
 export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
   const source = seededDice(seed * 31 + 17);
@@ -162,7 +164,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     retention: pick(RETENTIONS),
     workersPerProcess: pick([1, 1, 2]),
     lengthMs,
-    actions: [...actions, ...outagesOf(seed, lengthMs)].toSorted(
+    actions: [...actions, ...outagesOf(seed, lengthMs), ...marksOf(seed, lengthMs)].toSorted(
       (left, right) => left.atMs - right.atMs,
     ),
   };
@@ -174,6 +176,17 @@ function outagesOf(seed: number, lengthMs: number): readonly Action[] {
   if (source.random() > OUTAGE_SHARE) return [];
   const dice = Array.from({ length: 4 }, () => Math.floor(source.random() * 1_000) / 1_000);
   return [{ atMs: Math.floor((source.random() * lengthMs) / 2), kind: "outage", dice }];
+}
+
+/** The same for jobs that wait for a slot. */
+function marksOf(seed: number, lengthMs: number): readonly Action[] {
+  const source = seededDice(seed * 41 + 3);
+  if (source.random() > MARKS_SHARE) return [];
+  const dice = Array.from(
+    { length: DICE_PER_ACTION },
+    () => Math.floor(source.random() * 1_000) / 1_000,
+  );
+  return [{ atMs: Math.floor((source.random() * lengthMs) / 2), kind: "endWaiting", dice }];
 }
 
 /** Those that go well weigh as much as the troubles together, so that there is a flow at all. */
