@@ -8,8 +8,6 @@ export interface Mix {
   /** Jobs that ran, or were cancelled, after others. */
   readonly flows: number;
   readonly logLines: number;
-  /** Lines that a worker sent again because the answer was lost. */
-  readonly repeatedLines: number;
   readonly pipelines: number;
   /** Units with a stored result. */
   readonly units: number;
@@ -28,9 +26,6 @@ export function mixOf(voyages: readonly Voyage[]): Mix {
     lockedUnits,
     flows: jobs.filter(({ asked }) => asked?.after !== undefined).length,
     logLines: jobs.reduce((sum, { logs }) => sum + (logs?.length ?? 0), 0),
-    repeatedLines: jobs.reduce((sum, { logs = [] }) => {
-      return sum + logs.length - new Set(logs.map(({ message }) => message)).size;
-    }, 0),
     pipelines: jobs.filter((job) => job.units !== undefined).length,
     units: units.flat().length,
     resumed: units.filter((of) => new Set(of.map(({ fence }) => fence)).size > 1).length,
@@ -40,7 +35,7 @@ export function mixOf(voyages: readonly Voyage[]): Mix {
 export function mixLine(mix: Mix): string {
   return (
     `${mix.lockedRuns} runs under keys, ${mix.flows} jobs after others, ` +
-    `${mix.logLines} log lines (${mix.repeatedLines} repeated), ` +
+    `${mix.logLines} log lines, ` +
     `${mix.pipelines} pipelines with ${mix.units} units (${mix.lockedUnits} starts under locks), ` +
     `${mix.resumed} resumed among their units`
   );

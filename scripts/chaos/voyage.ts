@@ -79,8 +79,7 @@ export async function sail(options: VoyageOptions): Promise<Voyage> {
   const cancels = new LogReader<Cancel>(fleet.path("cancels")).lines();
   let history: History = { acks: [], ledger: [], leaseMs: 0 };
   const ending = await fleet.finish((seen) => {
-    const mayRepeat = scene.store === "postgres";
-    history = inTrueTime({ ...seen, cancels, ailments, mayRepeat }, startedAt);
+    history = inTrueTime({ ...seen, cancels, ailments }, startedAt);
     if (hasStoreJumped(scene, rounds)) history = timeless(history);
     return history;
   });

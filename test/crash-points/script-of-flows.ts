@@ -92,8 +92,11 @@ async function* runUnderKeys(store: SqliteJobStore, { worker }: Scene): AsyncGen
   yield did("release another of a free key");
 }
 
+let turns = 0;
+
 function said(message: string, fields: string | null = null): LogEntry {
-  return { at: 1_000, level: "info", message, fields };
+  turns += 1;
+  return { turn: turns, at: 1_000, level: "info", message, fields };
 }
 
 async function* endParents(store: SqliteJobStore, { worker }: Scene): AsyncGenerator<Step, void> {

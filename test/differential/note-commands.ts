@@ -15,6 +15,8 @@ export interface NoteWish {
   readonly completed: { readonly phase: number; readonly result: number } | null;
   readonly releases: readonly string[];
   readonly lines: number;
+  /** The number of the first line within its run, from 0: sometimes that of an earlier note. */
+  readonly firstLine: number;
 }
 
 interface UnitWish {
@@ -46,6 +48,7 @@ export function noteWish(names: readonly string[]): fc.Arbitrary<NoteWish> {
     completed: fc.option(fc.record({ phase, result }), { freq: 2 }),
     releases: fc.subarray([...names]),
     lines: fc.constantFrom(0, 0, 1, 3),
+    firstLine: fc.nat({ max: 5 }),
   });
 }
 
@@ -57,7 +60,7 @@ export function badNoteWish(names: readonly string[]): fc.Arbitrary<NoteWish> {
 
 /** The body of a note, without children. `at`: the clock of the worker. */
 export function bodyOf(
-  { clear, progress, units, completed, releases, lines }: NoteWish,
+  { clear, progress, units, completed, releases, lines, firstLine }: NoteWish,
   at: number,
 ): Omit<NoteBody, "children"> {
   return {
@@ -68,7 +71,9 @@ export function bodyOf(
       completed: { name: nameOf(completed.phase), result: RESULTS[completed.result] ?? null },
     }),
     ...(releases.length > 0 && { releases }),
-    ...(lines > 0 && { logs: Array.from({ length: lines }, (_, turn) => lineOf(turn, at)) }),
+    ...(lines > 0 && {
+      logs: Array.from({ length: lines }, (_, index) => lineOf(firstLine + index, at)),
+    }),
   };
 }
 
@@ -89,6 +94,7 @@ function moveOf({ phase: index, unit, to, result: made }: UnitWish): UnitMove {
   return { ...name, to: { state: to, result: RESULTS[made] ?? null } };
 }
 
-function lineOf(turn: number, at: number): LogEntry {
-  return { at, level: turn === 0 ? "info" : "warn", message: `line ${turn} ü`, fields: null };
+function lineOf(index: number, at: number): LogEntry {
+  const level = index === 0 ? "info" : "warn";
+  return { turn: index + 1, at, level, message: `line ${index} ü`, fields: null };
 }

@@ -162,8 +162,14 @@ async function tellAll(store: JobStore, batch: Batch): Promise<void> {
         units: [done("größe\t“1”", payloadOf(index)), broken("B"), running("a"), running("z", "")],
         completed: { name: "fetch", result: payloadOf(index) },
         logs: [
-          { at: 1_700_000_000_000 + index, level: "warn", message: "größer\nals 😀", fields: null },
-          { at: 1_700_000_000_123, level: "error", message: "", fields: payloadOf(index) },
+          {
+            turn: 1,
+            at: 1_700_000_000_000 + index,
+            level: "warn",
+            message: "größer\nals 😀",
+            fields: null,
+          },
+          { turn: 2, at: 1_700_000_000_123, level: "error", message: "", fields: payloadOf(index) },
         ],
       }),
     ),

@@ -489,6 +489,7 @@ CREATE TABLE millrace.log (
     at      timestamptz(3) NOT NULL,
     line    integer  NOT NULL CHECK (line >= 1),
     n       integer  NOT NULL CHECK (n >= 1),
+    turn    integer  NOT NULL CHECK (turn >= 1),
     level   smallint NOT NULL CHECK (level BETWEEN 1 AND 4),
     message text     NOT NULL,
     fields  json     CHECK (json_typeof(fields) = 'object'),

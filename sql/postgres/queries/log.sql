@@ -3,27 +3,41 @@
 -- row LogRow: line integer, n integer, at bigint, level smallint, message text, fields json?
 
 -- name: put_logs
--- Appends log lines, numbered after the newest line of each job. A commit that contains only log
--- lines and progress need not wait for the disk.
+-- Appends log lines, numbered after the newest line of each job, except those of a repeated note. A
+-- commit that contains only log lines and progress need not wait for the disk.
 WITH said AS MATERIALIZED (
     SELECT line.*,
            CASE WHEN :relaxed::boolean
                 THEN set_config('synchronous_commit', 'off', true) END AS setting
     FROM json_to_recordset(:lines::json) AS line (
-        key bigint, n integer, turn integer, at bigint, level smallint, message text, fields text
+        key bigint, n integer, place integer, turn integer, at bigint, level smallint, message text,
+        fields text
     )
 )
-INSERT INTO millrace.log (key, line, n, at, level, message, fields)
-SELECT said.key, last.line + said.turn, said.n, millrace.at_ms(said.at), said.level,
-       said.message, said.fields::json
-FROM said
-JOIN (
-    SELECT named.key, coalesce(max(log.line), 0) AS line
-    FROM (SELECT DISTINCT key FROM said) AS named
-    LEFT JOIN millrace.log AS log ON log.key = named.key
-    GROUP BY named.key
-) AS last ON last.key = said.key
-ORDER BY said.key, said.turn;
+INSERT INTO millrace.log (key, line, n, turn, at, level, message, fields)
+SELECT key, line, n, turn, millrace.at_ms(at), level, message, fields::json
+FROM (
+    SELECT told.*,
+           last_line + place - count(*) FILTER (WHERE is_known) OVER (PARTITION BY key) AS line
+    FROM (
+        SELECT said.*, coalesce(last.line, 0) AS last_line,
+               coalesce(last.n = said.n AND last.turn >= said.turn, false) AS is_known
+        FROM said
+        LEFT JOIN (
+            SELECT newest.*
+            FROM (SELECT DISTINCT key FROM said) AS named
+            CROSS JOIN LATERAL (
+                SELECT log.key, log.line, log.n, log.turn
+                FROM millrace.log AS log
+                WHERE log.key = named.key
+                ORDER BY log.line DESC
+                LIMIT 1
+            ) AS newest
+        ) AS last ON last.key = said.key
+    ) AS told
+) AS numbered
+WHERE NOT is_known
+ORDER BY key, place;
 
 -- name: trim_logs
 -- Removes the oldest lines of these jobs beyond the limits of count and size. The newest line

@@ -352,6 +352,7 @@ CREATE TABLE millrace_log (
     key     INTEGER NOT NULL,
     line    INTEGER NOT NULL CHECK (line >= 1),
     n       INTEGER NOT NULL CHECK (n >= 1),
+    turn    INTEGER NOT NULL CHECK (turn >= 1),
     at      INTEGER NOT NULL,
     level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),
     message TEXT    NOT NULL,

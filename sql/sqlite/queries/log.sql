@@ -3,16 +3,18 @@
 -- row LogRow: line integer, n integer, at integer, level integer, message text, fields text?
 
 -- name: last_line
--- The number of the newest line of a job.
--- returns: line integer
-SELECT coalesce(max(line), 0) AS line
+-- The newest line of a job: its number, its run, and its number within the run.
+-- returns: line integer, n integer, turn integer
+SELECT line, n, turn
 FROM millrace_log
-WHERE key = :key;
+WHERE key = :key
+ORDER BY line DESC
+LIMIT 1;
 
 -- name: insert_log
 -- Appends a log line.
-INSERT INTO millrace_log (key, line, n, at, level, message, fields)
-VALUES (:key, :line, :n, :at, :level, :message, :fields);
+INSERT INTO millrace_log (key, line, n, turn, at, level, message, fields)
+VALUES (:key, :line, :n, :turn, :at, :level, :message, :fields);
 
 -- name: trim_log
 -- Removes the oldest lines of a job beyond the limits of count and size. The newest line always

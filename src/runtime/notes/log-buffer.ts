@@ -12,6 +12,7 @@ export class LogBuffer {
   readonly #store: (lines: readonly LogEntry[]) => Promise<void>;
   #lines: LogEntry[] = [];
   #chars = 0;
+  #turn = 0;
   #isSending = false;
   #isClosed = false;
   #stopTimer: (() => void) | null = null;
@@ -21,8 +22,9 @@ export class LogBuffer {
     this.#store = store;
   }
 
-  add(line: LogEntry): void {
-    this.#lines.push(line);
+  add(line: Omit<LogEntry, "turn">): void {
+    this.#turn += 1;
+    this.#lines.push({ turn: this.#turn, ...line });
     this.#chars += charsIn(line);
     while (this.#lines.length > LOG_LINES_MAX || this.#chars > LOG_CHARS_MAX) this.#dropOldest();
     this.#sendLater();
@@ -65,6 +67,6 @@ export class LogBuffer {
   }
 }
 
-function charsIn({ message, fields }: LogEntry): number {
+function charsIn({ message, fields }: Pick<LogEntry, "message" | "fields">): number {
   return message.length + (fields?.length ?? 0);
 }

@@ -6,7 +6,12 @@ import type { LogLevel, LogEntry } from "../../store/types/notes.ts";
 const LINE_LENGTH_MAX = 4_000;
 
 /** Accepts any values. Never throws. */
-export function logLine(at: number, level: LogLevel, message: unknown, fields: unknown): LogEntry {
+export function logLine(
+  at: number,
+  level: LogLevel,
+  message: unknown,
+  fields: unknown,
+): Omit<LogEntry, "turn"> {
   return {
     at,
     level,

@@ -96,7 +96,7 @@ export class RunNotes {
   }
 
   /** Adds a line to the log of the job, without waiting for the store. */
-  log(line: LogEntry): void {
+  log(line: Omit<LogEntry, "turn">): void {
     if (!this.#isOver) this.#log.add(line);
   }
 

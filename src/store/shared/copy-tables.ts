@@ -203,6 +203,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: "number",
     line: "number",
     n: "number",
+    turn: "number",
     at: "moment",
     level: "number",
     message: "text",

@@ -67,8 +67,9 @@ export function lockNames(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** A row of the table `log`. `turn` is the number of the line within its note. */
+/** A row of the table `log`. `place` is the number of the line within its note. */
 export interface NewLogRow {
+  readonly place: number;
   readonly turn: number;
   readonly at: number;
   readonly level: number;
@@ -79,8 +80,9 @@ export interface NewLogRow {
 /** Lines as rows, without the lines that later lines of the same note would push out. */
 export function logRows(lines: readonly LogEntry[]): readonly NewLogRow[] {
   const first = Math.max(0, lines.length - LOG_LINES_MAX);
-  return lines.slice(first).map(({ at, level, message, fields }, index) => ({
-    turn: first + index + 1,
+  return lines.slice(first).map(({ turn, at, level, message, fields }, index) => ({
+    place: first + index + 1,
+    turn,
     at,
     level: logLevelCodec.code[level],
     message,
@@ -196,7 +198,7 @@ function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {
   return fault === null ? { state: "completed", result } : { state: "failed", fault };
 }
 
-export interface StoredLog extends Omit<NewLogRow, "turn"> {
+export interface StoredLog extends Omit<NewLogRow, "place" | "turn"> {
   readonly line: number;
   readonly n: number;
 }

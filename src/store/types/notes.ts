@@ -62,6 +62,11 @@ export interface RunProgress {
 
 /** One line that a handler has logged. */
 export interface LogEntry {
+  /**
+   * The number of the line within its run. Numbers grow. A note that is sent again brings lines up
+   * to the last stored number, which are not stored twice.
+   */
+  readonly turn: number;
   /** By the worker's clock. */
   readonly at: number;
   readonly level: LogLevel;
@@ -160,7 +165,7 @@ export interface UnitRecord extends UnitName {
   readonly at: number;
 }
 
-export interface LogRecord extends LogEntry {
+export interface LogRecord extends Omit<LogEntry, "turn"> {
   /** The number of the line, which grows within one job. */
   readonly line: number;
   /** The run that logged the line. */

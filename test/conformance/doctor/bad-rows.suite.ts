@@ -271,7 +271,7 @@ function settleTests(open: OpenPast): void {
       const { store } = db;
       const batch = await takeThree(store);
       await deleteJobs(db, [at(batch.jobs, 1).key]);
-      const logs = [{ at: 1, level: "info", message: "hello", fields: null }] as const;
+      const logs = [{ turn: 1, at: 1, level: "info", message: "hello", fields: null }] as const;
 
       const notes = batch.jobs.map(({ key, n }) => ({ lease: batch.lease, key, n, logs }));
       const recorded = await store.record(notes);

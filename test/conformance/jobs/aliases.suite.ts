@@ -114,7 +114,7 @@ export function aliasesSuite(open: OpenStore): void {
       const { holder, child } = known;
       await giveWay(store, known);
       const batch = await takeOne(store);
-      const line = { at: 1, level: "info", message: "hello", fields: null } as const;
+      const line = { turn: 1, at: 1, level: "info", message: "hello", fields: null } as const;
       await keep(store, batch, { progress: halfway(), units: [done("a")], logs: [line] });
       await settleAll(store, batch, retryIn(1_000));
 

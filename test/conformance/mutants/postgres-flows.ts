@@ -232,10 +232,12 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   logs: {
     put_logs: [
-      ["numbers begin anew", "coalesce(max(log.line), 0)", "coalesce(min(log.line), 0)"],
-      ["the run is forgotten", "last.line + said.turn, said.n,", "last.line + said.turn, 1,"],
-      ["the level is forgotten", "said.level,", "2,"],
-      ["fields are forgotten", "said.fields::json", "NULL"],
+      ["numbers begin anew", "ORDER BY log.line DESC", "ORDER BY log.line"],
+      ["the run is forgotten", "SELECT key, line, n, turn,", "SELECT key, line, 1, turn,"],
+      ["the level is forgotten", "at_ms(at), level,", "at_ms(at), 2,"],
+      ["fields are forgotten", "message, fields::json", "message, NULL"],
+      ["the lines of a repeated note are stored again", "last.turn >= said.turn", "false"],
+      ["the lines of the next run count as repeated", "last.n = said.n AND ", ""],
     ],
     trim_logs: [
       [

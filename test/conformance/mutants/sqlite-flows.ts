@@ -198,13 +198,21 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   logs: {
     last_line: [
-      ["numbers begin anew", "max(line)", "min(line)"],
+      ["numbers begin anew", "ORDER BY line DESC", "ORDER BY line"],
       ["all jobs share numbers", "key = :key", ":key > 0"],
     ],
     insert_log: [
-      ["the run is forgotten", ":line, :n, :at", ":line, 1, :at"],
+      ["the run is forgotten", ":line, :n, :turn", ":line, 1, :turn"],
       ["the level is forgotten", ":level", "2"],
       ["fields are forgotten", ":fields", "NULL"],
+    ],
+    "inspect/logs.ts": [
+      ["the lines of a repeated note are stored again", "turn > lastTurn", "turn > 0"],
+      [
+        "the lines of the next run count as repeated",
+        "last?.n === n ? last.turn : 0",
+        "last?.turn ?? 0",
+      ],
     ],
     trim_log: [
       ["lines have no bound", "lines > :lines_max OR ", ""],

@@ -192,7 +192,7 @@ function leftoverTests(open: OpenPast): void {
     const { store } = db;
     const [parent, id] = await add(store, { lane: "other" }, KEYED);
     const batch = await takeOne(store, { lanes: ["general"] });
-    const line = { at: 1, level: "info", message: "said", fields: null } as const;
+    const line = { turn: 1, at: 1, level: "info", message: "said", fields: null } as const;
     await keep(store, batch, {
       progress: halfway(),
       units: [done("a")],

@@ -306,7 +306,7 @@ function removeTests(open: OpenStore): void {
     const { store, clock } = db;
     const [id, kept] = await add(store, { tags: { a: "1" } }, { tags: { a: "1" } });
     const batch = await takeOne(store);
-    const line = { at: 1, level: "info", message: "said", fields: null } as const;
+    const line = { turn: 1, at: 1, level: "info", message: "said", fields: null } as const;
     await keep(store, batch, { units: [done("a")], logs: [line] });
     await settleAll(store, batch, failedWith());
     await clock.advance(1);

@@ -81,8 +81,11 @@ export function keepNote(
   releaseSlots(world, (slot) => {
     return slot.job === job && releases.includes(slot.name) && slot.name !== keyOf(job);
   });
-  const last = notes.logs.at(-1)?.line ?? 0;
-  notes.logs.push(...logs.map((entry, index) => ({ ...entry, line: last + index + 1, n })));
+  const last = notes.logs.at(-1);
+  const lastTurn = last?.n === n ? last.turn : 0;
+  for (const entry of logs.filter(({ turn }) => turn > lastTurn)) {
+    notes.logs.push({ ...entry, line: (notes.logs.at(-1)?.line ?? 0) + 1, n });
+  }
   while (isTooLong(notes.logs)) notes.logs.shift();
 }
 
@@ -207,6 +210,6 @@ export function unitHolders({ jobs }: World, unit: string, limit: number): UnitH
 }
 
 export function logPage(world: World, id: JobId, limit: number): LogRecord[] {
-  const lines = jobNamed(world, id)?.notes.logs ?? [];
+  const lines = (jobNamed(world, id)?.notes.logs ?? []).map(({ turn: _turn, ...line }) => line);
   return limit <= 0 ? [] : lines.slice(-limit);
 }

@@ -9,6 +9,7 @@ import type {
   HeldBy,
 } from "../../../src/store/types/records.ts";
 import type {
+  LogEntry,
   LogRecord,
   OpenRun,
   PhaseResult,
@@ -51,7 +52,7 @@ export interface ModelNotes {
   progress: { readonly progress: RunProgress; readonly n: number; readonly at: number } | null;
   phases: (PhaseResult & { readonly n: number; readonly at: number })[];
   units: UnitRecord[];
-  readonly logs: LogRecord[];
+  readonly logs: (LogRecord & LogEntry)[];
 }
 
 export interface ModelRun {

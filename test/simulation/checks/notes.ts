@@ -150,10 +150,11 @@ function checkLog({ step, job, run, report }: Noted): void {
     report("I26", `the log of job ${job.key} has lost its last lines`);
     return;
   }
-  const { lines, first, last, chars, n } = is;
+  const { lines, first, last, chars, different, n } = is;
   const isWithin = lines <= LOG_LINES_MAX && (chars <= LOG_CHARS_MAX || lines === 1);
   if (!isWithin) report("I26", `the log of job ${job.key} has ${lines} lines, ${chars} characters`);
   if (lines !== last - first + 1) report("I26", `the log of job ${job.key} has a gap`);
+  if (different < lines) report("I26", `the log of job ${job.key} has a line twice`);
   if (last > (was?.last ?? 0) && run?.n !== n) {
     report("I4", `a line of job ${job.key} was told by run ${n}, which is over`);
   }

@@ -151,6 +151,8 @@ export interface LogRow {
   readonly first: number;
   readonly last: number;
   readonly chars: number;
+  /** How many of the lines are different ones of their run. */
+  readonly different: number;
   /** The run that logged the last line. */
   readonly n: number;
 }
@@ -246,6 +248,7 @@ export const TABLES = {
   logs: {
     from: "millrace_log",
     columns: `key, count(*) AS lines, min(line) AS first, max(line) AS last,
+      count(DISTINCT n || ' ' || turn) AS different,
       sum(length(message) + coalesce(length(fields), 0)) AS chars,
       (SELECT newest.n FROM millrace_log AS newest WHERE newest.key = millrace_log.key
        ORDER BY newest.line DESC LIMIT 1) AS n`,

@@ -261,6 +261,13 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I8, I21",
   },
   {
+    name: "the lines of a repeated note are stored twice",
+    file: `${STORE}/inspect/logs.ts`,
+    now: "turn > lastTurn",
+    planted: "turn > 0",
+    breaks: "I26",
+  },
+  {
     name: "a log has no bound but its lines",
     file: `${QUERIES}/log.sql`,
     now: "(lines > :lines_max OR chars > :chars_max)",

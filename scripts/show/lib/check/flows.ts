@@ -14,7 +14,7 @@ export function judgeFlows(history: History): Finding[] {
     ...locks(history),
     ...jobs.flatMap(([id, job]) => order(id, job, history)),
     ...jobs.flatMap(([id, job]) => units(id, job, history)),
-    ...jobs.flatMap(([id, job]) => logs(id, job, history)),
+    ...jobs.flatMap(([id, job]) => logs(id, job)),
   ];
 }
 
@@ -105,7 +105,7 @@ function units(id: string, job: StoredJob, { ledger }: History): Finding[] {
 }
 
 /** Each run numbers its lines. The log keeps the newest, and all of the run that was accepted. */
-function logs(id: string, job: StoredJob, { mayRepeat = false }: History): Finding[] {
+function logs(id: string, job: StoredJob): Finding[] {
   const { logs: stored, asked, attempts, state } = job;
   const wanted = asked?.lines;
   if (stored === undefined || wanted === undefined) return [];
@@ -121,10 +121,8 @@ function logs(id: string, job: StoredJob, { mayRepeat = false }: History): Findi
     const nextTurn = (last: number): number => (fence === last ? lastTurn + 1 : 1);
     // Lines beyond the bound leave gaps.
     const follows = isCut ? fence > lastFence || turn > lastTurn : turn === nextTurn(lastFence);
-    // A note whose answer was lost is sent again, with its lines.
-    const isRepeat = mayRepeat && fence === lastFence && turn <= lastTurn;
     const isNext = isCut ? line > before.line : line === before.line + 1;
-    if (!isNext || fence < lastFence || !(follows || isRepeat)) {
+    if (!isNext || fence < lastFence || !follows) {
       findings.push(
         found(`line ${line} "${message}" follows line ${before.line} "${before.message}"`),
       );

@@ -11,8 +11,6 @@ export interface History {
   readonly leaseMs: number;
   readonly cancels?: readonly Cancel[];
   readonly exits?: readonly Exit[];
-  /** Answers were lost, so that a worker may have repeated what it had to say. */
-  readonly mayRepeat?: boolean;
   /** What the doctor of the store found, and what did not go on as it should. */
   readonly ailments?: readonly string[];
 }

@@ -9,16 +9,20 @@ import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
 
-/** Appends lines of a run, and deletes the oldest lines beyond the bounds. */
+/**
+ * Appends lines of a run, except those of a repeated note, and deletes the oldest lines beyond the
+ * bounds.
+ */
 export function appendLog(
   { sql }: Session,
   { key, n }: { readonly key: JobKey; readonly n: number },
   lines: readonly LogEntry[],
 ): void {
   if (lines.length === 0) return;
-  const last = sql.get("last_line", { key })?.line ?? 0;
-  for (const { turn, ...row } of logRows(lines)) {
-    sql.run("insert_log", { key, n, line: last + turn, ...row });
+  const last = sql.get("last_line", { key });
+  const lastTurn = last?.n === n ? last.turn : 0;
+  for (const { place, ...row } of logRows(lines.filter(({ turn }) => turn > lastTurn))) {
+    sql.run("insert_log", { key, n, line: (last?.line ?? 0) + place, ...row });
   }
   sql.run("trim_log", { key, lines_max: LOG_LINES_MAX, chars_max: LOG_CHARS_MAX });
 }
