@@ -20,16 +20,20 @@ leased AS MATERIALIZED (
     CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
 ),
 age AS MATERIALIZED (
-    SELECT age.turn, age.state, age.type, age.others, age.from_key, age.end_key,
+    SELECT age.turn, age.state, age.type, age.others, age.from_key,
            millrace.at_ms(age.from_at) AS from_at,
-           least(
-               moment.at - age.ms * interval '1 millisecond', millrace.at_ms(age.end_at)
-           ) AS end_at
+           least(due.at, millrace.at_ms(age.end_at)) AS end_at,
+           -- All jobs that ended at the last instant of the period have expired.
+           CASE WHEN due.at < millrace.at_ms(age.end_at) THEN 9223372036854775807
+                ELSE age.end_key END AS end_key
     FROM moment
     CROSS JOIN json_to_recordset(:ages::json) AS age (
         turn integer, state smallint, ms bigint, type integer, others integer[], from_at bigint,
         from_key bigint, end_at bigint, end_key bigint
     )
+    CROSS JOIN LATERAL (
+        SELECT moment.at - age.ms * interval '1 millisecond' AS at
+    ) AS due
 ),
 walked AS MATERIALIZED (
     SELECT age.turn, age.type, age.others, passed.key, passed.finished_at, passed.place

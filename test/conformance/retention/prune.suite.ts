@@ -249,6 +249,37 @@ export function pruneSuite(open: OpenStore): void {
       expect(third).toMatchObject({ jobs: 1, more: false });
     });
 
+    test("finds the jobs that a prune without room has left", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {});
+      await runOne(store, completed());
+      await clock.advance(1_000);
+      const rules = retention({ finishedMs: { ...FINAL, completed: 1_000 } });
+
+      const none = await store.prune(KEEP_NO_JOBS, 0);
+      const all = await store.prune(rules, 100);
+
+      expect([none.jobs, all.jobs]).toEqual([0, 1]);
+    });
+
+    test("finds a job that a prune had to keep, at the end of a longer period", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {}, {});
+      const batch = await take(store);
+      await settleAll(store, { ...batch, jobs: [at(batch.jobs, 0)] }, completed());
+      await clock.advance(1_000);
+      const early = await store.prune(KEEP_NO_JOBS, 100);
+      await settleAll(store, { ...batch, jobs: [at(batch.jobs, 1)] }, completed());
+      const rules = retention({ finishedMs: { ...FINAL, completed: 1_000 } });
+
+      const late = await store.prune(rules, 100);
+
+      expect([early.jobs, late.jobs]).toEqual([0, 1]);
+      expect(await store.get(id)).toBeNull();
+    });
+
     test("keeps a dead letter beyond its job, and removes it by its own age (C-34)", async () => {
       await using db = await open();
       const { store, clock } = db;

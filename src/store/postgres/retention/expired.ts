@@ -86,6 +86,8 @@ export async function findExpired(
   periods: Periods,
   limit: number,
 ): Promise<{ readonly keys: readonly JobKey[]; readonly isCut: boolean }> {
+  // A scan that may return no job would move the cursors past the jobs it has found.
+  if (limit === 0) return { keys: [], isCut: false };
   const searches = await searchesOf(session, "prune", periods);
   const options = { isFresh: false, limit, depth: limit + DEPTH };
   const ahead = searches.map(({ cursor, ...each }) => ({
