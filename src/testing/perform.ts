@@ -69,10 +69,11 @@ export async function performWith(
 ): Promise<unknown> {
   const { schema, type } = definition;
   // As the store would return it, then as the schema transforms it.
-  const asStored = decode(encodePayload(payload).text);
+  const { text } = encodePayload(payload);
+  const asStored = decode(text);
   const given = schema === undefined ? asStored : await parsePayload(type, schema, asStored);
   const newId = idSource(clock, systemDice);
-  const running = runningJob(definition, newId(), options);
+  const running = { ...runningJob(definition, newId(), options), payload: text };
   const run = runOf(definition, { clock, newId, running, options });
   return runInJob({ job: running }, () => runBody(definition, given, run));
 }
@@ -119,7 +120,8 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
       signal,
       onLost() {},
     }),
-    faultOf: (error) => failureOf(error, { definition, preset: defaults, clock }).fault,
+    faultOf: (error) =>
+      failureOf(error, { job: running, definition, preset: defaults, clock }).fault,
     newChild: async (_, contract, ...[payload, enqueueOptions = {}]) =>
       newJobOf(
         { contract, payload, options: enqueueOptions },

@@ -281,6 +281,48 @@ describe("a job whose handler throws", () => {
     });
   });
 
+  test("is classified with a view to its job, also in a unit (001-47)", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const own = defineJob({
+      type: "own",
+      payload: typed<{ order: number }>(),
+      maxAttempts: 2,
+      classify: (error, job) => {
+        seen.push(job);
+        return job.attempt === 1 ? "transient" : "non_retryable";
+      },
+    }).run(async (_, ctx) => {
+      await ctx.each(
+        ["a"],
+        (unit) => unit,
+        () => {
+          throw new RangeError("out of range");
+        },
+      );
+    });
+    const options = { correlationId: "c-1", tags: { repo: "docs" } };
+    const { id } = await kit.mill.enqueue(own, { order: 7 }, options);
+
+    await kit.drain([own]);
+    await kit.advance("1h");
+    await kit.drain([own]);
+
+    const facts = {
+      id,
+      type: "own",
+      tenant: "default",
+      ...options,
+      payload: { order: 7 },
+      maxAttempts: 2,
+    };
+    expect(seen).toEqual([
+      { ...facts, attempt: 1 },
+      { ...facts, attempt: 2 },
+    ]);
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "failed", attempts: 2 });
+  });
+
   test("may throw anything, even nothing", async () => {
     await using kit = await openTest();
     const odd = defineJob({ type: "odd", maxAttempts: 1 }).run(() => {
