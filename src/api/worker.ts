@@ -17,7 +17,8 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly schedules?: readonly Schedule[];
   /**
    * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a
-   * database the same periods, because each of them removes expired jobs.
+   * database the same periods, because each of them removes expired jobs. With `false`, this worker
+   * marks and removes no finished job; other expired data is removed as the preset says.
    *
    * @example
    * ```ts
@@ -49,7 +50,7 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
    * await assert.rejects(mill.jobs.get(job.id), { code: "JOB_NOT_FOUND" });
    * ```
    */
-  readonly retention?: RetentionOptions;
+  readonly retention?: RetentionOptions | false;
   /** A preset that replaces the default numbers. */
   readonly preset?: Preset;
   /**

@@ -136,13 +136,17 @@ export function idOf(text: string, of: "job" | "worker" = "job"): JobId {
 /** Makes the error for a job that does not exist. */
 export type NotFound = (id: JobId) => MillraceError;
 
-/** `keptMs` are the retention periods of finished jobs. */
+/** `keptMs` are the retention periods of finished jobs; empty if no job is removed. */
 export function notFound(id: JobId, keptMs: readonly number[]): MillraceError {
-  const [least, most] = [Math.min(...keptMs), Math.max(...keptMs)].map(formatDuration);
-  const period = least === most ? least : `${least} to ${most}`;
   const made = isTimed(id) ? `its id was made at ${iso(idTime(id))}, and ` : "";
-  const message = `there is no job ${id}; ${made}finished jobs are removed after ${period}`;
+  const message = `there is no job ${id}; ${made}${removalAfter(keptMs)}`;
   return new MillraceError("JOB_NOT_FOUND", message, { details: { id } });
+}
+
+function removalAfter(keptMs: readonly number[]): string {
+  if (keptMs.length === 0) return "this process removes no finished jobs";
+  const [least, most] = [Math.min(...keptMs), Math.max(...keptMs)].map(formatDuration);
+  return `finished jobs are removed after ${least === most ? least : `${least} to ${most}`}`;
 }
 
 /** A UUIDv7 contains its time; jobs have no other ids. */
