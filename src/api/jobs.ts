@@ -356,6 +356,8 @@ export interface JobView {
   readonly tags: Readonly<Record<string, string>>;
   readonly createdBy: string | null;
   readonly createdAt: Date;
+  /** The first planned time; a retry does not change it. */
+  readonly scheduledAt: Date;
   /** The time of the next run, for a job that waits. */
   readonly runAt: Date | null;
   readonly startedAt: Date | null;

@@ -58,6 +58,7 @@ const JOB_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   tags: TAGS,
   createdBy: TEXT_OR_NULL,
   createdAt: MOMENT,
+  scheduledAt: { ...MOMENT, description: "The first planned time; a retry does not change it." },
   runAt: MOMENT_OR_NULL,
   startedAt: MOMENT_OR_NULL,
   finishedAt: MOMENT_OR_NULL,

@@ -40,6 +40,7 @@ export function jobView(job: store.JobRecord): JobView {
     tags: job.tags,
     createdBy: job.createdBy,
     createdAt: new Date(job.createdAt),
+    scheduledAt: new Date(job.scheduledAt),
     runAt: dateOf(job.runAt),
     startedAt: dateOf(job.startedAt),
     finishedAt: dateOf(job.finishedAt),

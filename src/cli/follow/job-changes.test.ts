@@ -346,6 +346,7 @@ function job(state: State): JobView {
     tags: {},
     createdBy: null,
     createdAt: MOMENT,
+    scheduledAt: MOMENT,
     runAt: null,
     startedAt: state === "running" ? MOMENT : null,
     finishedAt: null,

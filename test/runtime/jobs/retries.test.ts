@@ -389,6 +389,23 @@ describe("a job that snoozes", () => {
   });
 });
 
+describe("the first planned time of a job", () => {
+  test("stays in its view when a retry plans the next run (C-24)", async () => {
+    await using kit = await openTest();
+    const scheduledAt = new Date(kit.clock.now() + 60_000);
+    const { id } = await kit.mill.enqueue(broken, { with: "nothing known" }, { delay: "1m" });
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ scheduledAt, runAt: scheduledAt });
+
+    await kit.advance("1m");
+    await kit.drain([broken]);
+
+    const job = await kit.mill.jobs.get(id);
+    expect(job).toMatchObject({ state: "scheduled", attempts: 1, scheduledAt });
+    expect(job.runAt).not.toEqual(scheduledAt);
+    expect((await kit.mill.jobs.list()).jobs).toMatchObject([{ id, scheduledAt }]);
+  });
+});
+
 describe("a job whose retries a supervisor owns", () => {
   test("is delivered once, and the ledger tells of the failure", async () => {
     await using kit = await openTest();
