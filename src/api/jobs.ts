@@ -338,6 +338,11 @@ export interface JobView {
   readonly result: Json;
   /** Present if the stored text of these values is damaged. They read as `null`. */
   readonly damaged?: readonly ("payload" | "result")[];
+  /**
+   * How the last run ended; `null` before the end of the first run. A job whose retries a
+   * supervisor owns is `completed` also when its run has failed.
+   */
+  readonly outcome: OutcomeName | null;
   /** The error of the last run, if it failed. */
   readonly error: Fault | null;
   /** The progress of the whole job, 0 to 100. */

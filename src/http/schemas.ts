@@ -44,6 +44,7 @@ const JOB_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   priority: COUNT,
   payload: ANYTHING,
   result: ANYTHING,
+  outcome: { ...TEXT_OR_NULL, description: "How the last run ended, such as succeeded." },
   error: FAULT,
   progress: { type: "number", minimum: 0, maximum: 100 },
   phase: TEXT_OR_NULL,

@@ -26,6 +26,7 @@ export function jobView(job: store.JobRecord): JobView {
     payload: payload ?? null,
     result: result ?? null,
     ...(damaged.length > 0 ? { damaged } : {}),
+    outcome: job.outcome,
     error: job.fault,
     progress: shownPercent(job.state, job.overall),
     phase: job.phase,

@@ -332,6 +332,7 @@ function job(state: State): JobView {
     priority: 100,
     payload: null,
     result: null,
+    outcome: null,
     error: null,
     progress: 0,
     phase: null,

@@ -61,6 +61,7 @@ export interface StoredJob extends StoredSpec<number> {
   readonly next_run_at: number | null;
   readonly tries: number;
   readonly crashes: number;
+  readonly outcome: number | null;
   readonly started_at: number | null;
   readonly finished_at: number | null;
   readonly result: string | null;
@@ -117,6 +118,7 @@ export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
     runAt: row.next_run_at,
     attempts: row.tries,
     crashes: row.crashes,
+    outcome: row.outcome === null ? null : outcomeCodec.word(row.outcome),
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     result: row.result,

@@ -87,6 +87,8 @@ export interface JobRecord extends JobSpec {
   /** Attempts charged so far. */
   readonly attempts: number;
   readonly crashes: number;
+  /** How the last run ended. */
+  readonly outcome: OutcomeName | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly result: JsonText | null;

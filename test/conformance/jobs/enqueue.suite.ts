@@ -137,6 +137,7 @@ export function enqueueSuite(open: OpenStore): void {
         timeoutMs: 120_000,
         attempts: 0,
         crashes: 0,
+        outcome: null,
         startedAt: null,
         finishedAt: null,
         result: null,

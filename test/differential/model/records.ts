@@ -29,6 +29,7 @@ export function recordOf(world: World, job: ModelJob): JobRecord {
     runAt: job.place?.runAt ?? null,
     attempts: last?.tries ?? 0,
     crashes: last?.crashes ?? 0,
+    outcome: last?.outcome ?? null,
     startedAt: state === "running" ? startOf(world, job) : (last?.startedAt ?? null),
     finishedAt: isOver ? last.finishedAt : null,
     result: last?.result ?? null,

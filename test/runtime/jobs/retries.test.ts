@@ -407,19 +407,23 @@ describe("the first planned time of a job", () => {
 });
 
 describe("a job whose retries a supervisor owns", () => {
-  test("is delivered once, and the ledger tells of the failure", async () => {
+  test("is delivered once, and its view and ledger tell of the failure (C-22)", async () => {
     await using kit = await openTest();
     const task = defineJob({ type: "task", retryOwner: "supervisor" }).run(() => {
       throw new Error("the provider said no");
     });
     const job = await kit.mill.enqueue(task);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ outcome: null });
 
     await kit.drain([task]);
 
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({
       state: "completed",
+      outcome: "failed",
       error: { message: "the provider said no" },
     });
+    const [listed] = (await kit.mill.jobs.list()).jobs;
+    expect(listed).toMatchObject({ state: "completed", outcome: "failed" });
     expect(await kit.outcomes(job)).toEqual(["failed"]);
   });
 });
