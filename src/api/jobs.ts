@@ -50,8 +50,9 @@ export interface Jobs {
   findIds(prefix: string, limit?: number): Promise<readonly string[]>;
   /**
    * Lists jobs, newest first. A page reads a bounded number of jobs, so a page may have fewer jobs
-   * than `limit`, or none, although more follow: continue until `next` is null. Throws
-   * OPTION_INVALID for an unknown filter or state.
+   * than `limit`, or none, although more follow: continue until `next` is null. Errors have no
+   * stack here, and the first 500 characters of their message; `get` returns the whole error.
+   * Throws OPTION_INVALID for an unknown filter or state.
    *
    * @example
    * ```ts

@@ -1,8 +1,10 @@
 /** Records of the store as users see them: with Dates and parsed JSON. */
 import { MillraceError } from "../core/errors.ts";
 import { formatDuration } from "../core/duration.ts";
+import { listedFault } from "../core/fault.ts";
 import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
@@ -48,6 +50,11 @@ export function jobView(job: store.JobRecord): JobView {
     cancelReason: job.cancelReason,
     stale: job.isStale,
   };
+}
+
+/** The view as lists show it: a long error is cut, because a page has many of them. */
+export function listed<View extends { readonly error: Fault | null }>(view: View): View {
+  return { ...view, error: view.error && listedFault(view.error) };
 }
 
 /** The value of a stored text; undefined: the text is damaged. */

@@ -389,6 +389,28 @@ describe("a job that snoozes", () => {
   });
 });
 
+describe("a long error", () => {
+  test("is cut in lists, and whole where one job is read (003-15, C-31)", async () => {
+    await using kit = await openTest();
+    const message = `cannot render\n${"x".repeat(5_000)}`;
+    const long = defineJob({ type: "long", maxAttempts: 1 }).run(() => {
+      throw new RangeError(message);
+    });
+    const { id } = await kit.mill.enqueue(long);
+    await kit.drain([long]);
+
+    const [job] = (await kit.mill.jobs.list()).jobs;
+    const [letter] = await kit.mill.deadLetters.list();
+
+    const cut = { class: "retryable", name: "RangeError", message: message.slice(0, 500) };
+    expect([job?.error, letter?.error]).toEqual([cut, cut]);
+    const whole = { ...cut, message, stack: expect.stringContaining("retries.test.ts") };
+    const [attempt] = await kit.mill.jobs.attempts(id);
+    const read = [await kit.mill.jobs.get(id), await kit.mill.deadLetters.get(id), attempt];
+    expect(read.map((each) => each?.error)).toEqual([whole, whole, whole]);
+  });
+});
+
 describe("the first planned time of a job", () => {
   test("stays in its view when a retry plans the next run (C-24)", async () => {
     await using kit = await openTest();
