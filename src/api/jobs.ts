@@ -397,6 +397,7 @@ export interface JobFilter {
   type?: string;
   tenant?: string;
   category?: string;
+  /** The text that `correlationId` of a view shows. */
   correlationId?: string;
   parentId?: string;
   /** The job must have all of these tags. */

@@ -3,7 +3,7 @@ import { defaults } from "../core/presets.ts";
 import { runInJob } from "../jobs/async-context.ts";
 import { newJobOf, parsePayload } from "../jobs/new-job.ts";
 import type { Clock } from "../core/clock.ts";
-import { idSource } from "../core/ids.ts";
+import { idSource, idUuid } from "../core/ids.ts";
 import { decode, encodePayload, encodeResult } from "../core/payload.ts";
 import type { Logger } from "../api/context.ts";
 import { definitionOf, type Definition } from "../api/definition.ts";
@@ -185,7 +185,7 @@ function runningJob(
     priority: 100,
     payload: null,
     payloadVersion: null,
-    correlationId: id,
+    correlationId: idUuid(id),
     parentId: null,
     timeoutMs: null,
     concurrencyKey: null,

@@ -1,4 +1,5 @@
 /** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
+import { idUuid } from "../../core/ids.ts";
 import { isFinal, type JobId, type JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import {
@@ -194,7 +195,7 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
     priority: row.priority,
     payload: row.payload,
     payloadVersion: row.payload_version,
-    correlationId: row.correlation ?? row.id,
+    correlationId: row.correlation ?? idUuid(row.id),
     parentId: row.parent,
     retryOf: row.retry_of,
     concurrencyKey: row.concurrency,
