@@ -66,7 +66,10 @@ export interface Millrace extends AsyncDisposable {
    */
   wait<R>(job: JobRef<R>, options?: WaitOptions): Promise<Finished<R>>;
 
-  /** Resolves with the result, or rejects with JOB_FAILED or JOB_CANCELLED. */
+  /**
+   * Resolves with the result, or rejects with JOB_FAILED, whose `cause` is the error of the job, or
+   * with JOB_CANCELLED.
+   */
   result<R>(job: JobRef<R>, options?: WaitOptions): Promise<R>;
 
   /** Starts a worker in this process. */
