@@ -540,6 +540,8 @@ CREATE TABLE millrace.unit (
     key    bigint   NOT NULL,
     at     timestamptz(3) NOT NULL,
     n      integer  NOT NULL CHECK (n >= 0),
+    -- The position in the phase, from 1; 0: none was given.
+    turn   integer  NOT NULL CHECK (turn >= 0),
     state  smallint NOT NULL CHECK (state BETWEEN 0 AND 3),
     phase  text     NOT NULL COLLATE "C" CHECK (length(phase) <= 200),
     unit   text     NOT NULL COLLATE "C" CHECK (length(unit) BETWEEN 1 AND 500),

@@ -399,6 +399,8 @@ CREATE TABLE millrace_unit (
     key    INTEGER NOT NULL,
     phase  TEXT    NOT NULL CHECK (length(phase) <= 200),
     unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),
+    -- The position in the phase, from 1; 0: none was given.
+    turn   INTEGER NOT NULL CHECK (turn >= 0),
     n      INTEGER NOT NULL CHECK (n >= 0),
     state  INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
     result TEXT    CHECK (json_valid(result)),

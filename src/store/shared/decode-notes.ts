@@ -21,12 +21,13 @@ import {
   type UnitHolder,
   type UnitMove,
   type UnitName,
+  type UnitPlace,
   type UnitRecord,
 } from "../types/notes.ts";
 import type { PhaseDetail, ProgressDetail } from "../types/records.ts";
 
 /** A row of the table `unit`. */
-export interface UnitRow extends UnitName {
+export interface UnitRow extends UnitPlace {
   readonly state: number;
   readonly result: JsonText | null;
   readonly error: JsonText | null;
@@ -40,10 +41,15 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
       `a note changes at most ${MOVES_MAX} units, not ${moves.length}`,
     );
   }
-  const last = new Map(moves.map((move) => [JSON.stringify([move.phase, move.unit]), move]));
-  return [...last.values()].map(({ phase, unit, to }) => ({
+  const last = new Map<string, UnitMove>();
+  for (const move of moves) {
+    const name = JSON.stringify([move.phase, move.unit]);
+    last.set(name, { turn: last.get(name)?.turn ?? 0, ...move });
+  }
+  return [...last.values()].map(({ phase, unit, turn = 0, to }) => ({
     phase,
     unit,
+    turn,
     state: unitCodec.code[to.state],
     result: to.state === "completed" ? to.result : null,
     error: to.state === "failed" ? JSON.stringify(to.fault) : null,
@@ -163,8 +169,9 @@ export interface StoredUnit extends UnitRow {
   readonly at: number;
 }
 
-export function unitRecord({ phase, unit, state, result, error, n, at }: StoredUnit): UnitRecord {
-  return { phase, unit, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
+export function unitRecord(row: StoredUnit): UnitRecord {
+  const { phase, unit, turn, state, result, error, n, at } = row;
+  return { phase, unit, turn, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
 }
 
 /** What is computed over the rows of phases and units. */
@@ -177,7 +184,7 @@ export interface StoredCheckpoints {
 export function decodeCheckpoints(
   { failed, tries }: StoredCheckpoints,
   phases: readonly PhaseResult[],
-  units: readonly UnitRow[],
+  units: readonly Omit<UnitRow, "turn">[],
 ): Checkpoints {
   const ended = units.map(({ phase, unit, result, error }) => ({
     phase,

@@ -92,13 +92,15 @@ function keyOf({ asked }: ModelJob): string | null {
 
 function moveUnit(
   { notes }: ModelJob,
-  { phase, unit, to }: UnitMove,
+  { phase, unit, to, turn }: UnitMove,
   { n, at }: Pick<UnitRecord, "n" | "at">,
 ): void {
+  const before = notes.units.find((each) => each.phase === phase && each.unit === unit);
   notes.units = notes.units.filter((each) => each.phase !== phase || each.unit !== unit);
   notes.units.push({
     phase,
     unit,
+    turn: turn ?? before?.turn ?? 0,
     state: to.state,
     result: to.state === "completed" ? to.result : null,
     fault: to.state === "failed" ? to.fault : null,
@@ -129,7 +131,7 @@ function phasesOf({ notes, ledger }: ModelJob): CompletedPhase[] {
 
 /** A unit runs only while its run does. */
 function unitsOf({ notes, ledger }: ModelJob): UnitRecord[] {
-  const name = ({ phase, unit }: UnitRecord): string => JSON.stringify([phase, unit]);
+  const name = ({ phase, turn, unit }: UnitRecord): string => JSON.stringify([phase, turn, unit]);
   const hasEnded = ({ n }: UnitRecord): boolean => ledger.some((row) => row.n === n);
   return notes.units
     .map((unit) =>

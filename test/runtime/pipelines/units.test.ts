@@ -9,6 +9,42 @@ async function unitsOf(mill: Millrace, { id }: { id: string }): Promise<Record<s
   return Object.fromEntries(units.map(({ key, state }) => [key, state]));
 }
 
+describe("the units of a job", () => {
+  test("are listed in the order in which they were given, also in its successor", async () => {
+    await using kit = await openTest();
+    const names = ["zebra", "apple", "mango", "banana"];
+    let isBroken = true;
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      await ctx.step("plan", () => names.length);
+      await ctx.each(
+        names,
+        (name) => name,
+        (name) => {
+          if (isBroken && name !== "banana" && name !== "mango") throw new Error(`no ${name}`);
+        },
+      );
+      await ctx.step("check", () => "checked");
+    });
+    const listed = async (id: string, filter = {}): Promise<readonly string[]> =>
+      (await kit.mill.jobs.units(id, filter)).units.map(({ key }) => key);
+    const { id } = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+
+    const { failedUnits } = await kit.mill.jobs.details(id);
+    isBroken = false;
+    const again = await kit.mill.jobs.retry(id);
+    await kit.drain([job]);
+
+    expect(await listed(id)).toEqual(["plan", ...names, "check"]);
+    expect(await listed(id, { state: "failed" })).toEqual(["zebra", "apple"]);
+    expect(failedUnits.map(({ key }) => key)).toEqual(["zebra", "apple"]);
+    expect(await listed(again.id)).toEqual(["plan", ...names, "check"]);
+    const first = await kit.mill.jobs.units(id, { limit: 2 });
+    const next = await kit.mill.jobs.units(id, { limit: 9, after: first.next ?? "" });
+    expect([...first.units, ...next.units].map(({ key }) => key)).toEqual(await listed(id));
+  });
+});
+
 describe("ctx.step", () => {
   test("gives a later attempt the stored result instead of a second call", async () => {
     await using kit = await openTest();

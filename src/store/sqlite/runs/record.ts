@@ -68,11 +68,11 @@ function putProgress({ sql, clock, outbox }: Session, run: RunRef, progress: Run
 function moveUnits({ sql, clock }: Session, { key, n }: RunRef, moves: readonly UnitMove[]): void {
   const at = clock.now();
   const grown = new Set<string>();
-  for (const { phase, unit, state, result, error } of unitRows(moves)) {
-    const row = { key, phase, unit, n, state, result, error, at };
+  for (const unit of unitRows(moves)) {
+    const row = { key, n, at, ...unit };
     if (sql.run("move_unit", row).changes > 0) continue;
     sql.run("insert_unit", row);
-    grown.add(phase);
+    grown.add(unit.phase);
   }
   for (const phase of grown) {
     const { count = 0 } = sql.get("count_units", { key, phase, max: UNITS_MAX + 1 }) ?? {};
