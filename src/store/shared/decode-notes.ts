@@ -1,5 +1,6 @@
 /** Encodes notes as rows, and decodes the rows into records of the port. */
 import { MillraceError } from "../../core/errors.ts";
+import { listedFault } from "../../core/fault.ts";
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import type { PhaseEnd } from "../../core/phases.ts";
@@ -24,7 +25,7 @@ import {
   type UnitPlace,
   type UnitRecord,
 } from "../types/notes.ts";
-import type { PhaseDetail, ProgressDetail } from "../types/records.ts";
+import type { PhaseDetail, ProgressDetail, UnitsDetail } from "../types/records.ts";
 
 /** A row of the table `unit`. */
 export interface UnitRow extends UnitPlace {
@@ -41,12 +42,7 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
       `a note changes at most ${MOVES_MAX} units, not ${moves.length}`,
     );
   }
-  const last = new Map<string, UnitMove>();
-  for (const move of moves) {
-    const name = JSON.stringify([move.phase, move.unit]);
-    last.set(name, { turn: last.get(name)?.turn ?? 0, ...move });
-  }
-  return [...last.values()].map(({ phase, unit, turn = 0, to }) => ({
+  return lastMoves(moves).map(({ phase, unit, turn = 0, to }) => ({
     phase,
     unit,
     turn,
@@ -54,6 +50,34 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
     result: to.state === "completed" ? to.result : null,
     error: to.state === "failed" ? JSON.stringify(to.fault) : null,
   }));
+}
+
+/** The last change of each unit, with the position that an earlier change gave. */
+function lastMoves(moves: readonly UnitMove[]): readonly UnitMove[] {
+  const last = new Map<string, UnitMove>();
+  for (const move of moves) {
+    const name = JSON.stringify([move.phase, move.unit]);
+    last.set(name, { turn: last.get(name)?.turn ?? 0, ...move });
+  }
+  return [...last.values()];
+}
+
+/** The detail about the units of a note that have ended; null: none has. */
+export function unitsDetail(moves: readonly UnitMove[]): JsonText | null {
+  const detail: UnitsDetail = { units: lastMoves(moves).flatMap(endedUnit) };
+  return detail.units.length === 0 ? null : JSON.stringify(detail);
+}
+
+function endedUnit({ phase, unit, to }: UnitMove): UnitsDetail["units"] {
+  switch (to.state) {
+    case "completed":
+      return [{ phase, unit, state: to.state, fault: null }];
+    case "failed":
+      return [{ phase, unit, state: to.state, fault: listedFault(to.fault) }];
+    case "planned":
+    case "running":
+      return [];
+  }
 }
 
 /** The error for a unit beyond the maximum of a phase. */
