@@ -5,7 +5,7 @@ export { defineJob, typed } from "./api/define.ts";
 export { schedule } from "./api/schedule.ts";
 export type { JobContract, JobRequest } from "./api/contract.ts";
 export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
-export type { JobSettings } from "./api/settings.ts";
+export type { FailingJob, JobSettings } from "./api/settings.ts";
 export type { Schedule, Timing } from "./api/schedule.ts";
 
 // What a handler receives

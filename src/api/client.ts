@@ -66,7 +66,10 @@ export interface Millrace extends AsyncDisposable {
    */
   wait<R>(job: JobRef<R>, options?: WaitOptions): Promise<Finished<R>>;
 
-  /** Resolves with the result, or rejects with JOB_FAILED or JOB_CANCELLED. */
+  /**
+   * Resolves with the result, or rejects with JOB_FAILED, whose `cause` is the error of the job, or
+   * with JOB_CANCELLED.
+   */
   result<R>(job: JobRef<R>, options?: WaitOptions): Promise<R>;
 
   /** Starts a worker in this process. */
@@ -116,7 +119,10 @@ export type PauseTarget = { lane: string } | { type: string } | { tenant: string
 
 export interface DeadLetters {
   get(id: string): Promise<DeadLetter>;
-  /** Lists dead letters, newest first. Throws OPTION_INVALID for an unknown filter or status. */
+  /**
+   * Lists dead letters, newest first, with errors as `jobs.list` returns them. Throws
+   * OPTION_INVALID for an unknown filter or status.
+   */
   list(filter?: DeadLetterFilter): Promise<readonly DeadLetter[]>;
   /** Marks a dead letter as reviewed. Notes have up to 2,000 characters, here and below. */
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;

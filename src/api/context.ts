@@ -41,11 +41,11 @@ export interface Context<Results, Deps> {
   /**
    * Reports the progress of the phase, or of a job without phases: 0 to 100, with up to 64 KB of
    * JSON. A percent above 0 replaces the share of the units of `each` that have ended. The promise
-   * resolves when this value or a newer one is stored; at most ten values are
-   * stored per second. The promise need not be awaited. A call after the end of the phase rejects
-   * with JOB_OVER.
+   * resolves when this value or a newer one is stored; at most ten values are stored per second.
+   * With `flush`, the value is stored at once, beyond this limit. The promise need not be awaited.
+   * A call after the end of the phase rejects with JOB_OVER.
    */
-  progress(percent: number, data?: Json): Promise<void>;
+  progress(percent: number, data?: Json, options?: { flush?: boolean }): Promise<void>;
 
   /**
    * Calls `fn` and stores its result. A later attempt gets the stored result and does not call `fn`

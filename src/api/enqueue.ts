@@ -11,6 +11,10 @@ export interface EnqueueOptions {
   readonly priority?: NonNullable<JobSettings["priority"]>;
   /** The maximum number of attempts, the first included. */
   readonly maxAttempts?: number;
+  /**
+   * Default: the correlation id of the job whose handler enqueues this one, else the job's own id
+   * as a UUID.
+   */
   readonly correlationId?: string;
   readonly idempotencyKey?: string | { key: string; onConflict: "return-existing" | "error" };
   readonly dedupKey?: string | { key: string; onConflict: "skip" | "replace" | "extend" };

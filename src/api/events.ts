@@ -15,6 +15,16 @@ export interface Events {
     overall: number;
     data?: Json;
   };
+  /** A unit of `ctx.each` or `ctx.step` has ended. */
+  "job:unit": {
+    id: string;
+    /** `null` for a job without phases. */
+    phase: string | null;
+    key: string;
+    state: "completed" | "failed";
+    /** The error of a failed unit, without its stack, and up to 500 characters of its message. */
+    error?: Fault;
+  };
   "job:phase:completed": { id: string; phase: string };
   "job:completed": { id: string; state: "completed" | "completed_with_errors" };
   "job:retrying": { id: string; runAt: Date };
@@ -32,6 +42,7 @@ const KNOWN: Readonly<Record<keyof Events, true>> = {
   "job:enqueued": true,
   "job:started": true,
   "job:progress": true,
+  "job:unit": true,
   "job:phase:completed": true,
   "job:completed": true,
   "job:retrying": true,

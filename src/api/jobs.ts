@@ -50,8 +50,9 @@ export interface Jobs {
   findIds(prefix: string, limit?: number): Promise<readonly string[]>;
   /**
    * Lists jobs, newest first. A page reads a bounded number of jobs, so a page may have fewer jobs
-   * than `limit`, or none, although more follow: continue until `next` is null. Throws
-   * OPTION_INVALID for an unknown filter or state.
+   * than `limit`, or none, although more follow: continue until `next` is null. Errors have no
+   * stack here, and the first 500 characters of their message; `get` returns the whole error.
+   * Throws OPTION_INVALID for an unknown filter or state.
    *
    * @example
    * ```ts
@@ -152,8 +153,8 @@ export interface Jobs {
    */
   progress(id: string): Promise<ProgressView>;
   /**
-   * Lists the units of a job, ordered by phase and key. Throws JOB_NOT_FOUND, and OPTION_INVALID
-   * for an unknown filter or state.
+   * Lists the units of a job, by phase, and within a phase in the order in which they were given to
+   * `each` and `step`. Throws JOB_NOT_FOUND, and OPTION_INVALID for an unknown filter or state.
    *
    * @example
    * ```ts
@@ -338,6 +339,11 @@ export interface JobView {
   readonly result: Json;
   /** Present if the stored text of these values is damaged. They read as `null`. */
   readonly damaged?: readonly ("payload" | "result")[];
+  /**
+   * How the last run ended; `null` before the end of the first run. A job whose retries a
+   * supervisor owns is `completed` also when its run has failed.
+   */
+  readonly outcome: OutcomeName | null;
   /** The error of the last run, if it failed. */
   readonly error: Fault | null;
   /** The progress of the whole job, 0 to 100. */
@@ -356,6 +362,8 @@ export interface JobView {
   readonly tags: Readonly<Record<string, string>>;
   readonly createdBy: string | null;
   readonly createdAt: Date;
+  /** The first planned time; a retry does not change it. */
+  readonly scheduledAt: Date;
   /** The time of the next run, for a job that waits. */
   readonly runAt: Date | null;
   readonly startedAt: Date | null;
@@ -389,6 +397,7 @@ export interface JobFilter {
   type?: string;
   tenant?: string;
   category?: string;
+  /** The text that `correlationId` of a view shows. */
   correlationId?: string;
   parentId?: string;
   /** The job must have all of these tags. */

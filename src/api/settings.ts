@@ -2,6 +2,7 @@
 import type { Duration } from "../core/duration.ts";
 import { PRIORITIES } from "../core/job.ts";
 import type { ErrorClass } from "../core/job.ts";
+import type { Json } from "../core/payload.ts";
 import {
   aFunction,
   aName,
@@ -33,8 +34,11 @@ export interface JobSettings {
     jitter?: number;
     cap?: Duration;
   };
-  /** Returns the class of an error; `undefined` means the default class. */
-  readonly classify?: (error: unknown) => ErrorClass | undefined;
+  /**
+   * Returns the class of an error that a run or a unit of the job threw; `undefined` means the
+   * default class.
+   */
+  readonly classify?: (error: unknown, job: FailingJob) => ErrorClass | undefined;
   /**
    * What a new attempt does with the completed phases and units of an earlier attempt: `resume`
    * (the default) keeps their results, `restart` discards them. A deploy, a crash that is not
@@ -53,6 +57,20 @@ export interface JobSettings {
    * refused with NOT_YET.
    */
   readonly services?: readonly string[];
+}
+
+/** The job whose run threw the error that `classify` is asked about. */
+export interface FailingJob {
+  readonly id: string;
+  readonly type: string;
+  readonly tenant: string;
+  readonly correlationId: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** The stored payload, before the schema; `null` for a job without payload. */
+  readonly payload: Json;
+  /** The number of this attempt: 1 on the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
 }
 
 /** The bounds of the columns in every store. */

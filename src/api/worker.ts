@@ -1,5 +1,6 @@
 /** The options of `mill.work`, and the worker that it returns. */
 import type { Duration } from "../core/duration.ts";
+import type { MillraceError } from "../core/errors.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Job } from "./job.ts";
 import type { RetentionOptions } from "./retention.ts";
@@ -17,7 +18,8 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly schedules?: readonly Schedule[];
   /**
    * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a
-   * database the same periods, because each of them removes expired jobs.
+   * database the same periods, because each of them removes expired jobs. With `false`, this worker
+   * marks and removes no finished job; other expired data is removed as the preset says.
    *
    * @example
    * ```ts
@@ -49,7 +51,7 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
    * await assert.rejects(mill.jobs.get(job.id), { code: "JOB_NOT_FOUND" });
    * ```
    */
-  readonly retention?: RetentionOptions;
+  readonly retention?: RetentionOptions | false;
   /** A preset that replaces the default numbers. */
   readonly preset?: Preset;
   /**
@@ -79,6 +81,11 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
 export interface Worker extends AsyncDisposable {
   readonly id: string;
   readonly ready: Promise<void>;
+  /**
+   * Resolves when the worker has stopped: with `null` after `stop`, and with STORE_MOVED if the
+   * worker has stopped because its installation has moved to another database.
+   */
+  readonly ended: Promise<MillraceError | null>;
   /**
    * Claims no more jobs and waits up to `grace` for the running jobs. Jobs that still run are
    * returned to the queue without a charged attempt.

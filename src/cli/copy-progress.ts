@@ -8,7 +8,7 @@ const PARTS = 10;
 
 /** Returns the listener for the events of a copy. */
 export function progressLines(
-  source: CopySource,
+  source: Pick<CopySource, "count" | "place">,
   clock: Pick<Clock, "monotonic">,
   say: (line: string) => void,
 ): (event: CopyEvent) => void {
@@ -21,17 +21,20 @@ export function progressLines(
     lastAt = now;
     switch (event.kind) {
       case "started":
-        total = COPIED_TABLES.reduce((sum, table) => sum + source.count(table), 0);
         before = event.rows;
+        total = COPIED_TABLES.reduce((sum, table) => sum + source.count(table), 0);
+        total = Math.max(total, before);
         if (before > 0) say(`Continuing: ${before} of ${total} rows are copied.`);
         return;
       case "copied": {
         done += event.rows;
-        const part = Math.min(Math.floor(((before + done) / total) * PARTS), PARTS);
+        // Producers may add rows after the start.
+        total = Math.max(total, before + done);
+        const part = Math.floor(((before + done) / total) * PARTS);
         if (part <= printed) return;
         printed = part;
         const rate = Math.round(done / (ms / 1000));
-        const restMs = (ms / done) * Math.max(0, total - before - done);
+        const restMs = (ms / done) * (total - before - done);
         const rows = `${before + done} of ${total} rows, ${rate} rows/s`;
         say(`${part * PARTS} %: ${rows}, ${formatDuration(restMs)} left (${event.table})`);
         return;

@@ -9,7 +9,7 @@ import type { JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
 import { successorAnswer, successorOf, type Repeatable } from "./retry-as-new-job.ts";
 import { anyRemark, insistOn } from "../jobs/check-text.ts";
-import { deadLetterView, idOf } from "../jobs/views.ts";
+import { deadLetterView, idOf, listed } from "../jobs/views.ts";
 
 export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetters {
   return {
@@ -20,7 +20,8 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
     async list(given = {}) {
       const { filter, after, limit } = deadLetterFilter(given);
       const page = { limit, ...(after === undefined ? {} : { after: idOf(after) }) };
-      return (await store.deadLetters(filter, page)).map(deadLetterView);
+      const letters = await store.deadLetters(filter, page);
+      return letters.map((letter) => listed(deadLetterView(letter)));
     },
     async acknowledge(id, by) {
       insistOn("deadLetters.acknowledge", aReviewer, by, "");

@@ -5,7 +5,13 @@ import { shown } from "../core/text.ts";
 import type { Feed } from "../events/feed.ts";
 import { EVENT_NAMES, type Events } from "../api/events.ts";
 import { aFunction, notYet, oneOf, type Rule } from "../api/rules.ts";
-import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/types/records.ts";
+import type {
+  EventKind,
+  FeedEntry,
+  PhaseDetail,
+  ProgressDetail,
+  UnitsDetail,
+} from "../store/types/records.ts";
 import { runOutsideJobs } from "../jobs/async-context.ts";
 import { insistOn } from "../jobs/check-text.ts";
 
@@ -27,9 +33,11 @@ export function eventsFrom<E extends keyof Events>(
   insistOn("on", aFunction, listener, "listener");
   let isOver = false;
   const deliver = (entry: FeedEntry, index: number, id: JobId): void => {
+    for (const detail of detailsFor(event, entry, index, id)) call(detail);
+  };
+  const call = (detail: any): void => {
+    if (isOver) return;
     try {
-      const detail: any = detailFor(event, entry, index, id);
-      if (detail === null) return;
       // The read may be caused by a job that runs here, but the listener is not part of that job.
       const answer = runOutsideJobs(() => listener(detail));
       // The next event does not wait for the listener.
@@ -70,9 +78,21 @@ const FACTS_FOR: { readonly [E in keyof Events]?: EventKind } = {
   "job:failed": "job:failed",
 };
 
-/** The event that a listener gets about one job of an entry; null: none. */
-function detailFor(event: string, entry: FeedEntry, index: number, id: JobId): object | null {
-  return entry.kind === event ? detailOf(entry, index, id) : lastProgress(entry, index, id);
+/** The events that a listener gets about one job of an entry. */
+function detailsFor(event: string, entry: FeedEntry, index: number, id: JobId): readonly object[] {
+  if (event === "job:unit") return unitEvents(entry, index, id);
+  if (entry.kind === event) return [detailOf(entry, index, id)];
+  const last = lastProgress(entry, index, id);
+  return last === null ? [] : [last];
+}
+
+/** One event per unit: an entry has all units of a note. */
+function unitEvents({ details }: FeedEntry, index: number, id: JobId): readonly object[] {
+  const { units }: UnitsDetail = JSON.parse(details?.[index] ?? '{"units":[]}');
+  return units.map(({ phase, unit: key, state, fault }) => {
+    const error = fault === null ? {} : { error: fault };
+    return { id, phase: phase === "" ? null : phase, key, state, ...error };
+  });
 }
 
 /** A completed job is at 100 %. Listeners are told, unless a run has reported that, or nothing. */
@@ -98,6 +118,7 @@ function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId)
     case "job:completed":
       return { id, state: job?.state ?? "completed" };
     case "job:progress":
+    case "job:unit":
     case "job:phase:completed":
     case "job:cancelled":
     case "job:stale":

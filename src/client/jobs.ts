@@ -20,7 +20,7 @@ import { holdersOf, listUnits, progressOf } from "./progress.ts";
 import { countBy, countJobs } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
-import { attemptView, idOf, jobView, type NotFound } from "../jobs/views.ts";
+import { attemptView, idOf, jobView, listed, type NotFound } from "../jobs/views.ts";
 
 /** The ids that `findIds` returns. */
 const IDS_DEFAULT = 10;
@@ -161,7 +161,7 @@ async function listJobs(store: JobStore, given: JobFilter): Promise<JobPage> {
   const from = after === undefined ? {} : { after: await keyAt(store, after) };
   const { jobs, next, isCutShort } = await store.list(filter, { limit, ...from });
   return {
-    jobs: jobs.map(jobView),
+    jobs: jobs.map((job) => listed(jobView(job))),
     next: next === null ? null : cursorOf(next),
     cutShort: isCutShort,
   };

@@ -16,7 +16,7 @@ import type {
   CompletedPhase,
   JobProgress,
   UnitCount,
-  UnitName,
+  UnitPlace,
   UnitRecord,
 } from "../store/types/notes.ts";
 import type { JobRecord } from "../store/types/records.ts";
@@ -65,7 +65,7 @@ export async function failedUnitsOf(store: JobStore, id: JobId): Promise<number>
   return units.reduce((total, { failed }) => total + failed, 0);
 }
 
-/** The cursor of a page is phase and key of its last unit. */
+/** The cursor of a page is the place of its last unit. */
 export async function listUnits(
   store: JobStore,
   job: JobRecord,
@@ -163,15 +163,16 @@ function nameOf(phase: string): string | null {
   return phase === "" ? null : phase;
 }
 
-function cursorOf({ phase, unit }: UnitName): string {
-  return Buffer.from(JSON.stringify([phase, unit])).toString("base64url");
+function cursorOf({ phase, turn, unit }: UnitPlace): string {
+  return Buffer.from(JSON.stringify([phase, turn, unit])).toString("base64url");
 }
 
 /** The last unit of the page before. */
-function unitAt(cursor: string): UnitName {
+function unitAt(cursor: string): UnitPlace {
   const place = placeIn(cursor);
-  const [phase, unit] = Array.isArray(place) ? place : [];
-  if (typeof phase === "string" && typeof unit === "string") return { phase, unit };
+  const [phase, turn, unit] = Array.isArray(place) ? place : [];
+  const isPlace = typeof phase === "string" && Number.isInteger(turn) && typeof unit === "string";
+  if (isPlace) return { phase, turn, unit };
   throw new MillraceError(
     "OPTION_INVALID",
     "jobs.units: after must be the next of an earlier page",

@@ -104,6 +104,7 @@ export function resultOf(job: FinalJob): unknown {
       return finished.result;
     case "failed":
       throw new MillraceError("JOB_FAILED", `job ${job.id} failed: ${finished.error.message}`, {
+        cause: errorOf(finished.error),
         details: { id: job.id, error: finished.error },
       });
     case "cancelled": {
@@ -113,6 +114,14 @@ export function resultOf(job: FinalJob): unknown {
       });
     }
   }
+}
+
+/** The error of the job as the handler threw it, as far as it was stored. */
+function errorOf({ name, message, stack = `${name}: ${message}` }: Fault): Error {
+  return Object.defineProperties(new Error(message), {
+    name: { value: name },
+    stack: { value: stack },
+  });
 }
 
 function faultOf(job: FinalJob): Fault {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TransientError } from "./errors.ts";
-import { faultOf, firstLine500 } from "./fault.ts";
+import { faultOf, listedFault } from "./fault.ts";
 import { utf8Bytes } from "./text.ts";
 
 const BYTES_MAX = 65_536;
@@ -141,15 +141,18 @@ describe("the fault of an error", () => {
   });
 });
 
-describe("the first line of a message", () => {
+describe("a fault in a list", () => {
   test.each([
-    ["not saved\n  at line 5", "not saved"],
-    ["not saved\r\nagain", "not saved"],
-    ["\n\n  late start", "late start"],
+    ["not saved\n  at line 5", "not saved\n  at line 5"],
     ["", ""],
     ["x".repeat(501), "x".repeat(500)],
     [`${"x".repeat(499)}😀`, "x".repeat(499)],
-  ])("is at most 500 characters long (%#)", (message, line) => {
-    expect(firstLine500(message)).toBe(line);
+  ])("has at most 500 characters of the message (%#)", (message, listed) => {
+    const fault = { class: "retryable", name: "Error", service: "bank" } as const;
+
+    expect(listedFault({ ...fault, message, stack: "at line 5" })).toEqual({
+      ...fault,
+      message: listed,
+    });
   });
 });

@@ -5,6 +5,7 @@ import { head, headBytes, shown, storable, utf8Bytes } from "./text.ts";
 
 const NAME_LENGTH_MAX = 200;
 const MESSAGE_LENGTH_MAX = 8_000;
+const LISTED_LENGTH_MAX = 500;
 const STACK_LENGTH_MAX = 32_000;
 const FAULT_BYTES_MAX = 65_536;
 
@@ -33,10 +34,9 @@ export function faultOf(error: unknown, errorClass: ErrorClass, remark = ""): Fa
   };
 }
 
-/** The part of a message that lists show: the first line, at most 500 characters. */
-export function firstLine500(message: string): string {
-  const [line = ""] = message.trimStart().split(/[\r\n]/, 1);
-  return head(line, 500);
+/** The part of a fault that lists show: no stack, and the beginning of the message. */
+export function listedFault({ stack: _stack, message, ...fault }: Fault): Fault {
+  return { ...fault, message: head(message, LISTED_LENGTH_MAX) };
 }
 
 /**

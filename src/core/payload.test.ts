@@ -91,12 +91,29 @@ describe("a payload", () => {
   test("may be nested as deep as the limit and not a level deeper", () => {
     expect(encodePayload(nested(DEPTH_MAX)).bytes).toBe(2 * DEPTH_MAX);
     expect(refusal(encodePayload, nested(DEPTH_MAX + 1)).message).toMatch(
-      /^payload(\[0\]){100} is nested deeper than 100 levels, or contains itself\.$/,
+      /^payload(\[0\]){100} is nested deeper than 100 levels\.$/,
     );
   });
 
-  test("that contains itself is refused", () => {
-    expect(refusal(encodePayload, circle).message).toContain("or contains itself");
+  test("that contains itself is refused with the shortest path", () => {
+    const order: Record<string, unknown> = { number: 7 };
+    order["lines"] = [{ product: "tea" }, { product: "cups", order }];
+
+    expect(refusal(encodePayload, circle).message).toBe(
+      "payload.self is payload again: it contains itself.",
+    );
+    expect(refusal(encodePayload, { orders: [order] }).message).toBe(
+      "payload.orders[0].lines[1].order is payload.orders[0] again: it contains itself.",
+    );
+    expect(refusal(encodeResult, { orders: [order] }).details["path"]).toBe(
+      "result.orders[0].lines[1].order",
+    );
+  });
+
+  test("that makes a new object at each reading is refused for its depth", () => {
+    const endless = { toJSON: () => ({ next: endless }) };
+
+    expect(refusal(encodeResult, endless).message).toContain("deeper than 100 levels");
   });
 
   test("that shares one part a thousandfold is refused before it is written out", () => {

@@ -57,12 +57,12 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 
 /** The text of a payload, or a PAYLOAD_REFUSED that names the path. */
 export function encodePayload(value: unknown): Encoded {
-  return encode(value, { subject: "payload", trail: [] });
+  return encode({ subject: "payload", root: value, trail: [] });
 }
 
 /** The text of a result, or a RESULT_REFUSED that names the path. */
 export function encodeResult(value: unknown): Encoded {
-  return encode(value, { subject: "result", trail: [] });
+  return encode({ subject: "result", root: value, trail: [] });
 }
 
 /** The value of a stored text. `what` names it in the error about a text that was damaged. */
@@ -83,12 +83,14 @@ export function canonicalJson(text: JsonText): string {
 /** The position of the check. The trail becomes a path only when a value is refused. */
 interface PayloadWalk {
   readonly subject: "payload" | "result";
+  /** The whole value. */
+  readonly root: unknown;
   readonly trail: (string | number)[];
 }
 
-function encode(value: unknown, walk: PayloadWalk): Encoded {
+function encode(walk: PayloadWalk): Encoded {
   try {
-    const given = resolved(value, walk);
+    const given = resolved(walk.root, walk);
     if (given === undefined) return { text: null, bytes: 0 };
 
     const text = write(given, walk);
@@ -141,9 +143,7 @@ function writeNumber(number: number, walk: PayloadWalk): string {
 }
 
 function writeNested(value: object, walk: PayloadWalk): string {
-  if (walk.trail.length >= DEPTH_MAX) {
-    refuse(walk, `is nested deeper than ${DEPTH_MAX} levels, or contains itself`);
-  }
+  if (walk.trail.length >= DEPTH_MAX) refuseDepth(walk);
   if (walk.subject === "payload" && Object.getOwnPropertySymbols(value).length > 0) {
     refuse(walk, "has a symbol as key");
   }
@@ -217,6 +217,25 @@ function writeSorted(value: Json | undefined): string {
   return `{${members.join(",")}}`;
 }
 
+/**
+ * A value that contains itself is too deep as well. Its path ends where the value occurs again.
+ * Cycles are looked for here, so that values without one are not slowed down.
+ */
+function refuseDepth(walk: PayloadWalk): never {
+  const { trail } = walk;
+  let value = resolved(walk.root, walk);
+  const above: unknown[] = [];
+  for (const [depth, step] of trail.entries()) {
+    above.push(value);
+    value = resolved(Reflect.get(Object(value), step), walk);
+    const first = above.indexOf(value);
+    if (first === -1) continue;
+    const whole = pathOf({ ...walk, trail: trail.slice(0, first) });
+    refuse({ ...walk, trail: trail.slice(0, depth + 1) }, `is ${whole} again: it contains itself`);
+  }
+  refuse(walk, `is nested deeper than ${DEPTH_MAX} levels`);
+}
+
 function refuseSize(walk: PayloadWalk): never {
   refuse(
     walk,
@@ -232,12 +251,16 @@ function refuseInstance(value: object, walk: PayloadWalk): never {
 }
 
 function refuse(walk: PayloadWalk, reason: string, cause?: unknown): never {
-  const path = storable(walk.subject + walk.trail.map(pathStep).join(""), PATH_LENGTH_MAX);
+  const path = pathOf(walk);
   const code = walk.subject === "payload" ? "PAYLOAD_REFUSED" : "RESULT_REFUSED";
   throw new MillraceError(code, `${path} ${reason}.`, {
     details: { path, reason },
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+function pathOf({ subject, trail }: PayloadWalk): string {
+  return storable(subject + trail.map(pathStep).join(""), PATH_LENGTH_MAX);
 }
 
 function pathStep(step: string | number): string {

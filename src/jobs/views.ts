@@ -1,8 +1,10 @@
 /** Records of the store as users see them: with Dates and parsed JSON. */
 import { MillraceError } from "../core/errors.ts";
 import { formatDuration } from "../core/duration.ts";
+import { listedFault } from "../core/fault.ts";
 import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
@@ -26,6 +28,7 @@ export function jobView(job: store.JobRecord): JobView {
     payload: payload ?? null,
     result: result ?? null,
     ...(damaged.length > 0 ? { damaged } : {}),
+    outcome: job.outcome,
     error: job.fault,
     progress: shownPercent(job.state, job.overall),
     phase: job.phase,
@@ -40,12 +43,18 @@ export function jobView(job: store.JobRecord): JobView {
     tags: job.tags,
     createdBy: job.createdBy,
     createdAt: new Date(job.createdAt),
+    scheduledAt: new Date(job.scheduledAt),
     runAt: dateOf(job.runAt),
     startedAt: dateOf(job.startedAt),
     finishedAt: dateOf(job.finishedAt),
     cancelReason: job.cancelReason,
     stale: job.isStale,
   };
+}
+
+/** The view as lists show it: a long error is cut, because a page has many of them. */
+export function listed<View extends { readonly error: Fault | null }>(view: View): View {
+  return { ...view, error: view.error && listedFault(view.error) };
 }
 
 /** The value of a stored text; undefined: the text is damaged. */
@@ -136,13 +145,17 @@ export function idOf(text: string, of: "job" | "worker" = "job"): JobId {
 /** Makes the error for a job that does not exist. */
 export type NotFound = (id: JobId) => MillraceError;
 
-/** `keptMs` are the retention periods of finished jobs. */
+/** `keptMs` are the retention periods of finished jobs; empty if no job is removed. */
 export function notFound(id: JobId, keptMs: readonly number[]): MillraceError {
-  const [least, most] = [Math.min(...keptMs), Math.max(...keptMs)].map(formatDuration);
-  const period = least === most ? least : `${least} to ${most}`;
   const made = isTimed(id) ? `its id was made at ${iso(idTime(id))}, and ` : "";
-  const message = `there is no job ${id}; ${made}finished jobs are removed after ${period}`;
+  const message = `there is no job ${id}; ${made}${removalAfter(keptMs)}`;
   return new MillraceError("JOB_NOT_FOUND", message, { details: { id } });
+}
+
+function removalAfter(keptMs: readonly number[]): string {
+  if (keptMs.length === 0) return "this process removes no finished jobs";
+  const [least, most] = [Math.min(...keptMs), Math.max(...keptMs)].map(formatDuration);
+  return `finished jobs are removed after ${least === most ? least : `${least} to ${most}`}`;
 }
 
 /** A UUIDv7 contains its time; jobs have no other ids. */

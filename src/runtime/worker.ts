@@ -11,10 +11,12 @@ import { hostname } from "node:os";
 import type { JobDefaults } from "../jobs/new-job.ts";
 import { wait, within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
+import type { MillraceError } from "../core/errors.ts";
 import type { Logger } from "../api/context.ts";
 import type { Worker } from "../api/worker.ts";
 import type { JobStore } from "../store/store.ts";
 import type { LoneClaim, Renewal, WorkerId } from "../store/types/jobs-and-runs.ts";
+import { sayingMovedOnce } from "./closed-store.ts";
 import { crashLoopEnded } from "./crashes/crash-loop.ts";
 import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
@@ -52,6 +54,8 @@ export interface WorkerParts {
 export class JobWorker implements Worker, ProcessMember {
   readonly id: WorkerId;
   readonly ready: Promise<void>;
+  readonly ended: Promise<MillraceError | null>;
+  readonly #ended = Promise.withResolvers<MillraceError | null>();
   readonly #parts: WorkerParts;
   readonly #runs: WorkerRuns;
   readonly #registration: Registration;
@@ -65,10 +69,14 @@ export class JobWorker implements Worker, ProcessMember {
   #isQuiet = false;
   #hasBegun = false;
   #stopping: Promise<void> | null = null;
+  #movedError: MillraceError | null = null;
 
-  constructor(parts: WorkerParts) {
-    const { logger, jobDefaults, settings } = parts;
+  constructor(given: WorkerParts) {
+    const logger = sayingMovedOnce(given.logger, (error) => this.#stopMoved(error));
+    const parts = { ...given, logger };
+    const { jobDefaults, settings } = parts;
     this.id = jobDefaults.newId();
+    this.ended = this.#ended.promise;
     this.#parts = parts;
     this.#runs = new WorkerRuns({
       ...parts,
@@ -102,8 +110,14 @@ export class JobWorker implements Worker, ProcessMember {
     const { graceMs } = this.#parts.settings;
     this.#stopping ??= this.#stop(
       options.grace === undefined ? graceMs : durationMs(options.grace, "grace"),
-    );
+    ).finally(() => this.#ended.resolve(this.#movedError));
     return this.#stopping;
+  }
+
+  #stopMoved(reason: MillraceError): void {
+    this.#movedError = reason;
+    const { logger } = this.#parts;
+    this.stop().catch((error) => logger.error("cannot stop the worker", { error }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 /** Assertions about enqueued jobs, for any test runner. */
 import { AssertionError } from "node:assert";
+import { idUuid } from "../core/ids.ts";
 import type { Jobs, JobView } from "../api/client.ts";
 
 /** The expected properties of a job besides its payload. Only the given properties must match. */
@@ -89,7 +90,7 @@ function shownJob({ type, payload, state, tenant, runAt, tags, ...job }: JobView
     state,
     ...(tenant === "default" ? {} : { tenant }),
     ...(job.priority === 100 ? {} : { priority: job.priority }),
-    ...(job.correlationId === job.id ? {} : { correlationId: job.correlationId }),
+    ...(job.correlationId === idUuid(job.id) ? {} : { correlationId: job.correlationId }),
     ...(job.idempotencyKey === null ? {} : { idempotencyKey: job.idempotencyKey }),
     ...(job.dedupKey === null ? {} : { dedupKey: job.dedupKey }),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),

@@ -3,7 +3,7 @@ import { defaults } from "../core/presets.ts";
 import { runInJob } from "../jobs/async-context.ts";
 import { newJobOf, parsePayload } from "../jobs/new-job.ts";
 import type { Clock } from "../core/clock.ts";
-import { idSource } from "../core/ids.ts";
+import { idSource, idUuid } from "../core/ids.ts";
 import { decode, encodePayload, encodeResult } from "../core/payload.ts";
 import type { Logger } from "../api/context.ts";
 import { definitionOf, type Definition } from "../api/definition.ts";
@@ -69,10 +69,11 @@ export async function performWith(
 ): Promise<unknown> {
   const { schema, type } = definition;
   // As the store would return it, then as the schema transforms it.
-  const asStored = decode(encodePayload(payload).text);
+  const { text } = encodePayload(payload);
+  const asStored = decode(text);
   const given = schema === undefined ? asStored : await parsePayload(type, schema, asStored);
   const newId = idSource(clock, systemDice);
-  const running = runningJob(definition, newId(), options);
+  const running = { ...runningJob(definition, newId(), options), payload: text };
   const run = runOf(definition, { clock, newId, running, options });
   return runInJob({ job: running }, () => runBody(definition, given, run));
 }
@@ -119,7 +120,8 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
       signal,
       onLost() {},
     }),
-    faultOf: (error) => failureOf(error, { definition, preset: defaults, clock }).fault,
+    faultOf: (error) =>
+      failureOf(error, { job: running, definition, preset: defaults, clock }).fault,
     newChild: async (_, contract, ...[payload, enqueueOptions = {}]) =>
       newJobOf(
         { contract, payload, options: enqueueOptions },
@@ -183,7 +185,7 @@ function runningJob(
     priority: 100,
     payload: null,
     payloadVersion: null,
-    correlationId: id,
+    correlationId: idUuid(id),
     parentId: null,
     timeoutMs: null,
     concurrencyKey: null,

@@ -25,7 +25,7 @@ export class Ends implements AsyncDisposable {
   readonly schema: string;
   /** A handle that was open before the copy began. */
   readonly old: ReturnType<typeof makeSqliteStore>;
-  readonly #folder: string;
+  readonly folder: string;
   readonly #stores: JobStore[] = [];
 
   static async open(server: PostgresServer): Promise<Ends> {
@@ -35,7 +35,7 @@ export class Ends implements AsyncDisposable {
   }
 
   private constructor(folder: string, server: PostgresServer) {
-    this.#folder = folder;
+    this.folder = folder;
     this.file = join(folder, "jobs.db");
     this.url = server.url.replace("postgres@", `postgres:${PASSWORD}@`);
     this.schema = `copy_${process.pid}_${(schemas += 1)}`;
@@ -96,7 +96,7 @@ export class Ends implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#stores.map((store) => store.close()));
     await this.sql(`DROP SCHEMA IF EXISTS ${this.schema} CASCADE`);
-    await rm(this.#folder, { recursive: true });
+    await rm(this.folder, { recursive: true });
   }
 }
 

@@ -277,7 +277,8 @@ describe("millrace copy", () => {
     using database = new DatabaseSync(ends.file);
     const marks = JSON.stringify(database.prepare("SELECT * FROM millrace_meta").all());
     for (const text of [...printed, refusal, marks]) expect(text).not.toContain(PASSWORD);
-    expect(marks).toContain("postgres://127.0.0.1:");
+    expect(marks).toContain("postgres://postgres@127.0.0.1:");
+    expect(out).toContain("Point your processes to 'postgres://postgres@127.0.0.1:");
   });
 
   test.each([

@@ -22,6 +22,8 @@ export interface NoteWish {
 interface UnitWish {
   readonly phase: number;
   readonly unit: number;
+  /** The position in the phase; 0: none is given. */
+  readonly turn: number;
   readonly to: "planned" | "running" | "completed" | "failed";
   readonly result: number;
 }
@@ -40,6 +42,7 @@ export function noteWish(names: readonly string[]): fc.Arbitrary<NoteWish> {
       fc.record({
         phase,
         unit: fc.nat({ max: UNITS.length - 1 }),
+        turn: fc.nat({ max: 3 }),
         to: fc.constantFrom("planned", "running", "completed", "completed", "failed"),
         result,
       }),
@@ -87,8 +90,9 @@ function progressOf({ phase: index, percent }: NonNullable<NoteWish["progress"]>
   return { phase: name, phases, percent, overall: percent / 2, data: '{"done": 1.0}' };
 }
 
-function moveOf({ phase: index, unit, to, result: made }: UnitWish): UnitMove {
-  const name = { phase: nameOf(index), unit: UNITS[unit] ?? UNITS[0] };
+function moveOf({ phase: index, unit, turn, to, result: made }: UnitWish): UnitMove {
+  const place = turn === 0 ? {} : { turn };
+  const name = { phase: nameOf(index), unit: UNITS[unit] ?? UNITS[0], ...place };
   if (to === "planned" || to === "running") return { ...name, to: { state: to } };
   if (to === "failed") return { ...name, to: { state: to, fault: fault() } };
   return { ...name, to: { state: to, result: RESULTS[made] ?? null } };

@@ -541,6 +541,8 @@ CREATE TABLE millrace.unit (
     key    bigint   NOT NULL,
     at     timestamptz(3) NOT NULL,
     n      integer  NOT NULL CHECK (n >= 0),
+    -- The position in the phase, from 1; 0: none was given.
+    turn   integer  NOT NULL CHECK (turn >= 0),
     state  smallint NOT NULL CHECK (state BETWEEN 0 AND 3),
     phase  text     NOT NULL COLLATE "C" CHECK (length(phase) <= 200),
     unit   text     NOT NULL COLLATE "C" CHECK (length(unit) BETWEEN 1 AND 500),
@@ -568,6 +570,7 @@ SELECT job.*,
        END AS state,
        coalesce(last.tries, 0) AS tries,
        coalesce(last.crashes, 0) AS crashes,
+       last.outcome AS outcome,
        coalesce(
            scheduled.run_at,
            millrace.at_ms(ready.rank / 1000),
@@ -583,8 +586,8 @@ SELECT job.*,
            AS cancel_requested
 FROM millrace.job AS job
 LEFT JOIN LATERAL (
-    SELECT attempt.state, attempt.tries, attempt.crashes, attempt.started_at, attempt.finished_at,
-           attempt.error, attempt.result, attempt.reason
+    SELECT attempt.state, attempt.tries, attempt.crashes, attempt.outcome, attempt.started_at,
+           attempt.finished_at, attempt.error, attempt.result, attempt.reason
     FROM millrace.attempt AS attempt
     WHERE attempt.key = job.key
     ORDER BY attempt.n DESC
@@ -599,8 +602,8 @@ CREATE VIEW millrace.job_record AS
 SELECT now.key, now.id, now.state, now.type, now.tenant, now.lane, now.category, now.priority,
        now.payload, now.payload_version, now.correlation, now.parent, now.retry_of,
        now.concurrency, now.idempotency, now.dedup, now.webhook, now.flags, now.tags,
-       now.created_by, now.max_attempts, now.timeout_ms, now.tries, now.crashes, now.result,
-       now.last_error AS error, now.cancel_reason, now.gate,
+       now.created_by, now.max_attempts, now.timeout_ms, now.tries, now.crashes, now.outcome,
+       now.result, now.last_error AS error, now.cancel_reason, now.gate,
        now.cancel_requested AND now.state < 4 AS cancel_requested,
        millrace.ms_of(now.created_at) AS created_at,
        millrace.ms_of(now.run_at) AS run_at,

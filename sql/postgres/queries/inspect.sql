@@ -4,10 +4,10 @@
 --   category integer?, priority integer, payload json?, payload_version text?, correlation text?,
 --   parent uuid?, retry_of uuid?, concurrency text?, idempotency text?, dedup text?, webhook text?,
 --   flags smallint, tags json?, created_by text?, max_attempts integer, timeout_ms bigint?,
---   tries integer, crashes integer, result json?, error json?, cancel_reason text?, gate integer?,
---   cancel_requested boolean, created_at bigint, run_at bigint, next_run_at bigint?,
---   finished_at bigint?, last_started_at bigint?, phase text?, overall double precision?,
---   is_stale boolean, started_at bigint?
+--   tries integer, crashes integer, outcome smallint?, result json?, error json?,
+--   cancel_reason text?, gate integer?, cancel_requested boolean, created_at bigint,
+--   run_at bigint, next_run_at bigint?, finished_at bigint?, last_started_at bigint?,
+--   phase text?, overall double precision?, is_stale boolean, started_at bigint?
 
 -- name: job_by_id
 -- One job with its present state. The newest lease that names a running job is the valid one.

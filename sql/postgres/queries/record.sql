@@ -42,23 +42,25 @@ SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excl
 WHERE old.n <= excluded.n;
 
 -- name: put_units
--- Units are planned, start or end. Returns the phases that have more units now.
+-- Units are planned, start or end. Without a position, a known unit keeps its own. Returns the
+-- phases that have more units now.
 -- returns: key bigint, phase text
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
 moved AS (
-    INSERT INTO millrace.unit AS old (key, at, n, state, phase, unit, result, error)
-    SELECT move.key, moment.at, move.n, move.state, move.phase, move.unit, move.result::json,
-           move.error::json
+    INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)
+    SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,
+           move.result::json, move.error::json
     FROM moment
     CROSS JOIN json_to_recordset(:moves::json) AS move (
-        key bigint, n integer, state smallint, phase text, unit text, result text, error text
+        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,
+        error text
     )
     ORDER BY move.key, move.phase COLLATE "C", move.unit COLLATE "C"
     ON CONFLICT (key, phase, unit) DO UPDATE
     SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,
-        error = excluded.error
+        error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)
     WHERE old.n <= excluded.n
     RETURNING old.key, old.phase, old.xmax = 0 AS fresh
 )
@@ -127,8 +129,8 @@ phases AS (
     WHERE (heir.key, phase.name) NOT IN (SELECT key, name FROM failed)
       AND (heir.key, phase.name) NOT IN (SELECT key, name FROM later)
 )
-INSERT INTO millrace.unit (key, at, n, state, phase, unit, result)
-SELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result
+INSERT INTO millrace.unit (key, at, n, turn, state, phase, unit, result)
+SELECT heir.key, unit.at, 0, unit.turn, unit.state, unit.phase, unit.unit, unit.result
 FROM heir
 JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2;
 
@@ -151,7 +153,7 @@ FROM millrace.unit
 WHERE key = :key::bigint
   AND state > 1
   AND phase NOT IN (SELECT name FROM millrace.phase WHERE key = :key::bigint)
-ORDER BY phase, unit;
+ORDER BY phase, turn, unit;
 
 -- name: checkpoints_of_job
 -- The failed units of completed phases, by phase; and the charges before the newest run that stored
@@ -228,16 +230,17 @@ GROUP BY unit.phase
 ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and unit. A unit runs only while its run does.
--- returns: phase text, unit text, state smallint, result json?, error json?, n integer, at bigint
-SELECT phase, unit,
+-- A page of units, in the order of phase and position. A unit runs only while its run does.
+-- returns: phase text, unit text, turn integer, state smallint, result json?, error json?,
+--   n integer, at bigint
+SELECT phase, unit, turn,
        CASE WHEN state = 1 AND EXISTS (
            SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
        ) THEN 0::smallint ELSE state END AS state,
        result, error, n, millrace.ms_of(at) AS at
 FROM millrace.unit AS unit
 WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
-  AND (phase, unit) > (:after_phase::text, :after_unit::text)
+  AND (phase, turn, unit) > (:after_phase::text, :after_turn::integer, :after_unit::text)
   AND (:phase::text IS NULL OR phase = :phase::text)
   AND (
       :state::smallint IS NULL
@@ -245,7 +248,7 @@ WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
       ) THEN 0 ELSE state END
   )
-ORDER BY phase, unit
+ORDER BY phase, turn, unit
 LIMIT :limit::integer;
 
 -- name: holders_of_unit

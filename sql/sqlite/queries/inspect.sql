@@ -3,8 +3,8 @@
 --   payload text?, payload_version text?, correlation text?, parent blob?, retry_of blob?,
 --   concurrency text?, idempotency text?, dedup text?, webhook text?, tags text?, created_by text?,
 --   created_at integer, flags integer, state integer, tries integer, crashes integer,
---   next_run_at integer?, last_started_at integer?, last_finished_at integer?, last_error text?,
---   result text?, cancel_reason text?, gate integer?, cancel_requested boolean
+--   outcome integer?, next_run_at integer?, last_started_at integer?, last_finished_at integer?,
+--   last_error text?, result text?, cancel_reason text?, gate integer?, cancel_requested boolean
 -- row ShownJobRow: JobNowRow, phase text?, overall real?, is_stale boolean
 
 -- name: job_by_id

@@ -24,17 +24,18 @@ SET n = :n, phase = :phase, phases = :phases, percent = :percent, overall = :ove
     at = :at;
 
 -- name: move_unit
--- A known unit is planned again, starts, or ends.
+-- A known unit is planned again, starts, or ends. Without a position, the unit keeps its own.
 UPDATE millrace_unit
-SET n = :n, state = :state, result = :result, error = :error, at = :at
+SET n = :n, state = :state, result = :result, error = :error, at = :at,
+    turn = coalesce(nullif(:turn, 0), turn)
 WHERE key = :key
   AND phase = :phase
   AND unit = :unit;
 
 -- name: insert_unit
 -- A new unit.
-INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)
-VALUES (:key, :phase, :unit, :n, :state, :result, :error, :at);
+INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)
+VALUES (:key, :phase, :unit, :turn, :n, :state, :result, :error, :at);
 
 -- name: count_units
 -- How many units a phase has, up to a limit.
@@ -77,8 +78,8 @@ WHERE job.key = :key
 -- name: take_over_units
 -- A new job takes over the completed units of its predecessor, of all phases, so that they are not
 -- repeated.
-INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)
-SELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at
+INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, at)
+SELECT job.key, unit.phase, unit.unit, unit.turn, 0, unit.state, unit.result, unit.at
 FROM millrace_job AS job
 JOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload
 JOIN millrace_unit AS unit ON unit.key = old.key
@@ -103,7 +104,7 @@ FROM millrace_unit
 WHERE key = :key
   AND state > 1
   AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = :key)
-ORDER BY phase, unit;
+ORDER BY phase, turn, unit;
 
 -- name: checkpoints_of_job
 -- The failed units of completed phases, by phase; and the charges before the newest run that stored
@@ -173,16 +174,17 @@ GROUP BY unit.phase
 ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and unit. A unit runs only while its run does.
--- returns: phase text, unit text, state integer, result text?, error text?, n integer, at integer
-SELECT phase, unit,
+-- A page of units, in the order of phase and position. A unit runs only while its run does.
+-- returns: phase text, unit text, turn integer, state integer, result text?, error text?,
+--   n integer, at integer
+SELECT phase, unit, turn,
        CASE WHEN state = 1 AND EXISTS (
            SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
        ) THEN 0 ELSE state END AS state,
        result, error, n, at
 FROM millrace_unit AS unit
 WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
-  AND (phase, unit) > (:after_phase, :after_unit)
+  AND (phase, turn, unit) > (:after_phase, :after_turn, :after_unit)
   AND (:phase IS NULL OR phase = :phase)
   AND (
       :state IS NULL
@@ -190,7 +192,7 @@ WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
       ) THEN 0 ELSE state END
   )
-ORDER BY phase, unit
+ORDER BY phase, turn, unit
 LIMIT :limit;
 
 -- name: holders_of_unit

@@ -86,9 +86,10 @@ async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
   }
   const { openCopyTarget } = await import("../../store/postgres/copy/target.ts");
   const { url, schema = "millrace" } = address;
-  const { host, pathname } = new URL(url);
+  const { username, host, pathname } = new URL(url);
+  const user = username === "" ? "" : `${username}@`;
   // The place is stored in the file and shown to its users, so that it has no password.
-  const place = `postgres://${host}${pathname}`;
+  const place = `postgres://${user}${host}${pathname}`;
   const isDefault = schema === "millrace";
   return openCopyTarget({
     url,

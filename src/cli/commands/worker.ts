@@ -139,12 +139,14 @@ async function runWorker(
   dev?.running(names);
   const scope = { worker: worker.id, types: names, tenant };
   const isIdle = options.untilIdle === true ? untilIdle(mill, systemClock, scope) : stop;
-  const left = await Promise.race([stop, isIdle]);
+  const hasEnded = worker.ended.then(() => undefined);
+  const left = await Promise.race([stop, isIdle, hasEnded]);
   for (const why of left ?? []) logger.warn(`idle, and due jobs are left: ${why}`);
   await announceStop(mill, worker, names, logger);
   await worker.stop();
   logger.info(`worker ${worker.id} has stopped`);
-  return EXIT.success;
+  // The log has said where the installation has moved.
+  return (await worker.ended) === null ? EXIT.success : EXIT.store;
 }
 
 /** Logs the jobs for which the stop waits, by id unless other workers run the same types. */

@@ -26,7 +26,7 @@ export interface RetentionPlan extends Pick<RetentionOptions, "onStale" | "onDel
   readonly removed: Retention;
   /** True if some jobs are stale before they are removed. */
   readonly hasTwoStages: boolean;
-  /** All periods after which jobs are removed. */
+  /** All periods after which jobs are removed; empty if no jobs are removed. */
   readonly keptMs: readonly number[];
 }
 
@@ -38,8 +38,7 @@ const somePeriods = anObject(
 );
 const byState = Object.fromEntries(FINAL_STATES.map((state) => [state, somePeriods]));
 
-/** The rule of the option `retention`. */
-export const RETENTION_RULE: Rule = anObject(
+const someOptions = anObject(
   {
     required: {},
     optional: {
@@ -50,8 +49,12 @@ export const RETENTION_RULE: Rule = anObject(
       onDelete: aFunction,
     },
   },
-  'an object such as { staleAfter: "7d", deleteAfter: "30d" }',
+  'an object such as { staleAfter: "7d", deleteAfter: "30d" }, or false',
 );
+
+/** The rule of the option `retention`. */
+export const RETENTION_RULE: Rule = (value, place) =>
+  value === false ? null : someOptions(value, place);
 
 function periodsByType(value: unknown, place: string): ReturnType<Rule> {
   if (!isObject(value)) return { place, problem: "must be an object with periods by type" };
@@ -63,7 +66,11 @@ function periodsByType(value: unknown, place: string): ReturnType<Rule> {
 }
 
 /** Throws OPTION_INVALID if jobs would be removed before they are stale. */
-export function retentionOf(options: RetentionOptions, preset: RetentionPreset): RetentionPlan {
+export function retentionOf(
+  options: RetentionOptions | false,
+  preset: RetentionPreset,
+): RetentionPlan {
+  if (options === false) return keptForever(preset);
   const { states = {}, types = {}, onStale, onDelete } = options;
   const general = stagesByState((state) => {
     const fromPreset = { staleMs: preset.finishedMs[state], deleteMs: preset.finishedMs[state] };
@@ -85,6 +92,12 @@ export function retentionOf(options: RetentionOptions, preset: RetentionPreset):
     ...(onStale === undefined ? {} : { onStale }),
     ...(onDelete === undefined ? {} : { onDelete }),
   };
+}
+
+/** Only data that is no job is removed. */
+function keptForever(preset: RetentionPreset): RetentionPlan {
+  const never = { finishedMs: stagesByState(() => NEVER_MS) };
+  return { stale: never, removed: { ...preset, ...never }, hasTwoStages: false, keptMs: [] };
 }
 
 /** Periods from the end of a job. */

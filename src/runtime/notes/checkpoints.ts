@@ -45,15 +45,17 @@ export class RunCheckpoints {
   }
 
   /**
-   * Reserves the names of units. Throws if this run has used a name before: the second unit would
-   * get the result of the first.
+   * Reserves the names of units, and returns the position of the first. Throws if this run has used
+   * a name before: the second unit would get the result of the first.
    */
-  reserve(phase: string, units: readonly string[]): void {
+  reserve(phase: string, units: readonly string[]): number {
     const used = this.#used.get(phase) ?? new Set();
+    const turn = used.size + 1;
     const twice = units.find((unit) => used.has(unit));
     if (twice !== undefined) throw duplicate(twice, "was used before in this phase or run");
     for (const unit of units) used.add(unit);
     this.#used.set(phase, used);
+    return turn;
   }
 
   /** Adds units that this run will run. Throws if the phase gets too many. */

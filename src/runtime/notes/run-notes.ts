@@ -54,6 +54,13 @@ export interface RunNotesParts {
   readonly onLost: () => void;
 }
 
+/** One call of `ctx.progress`. */
+export interface ProgressReport {
+  readonly percent: number;
+  readonly data: JsonText | null;
+  readonly flush: boolean;
+}
+
 export class RunNotes {
   readonly checkpoints: RunCheckpoints = new RunCheckpoints();
   /**
@@ -138,10 +145,12 @@ export class RunNotes {
     this.record({ progress: this.#progress(phase) }).catch(nothing);
   }
 
-  /** Resolves when this or newer progress is stored. */
-  reportProgress(phase: string | null, percent: number, data: JsonText | null): Promise<void> {
+  /** Resolves when this or newer progress is stored. `flush`: it is stored at once. */
+  reportProgress(phase: string | null, { percent, data, flush }: ProgressReport): Promise<void> {
     this.#currentPhase.report(percent, data);
-    return this.#tellProgress(phase);
+    const stored = this.#tellProgress(phase);
+    if (flush) this.#throttle.flush();
+    return stored;
   }
 
   /** Units of the phase are planned or have ended. They move its percent. */

@@ -50,7 +50,7 @@ export function contextOf(
     timeout: (limit, fn) => withTimeout({ clock, signal, limit }, fn),
     enqueue: (...request) => phaseScope().enqueue(...request),
     snooze,
-    progress: (percent, data) => phaseScope().progress(percent, data),
+    progress: (...report) => phaseScope().progress(...report),
     step: (name, fn) => phaseScope().step(name, fn),
     each: (items, key, fn, options) => phaseScope().each(items, key, fn, options),
     breaker: async () => notYet("ctx.breaker"),

@@ -413,7 +413,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
   get #failureParts(): FailureParts {
     const { clock, preset } = this.#parts;
-    return { clock, preset, definition: this.#definition };
+    return { job: this.job, clock, preset, definition: this.#definition };
   }
 }
 

@@ -5,8 +5,12 @@ import type { Outcome } from "../../core/outcome.ts";
 import { classify } from "../../core/policy.ts";
 import type { Preset } from "../../core/presets.ts";
 import type { Definition } from "../../api/definition.ts";
+import type { FailingJob } from "../../api/settings.ts";
+import { decode } from "../../core/payload.ts";
+import type { ClaimedJob } from "../../store/types/jobs-and-runs.ts";
 
 export interface FailureParts {
+  readonly job: ClaimedJob;
   readonly definition: Definition;
   readonly preset: Preset;
   readonly clock: Clock;
@@ -23,12 +27,19 @@ export function failureOf(error: unknown, parts: FailureParts): RunFailure {
   }
 }
 
-function read(error: unknown, { definition, preset, clock }: FailureParts): RunFailure {
+function read(error: unknown, { job, definition, preset, clock }: FailureParts): RunFailure {
+  const { classify: judge } = definition.settings;
   return classify(isFinal(error) ? asFinal(error) : error, {
-    classify: definition.settings.classify,
+    classify: judge && ((thrown) => judge(thrown, failingJobOf(job))),
     defaultErrorClass: preset.retry.defaultErrorClass,
     nowMs: clock.now(),
   });
+}
+
+function failingJobOf(job: ClaimedJob): FailingJob {
+  const { id, type, tenant, correlationId, tags, tries, maxAttempts } = job;
+  const payload = decode(job.payload) ?? null;
+  return { id, type, tenant, correlationId, tags, payload, attempt: tries + 1, maxAttempts };
 }
 
 /**

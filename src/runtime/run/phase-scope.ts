@@ -9,6 +9,7 @@ import type { Fault } from "../../core/outcome.ts";
 import { encodePayload, type Encoded, type Json } from "../../core/payload.ts";
 import { shown } from "../../core/text.ts";
 import type { Context, Logger } from "../../api/context.ts";
+import { anObject, must } from "../../api/rules.ts";
 import type { ClaimedJob, NewJob } from "../../store/types/jobs-and-runs.ts";
 import { RunAborted, RunOver, type RunNotes } from "../notes/run-notes.ts";
 import { Children, childrenOfUnit } from "./children.ts";
@@ -117,8 +118,8 @@ export class PhaseScope {
     return { id: child.id, type: child.type };
   }
 
-  progress: AnyContext["progress"] = (percent, data) => {
-    const stored = this.#report(percent, data);
+  progress: AnyContext["progress"] = (percent, data, options = {}) => {
+    const stored = this.#report(percent, data, options);
     // Handlers need not await progress: the failure must not count as unhandled.
     stored.catch(() => {});
     return stored;
@@ -183,11 +184,17 @@ export class PhaseScope {
   }
 
   /** Not async: without an await, the data must not stay in memory until the store answers. */
-  #report(percent: number, data: Json | undefined): Promise<void> {
+  #report(
+    percent: number,
+    data: Json | undefined,
+    options: { readonly flush?: boolean },
+  ): Promise<void> {
     try {
       this.#insistNotOver("ctx.progress");
       checkPercent(percent);
-      return this.#run.runNotes.reportProgress(this.#phase, percent, progressText(data));
+      checkOptions(options);
+      const report = { percent, data: progressText(data), flush: options.flush === true };
+      return this.#run.runNotes.reportProgress(this.#phase, report);
     } catch (error) {
       this.#logRefusal(error);
       return Promise.reject(error);
@@ -218,6 +225,22 @@ export class PhaseScope {
 function checkPercent(percent: unknown): void {
   if (typeof percent === "number" && percent >= 0 && percent <= 100) return;
   throw refused(`ctx.progress: the percent must be a number from 0 to 100, not ${shown(percent)}`);
+}
+
+const OPTIONS = anObject(
+  { required: {}, optional: { flush: must(isBoolean, "true or false") } },
+  "an object such as { flush: true }",
+);
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === "boolean";
+}
+
+function checkOptions(options: unknown): void {
+  const mismatch = OPTIONS(options, "");
+  if (mismatch === null) return;
+  const { place, problem } = mismatch;
+  throw refused(`ctx.progress: ${`${place} ${problem}`.trimStart()}`);
 }
 
 /** The data of a progress report, as it is stored. */

@@ -80,14 +80,14 @@ export async function step(
   insistOn("ctx.step", aKey, name, "the name");
   insistOn("ctx.step", aFunction, fn, "the function");
   const { runNotes, phase, signal } = parts;
-  runNotes.checkpoints.reserve(phase, [name]);
+  const turn = runNotes.checkpoints.reserve(phase, [name]);
   await runNotes.loadCheckpoints();
   const known = runNotes.checkpoints.completed(phase, name);
   if (known !== undefined) return decode(known.result);
   // Again, because the run may have ended while the checkpoints were read.
   parts.insistOpen("ctx.step");
   runNotes.checkpoints.begin(phase, [name]);
-  runNotes.moveUnits([{ phase, unit: name, to: RUNNING }]).catch(() => {});
+  runNotes.moveUnits([{ phase, unit: name, turn, to: RUNNING }]).catch(() => {});
   const { end, error } = await carryOut(parts, { unit: name, lock: null }, () => fn(signal));
   if (end.state === "failed") throw error;
   return decode(end.result);
@@ -102,17 +102,18 @@ export async function each(parts: UnitParts, request: EachRequest): Promise<Unit
   const items = itemsByKey(request);
   const names = locksOf(request, items);
   const { runNotes, phase, signal, runSignal } = parts;
-  runNotes.checkpoints.reserve(phase, [...items.keys()]);
+  const first = runNotes.checkpoints.reserve(phase, [...items.keys()]);
   await runNotes.loadCheckpoints();
   parts.insistOpen("ctx.each");
-  const todo = [...items.keys()].filter(
-    (unit) => runNotes.checkpoints.completed(phase, unit) === undefined,
-  );
+  const todo = [...items.keys()]
+    .map((unit, index): PlannedUnit => ({ unit, turn: first + index }))
+    .filter(({ unit }) => runNotes.checkpoints.completed(phase, unit) === undefined);
   const concurrency = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
   await plan(parts, todo, names === null ? concurrency : 0);
   runNotes.countUnits(phase, { total: items.size, ended: items.size - todo.length });
   const locks = names === null ? null : { names, runLocks: runNotes.locks };
-  const unitQueue = new UnitQueue({ units: todo, locks, signal: runSignal });
+  const units = todo.map(({ unit }) => unit);
+  const unitQueue = new UnitQueue({ units, locks, signal: runSignal });
   await runConcurrently(parts, unitQueue, concurrency, (unit) =>
     fn(items.get(unit), { signal, key: unit }),
   );
@@ -146,20 +147,29 @@ function locksOf(
   return names;
 }
 
+/** A unit with its position in the phase. */
+interface PlannedUnit {
+  readonly unit: string;
+  readonly turn: number;
+}
+
 /**
  * All units that will run are stored first, so that operators see them. The first units start at
  * once; of each other unit, the start is stored before its function is called.
  */
 async function plan(
   { runNotes, phase }: UnitParts,
-  todo: readonly string[],
+  todo: readonly PlannedUnit[],
   starting: number,
 ): Promise<void> {
-  runNotes.checkpoints.begin(phase, todo);
+  runNotes.checkpoints.begin(
+    phase,
+    todo.map(({ unit }) => unit),
+  );
   for (let from = 0; from < todo.length; from += MOVES_MAX) {
-    const moves = todo
-      .slice(from, from + MOVES_MAX)
-      .map((unit, index) => ({ phase, unit, to: from + index < starting ? RUNNING : PLANNED }));
+    const moves = todo.slice(from, from + MOVES_MAX).map(({ unit, turn }, index) => {
+      return { phase, unit, turn, to: from + index < starting ? RUNNING : PLANNED };
+    });
     await runNotes.moveUnits(moves);
   }
 }

@@ -6,7 +6,7 @@ import type {
   LogRecord,
   UnitRecordFilter,
   UnitHolder,
-  UnitName,
+  UnitPlace,
   UnitRecord,
 } from "../types/notes.ts";
 import type {
@@ -36,11 +36,13 @@ export interface ReaderStore {
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
   /** How far a job has come; null if there is no such job. */
   progress(id: JobId): Promise<JobProgress | null>;
-  /** Units of a job, ordered by phase and unit. `after` is the last unit of the previous page. */
+  /**
+   * Units of a job, ordered by phase and position. `after` is the last unit of the previous page.
+   */
   units(
     id: JobId,
     filter: UnitRecordFilter,
-    page: { readonly after?: UnitName; readonly limit: number },
+    page: { readonly after?: UnitPlace; readonly limit: number },
   ): Promise<readonly UnitRecord[]>;
   /** Running jobs that work on a unit of this name now (000-32). */
   unitHolders(unit: string, limit: number): Promise<readonly UnitHolder[]>;

@@ -49,6 +49,7 @@ export const eventCodec: Codec<EventKind> = codec({
   "job:progress": 8,
   "job:phase:completed": 9,
   "job:stale": 10,
+  "job:unit": 11,
 });
 
 export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({

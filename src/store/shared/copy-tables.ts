@@ -187,6 +187,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     key: "number",
     phase: "text",
     unit: "text",
+    turn: "number",
     n: "number",
     state: "number",
     result: "json",

@@ -1,4 +1,5 @@
 /** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
+import { idUuid } from "../../core/ids.ts";
 import { isFinal, type JobId, type JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import {
@@ -61,6 +62,7 @@ export interface StoredJob extends StoredSpec<number> {
   readonly next_run_at: number | null;
   readonly tries: number;
   readonly crashes: number;
+  readonly outcome: number | null;
   readonly started_at: number | null;
   readonly finished_at: number | null;
   readonly result: string | null;
@@ -117,6 +119,7 @@ export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
     runAt: row.next_run_at,
     attempts: row.tries,
     crashes: row.crashes,
+    outcome: row.outcome === null ? null : outcomeCodec.word(row.outcome),
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     result: row.result,
@@ -192,7 +195,7 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
     priority: row.priority,
     payload: row.payload,
     payloadVersion: row.payload_version,
-    correlationId: row.correlation ?? row.id,
+    correlationId: row.correlation ?? idUuid(row.id),
     parentId: row.parent,
     retryOf: row.retry_of,
     concurrencyKey: row.concurrency,

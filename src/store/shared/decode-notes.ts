@@ -1,5 +1,6 @@
 /** Encodes notes as rows, and decodes the rows into records of the port. */
 import { MillraceError } from "../../core/errors.ts";
+import { listedFault } from "../../core/fault.ts";
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import type { PhaseEnd } from "../../core/phases.ts";
@@ -21,12 +22,13 @@ import {
   type UnitHolder,
   type UnitMove,
   type UnitName,
+  type UnitPlace,
   type UnitRecord,
 } from "../types/notes.ts";
-import type { PhaseDetail, ProgressDetail } from "../types/records.ts";
+import type { PhaseDetail, ProgressDetail, UnitsDetail } from "../types/records.ts";
 
 /** A row of the table `unit`. */
-export interface UnitRow extends UnitName {
+export interface UnitRow extends UnitPlace {
   readonly state: number;
   readonly result: JsonText | null;
   readonly error: JsonText | null;
@@ -40,14 +42,42 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
       `a note changes at most ${MOVES_MAX} units, not ${moves.length}`,
     );
   }
-  const last = new Map(moves.map((move) => [JSON.stringify([move.phase, move.unit]), move]));
-  return [...last.values()].map(({ phase, unit, to }) => ({
+  return lastMoves(moves).map(({ phase, unit, turn = 0, to }) => ({
     phase,
     unit,
+    turn,
     state: unitCodec.code[to.state],
     result: to.state === "completed" ? to.result : null,
     error: to.state === "failed" ? JSON.stringify(to.fault) : null,
   }));
+}
+
+/** The last change of each unit, with the position that an earlier change gave. */
+function lastMoves(moves: readonly UnitMove[]): readonly UnitMove[] {
+  const last = new Map<string, UnitMove>();
+  for (const move of moves) {
+    const name = JSON.stringify([move.phase, move.unit]);
+    last.set(name, { turn: last.get(name)?.turn ?? 0, ...move });
+  }
+  return [...last.values()];
+}
+
+/** The detail about the units of a note that have ended; null: none has. */
+export function unitsDetail(moves: readonly UnitMove[]): JsonText | null {
+  const detail: UnitsDetail = { units: lastMoves(moves).flatMap(endedUnit) };
+  return detail.units.length === 0 ? null : JSON.stringify(detail);
+}
+
+function endedUnit({ phase, unit, to }: UnitMove): UnitsDetail["units"] {
+  switch (to.state) {
+    case "completed":
+      return [{ phase, unit, state: to.state, fault: null }];
+    case "failed":
+      return [{ phase, unit, state: to.state, fault: listedFault(to.fault) }];
+    case "planned":
+    case "running":
+      return [];
+  }
 }
 
 /** The error for a unit beyond the maximum of a phase. */
@@ -165,8 +195,9 @@ export interface StoredUnit extends UnitRow {
   readonly at: number;
 }
 
-export function unitRecord({ phase, unit, state, result, error, n, at }: StoredUnit): UnitRecord {
-  return { phase, unit, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
+export function unitRecord(row: StoredUnit): UnitRecord {
+  const { phase, unit, turn, state, result, error, n, at } = row;
+  return { phase, unit, turn, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
 }
 
 /** What is computed over the rows of phases and units. */
@@ -179,7 +210,7 @@ export interface StoredCheckpoints {
 export function decodeCheckpoints(
   { failed, tries }: StoredCheckpoints,
   phases: readonly PhaseResult[],
-  units: readonly UnitRow[],
+  units: readonly Omit<UnitRow, "turn">[],
 ): Checkpoints {
   const ended = units.map(({ phase, unit, result, error }) => ({
     phase,

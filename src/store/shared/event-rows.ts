@@ -8,7 +8,7 @@ import type { JobKey } from "../types/jobs-and-runs.ts";
 const ROW_JOBS_MAX = 1_000;
 
 /** Kinds of events that carry details. */
-type DetailedKind = "job:progress" | "job:phase:completed";
+type DetailedKind = "job:progress" | "job:unit" | "job:phase:completed";
 
 /** An event of one or more jobs. Deleted jobs are named by id, because their keys are gone. */
 export type OutboxEvent =

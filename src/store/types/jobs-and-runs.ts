@@ -26,7 +26,7 @@ export interface NewJob {
   readonly timeoutMs: number | null;
   readonly payload: JsonText | null;
   readonly payloadVersion: string | null;
-  /** `null`: the job starts a chain, and its own id is the correlation id. */
+  /** `null`: the job starts a chain, and its own id, as a UUID, is the correlation id. */
   readonly correlationId: string | null;
   readonly parentId: JobId | null;
   /**

@@ -84,6 +84,8 @@ export interface PhaseResult {
 
 /** A change of a unit: it is planned, starts or ends. */
 export interface UnitMove extends UnitName {
+  /** The position in the phase, from 1. Without it, a known unit keeps its position. */
+  readonly turn?: number;
   readonly to: UnitEnd | { readonly state: "planned" | "running" };
 }
 
@@ -155,7 +157,13 @@ export interface UnitRecordFilter {
   readonly state?: UnitRecord["state"];
 }
 
-export interface UnitRecord extends UnitName {
+/** Where a unit is in the list of units. */
+export interface UnitPlace extends UnitName {
+  /** The position in the phase; 0: none was given. */
+  readonly turn: number;
+}
+
+export interface UnitRecord extends UnitPlace {
   /** A unit whose run has ended without it is planned again. */
   readonly state: "planned" | "running" | UnitEnd["state"];
   readonly result: JsonText | null;

@@ -87,6 +87,8 @@ export interface JobRecord extends JobSpec {
   /** Attempts charged so far. */
   readonly attempts: number;
   readonly crashes: number;
+  /** How the last run ended. */
+  readonly outcome: OutcomeName | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly result: JsonText | null;
@@ -287,8 +289,8 @@ export interface FeedEntry {
   readonly at: number;
   readonly jobs: readonly JobId[];
   /**
-   * One {@link PhaseDetail} or {@link ProgressDetail} per job, as JSON. Null: the kind has no
-   * details.
+   * One {@link PhaseDetail}, {@link ProgressDetail} or {@link UnitsDetail} per job, as JSON. Null:
+   * the kind has no details.
    */
   readonly details: readonly JsonText[] | null;
   /** One per job, if facts of this kind were requested; null: the job was just removed. */
@@ -315,10 +317,23 @@ export interface ProgressDetail {
   readonly data: JsonText | null;
 }
 
+/** The detail of `job:unit`: the units of one note that have ended. */
+export interface UnitsDetail {
+  readonly units: readonly {
+    /** Empty: the job has no phases. */
+    readonly phase: string;
+    readonly unit: string;
+    readonly state: "completed" | "failed";
+    /** Cut as in lists; null: the unit has completed. */
+    readonly fault: Fault | null;
+  }[];
+}
+
 export type EventKind =
   | "job:enqueued"
   | "job:started"
   | "job:progress"
+  | "job:unit"
   | "job:phase:completed"
   | "job:completed"
   | "job:retrying"

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import { STATES } from "../../../src/core/job.ts";
 import type { JobId, State } from "../../../src/core/job.ts";
 import type { JobRecord, ListFilter } from "../../../src/store/types/records.ts";
@@ -291,9 +292,10 @@ export function listSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [root] = await add(store, {});
-      const [child] = await add(store, { correlationId: root }, {});
+      const [child] = await add(store, { correlationId: idUuid(root) }, {});
 
-      expect(await idsOf(store, { correlationId: root })).toEqual([child, root]);
+      expect(await idsOf(store, { correlationId: idUuid(root) })).toEqual([child, root]);
+      expect(await idsOf(store, { correlationId: root })).toEqual([root]);
     });
 
     test("finds nothing for names that were never used", async () => {

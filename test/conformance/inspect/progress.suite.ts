@@ -254,7 +254,7 @@ function unitsTests(open: OpenStore): void {
     await keep(store, await takeOne(store), { units: [broken("bad"), done("good", '{"x":1}')] });
 
     const [bad, good] = await store.units(id, {}, { limit: 10 });
-    const common = { phase: "build", n: 2, at: clock.now() };
+    const common = { phase: "build", turn: 0, n: 2, at: clock.now() };
     expect(good).toEqual({
       ...common,
       unit: "good",
@@ -288,6 +288,36 @@ function unitsTests(open: OpenStore): void {
       "fetch/a",
       "fetch/b",
     ]);
+  });
+
+  test("shows those of a phase in the order in which they were given", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [id] = await add(store, {});
+    const given = ["c", "a", "d", "b"].map((unit, index) => ({
+      ...planned(unit),
+      turn: index + 1,
+    }));
+    const late = [{ ...planned("A"), turn: 5 }, running("A"), done("A")];
+    await keep(
+      store,
+      await takeOne(store),
+      { units: given },
+      { units: [running("a"), running("b"), running("c")] },
+      { units: [broken("b"), broken("a"), done("c"), ...late] },
+    );
+
+    const pages = await pagesOf(store, id, 2);
+    const failed = await store.units(id, { state: "failed" }, { limit: 10 });
+
+    expect(pages.flat().map(({ unit, turn }) => `${turn} ${unit}`)).toEqual([
+      "1 c",
+      "2 a",
+      "3 d",
+      "4 b",
+      "5 A",
+    ]);
+    expect(failed.map(({ unit }) => unit)).toEqual(["a", "b"]);
   });
 
   test("shows only those of a phase, or in a state, or both", async () => {

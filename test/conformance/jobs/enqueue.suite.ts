@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import { completed, newJob, newJobs } from "../../support/factories.ts";
 import {
   add,
@@ -137,6 +138,7 @@ export function enqueueSuite(open: OpenStore): void {
         timeoutMs: 120_000,
         attempts: 0,
         crashes: 0,
+        outcome: null,
         startedAt: null,
         finishedAt: null,
         result: null,
@@ -171,14 +173,14 @@ export function enqueueSuite(open: OpenStore): void {
       expect((await takeOne(store)).job.payload === payload).toBe(true);
     });
 
-    test("lets a job without correlation correlate by its own id (004-04)", async () => {
+    test("lets a job without correlation correlate by its own id, as a UUID (004-04)", async () => {
       await using db = await open();
       const { store } = db;
 
       const [id] = await add(store, { correlationId: null });
 
-      expect((await recordOf(store, id)).correlationId).toBe(id);
-      expect((await takeOne(store)).job.correlationId).toBe(id);
+      expect((await recordOf(store, id)).correlationId).toBe(idUuid(id));
+      expect((await takeOne(store)).job.correlationId).toBe(idUuid(id));
     });
 
     test("answers in the order asked, whatever the kinds of jobs", async () => {

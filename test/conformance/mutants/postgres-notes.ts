@@ -145,8 +145,8 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     units_of_job: [
       [
         "pages repeat",
-        "(phase, unit) > (:after_phase::text, :after_unit::text)",
-        ":after_phase::text || :after_unit::text <> chr(1)",
+        "(phase, turn, unit) > (:after_phase::text, :after_turn::integer, :after_unit::text)",
+        ":after_phase::text || :after_turn::integer || :after_unit::text <> chr(1)",
       ],
       ["the phase is not looked at", "phase = :phase::text)", "true)"],
       [
@@ -157,11 +157,11 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
       ["the filter knows no ended runs", "THEN 0 ELSE state END\n", "THEN 1 ELSE state END\n"],
       ["units outlive their run", "THEN 0::smallint ELSE", "THEN 1::smallint ELSE"],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
-      ["they come by name alone", "ORDER BY phase, unit", "ORDER BY unit, phase"],
+      ["they come by name alone", "ORDER BY phase, turn, unit", "ORDER BY unit, phase"],
       [
         "the language of the server orders them",
-        "ORDER BY phase, unit",
-        "ORDER BY lower(phase), lower(unit)",
+        "ORDER BY phase, turn, unit",
+        "ORDER BY lower(phase), turn, lower(unit)",
       ],
     ],
   },

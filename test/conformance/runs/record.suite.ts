@@ -4,6 +4,7 @@ import {
   completed,
   crashedOnce,
   failedWith,
+  fault,
   newJob,
   newJobs,
   runAgain,
@@ -16,6 +17,7 @@ import {
   halfway,
   keep,
   pictureOf,
+  planned,
   running,
   runNote,
 } from "../../support/notes.ts";
@@ -468,7 +470,9 @@ function feedTests(open: OpenStore): void {
       completed: { name: "fetch", result: "1" },
       progress: halfway({ percent: 0, overall: 50 }),
     });
-    await keep(store, batch, { units: [done("a")] });
+    await keep(store, batch, {
+      units: [running("a"), done("a"), broken("b", "fetch"), running("c"), planned("d")],
+    });
     await settleAll(store, batch, completed());
 
     expect(await detailsOf(store, id)).toEqual([
@@ -477,6 +481,15 @@ function feedTests(open: OpenStore): void {
       ["job:progress", { phase: "fetch", percent: 50, overall: 25, data: '{"n":1}' }],
       ["job:progress", { phase: "build", percent: 0, overall: 50, data: null }],
       ["job:phase:completed", { phase: "fetch" }],
+      [
+        "job:unit",
+        {
+          units: [
+            { phase: "build", unit: "a", state: "completed", fault: null },
+            { phase: "fetch", unit: "b", state: "failed", fault: fault() },
+          ],
+        },
+      ],
       ["job:completed", null],
     ]);
   });
@@ -574,11 +587,12 @@ function settleTests(open: OpenStore): void {
         units: [{ completed: 1, failed: 1 }],
         lastOutcome: settlement.outcome,
       });
-      expect((await eventsOf(store, id)).slice(2, 4)).toEqual([
+      expect((await eventsOf(store, id)).slice(2, 5)).toEqual([
         "job:progress",
+        "job:unit",
         "job:phase:completed",
       ]);
-      expect(await eventsOf(store, id)).toHaveLength(5);
+      expect(await eventsOf(store, id)).toHaveLength(6);
       expect(await store.progress(plain)).toMatchObject({ progress: null, units: [] });
     },
   );

@@ -72,6 +72,7 @@ export function settleSuite(open: OpenStore): void {
         cancelReason: null,
         attempts: 1,
         crashes: 0,
+        outcome: "succeeded",
         runAt: null,
         startedAt,
         finishedAt: clock.now(),

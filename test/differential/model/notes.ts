@@ -74,6 +74,8 @@ export function keepNote(
     tell(world, "job:progress", job, JSON.stringify({ phase, percent, overall, data }));
   }
   for (const move of units) moveUnit(job, move, { n, at });
+  const ended = endedUnits(units);
+  if (ended.length > 0) tell(world, "job:unit", job, JSON.stringify({ units: ended }));
   if (completed !== undefined && !notes.phases.some(({ name }) => name === completed.name)) {
     notes.phases.push({ ...completed, n, at });
     tell(world, "job:phase:completed", job, JSON.stringify({ phase: completed.name }));
@@ -93,15 +95,32 @@ function keyOf({ asked }: ModelJob): string | null {
   return asked.concurrencyKey;
 }
 
+/** The units of a note that have ended. Of two changes of one unit the last counts. */
+function endedUnits(moves: readonly UnitMove[]): object[] {
+  const isSame = (left: UnitMove, right: UnitMove): boolean =>
+    left.phase === right.phase && left.unit === right.unit;
+  const first = moves.filter(
+    (move, index) => moves.findIndex((each) => isSame(each, move)) === index,
+  );
+  return first.flatMap((move) => {
+    const { phase, unit, to } = moves.findLast((each) => isSame(each, move)) ?? move;
+    if (to.state === "planned" || to.state === "running") return [];
+    const fault = to.state === "failed" ? to.fault : null;
+    return [{ phase, unit, state: to.state, fault }];
+  });
+}
+
 function moveUnit(
   { notes }: ModelJob,
-  { phase, unit, to }: UnitMove,
+  { phase, unit, to, turn }: UnitMove,
   { n, at }: Pick<UnitRecord, "n" | "at">,
 ): void {
+  const before = notes.units.find((each) => each.phase === phase && each.unit === unit);
   notes.units = notes.units.filter((each) => each.phase !== phase || each.unit !== unit);
   notes.units.push({
     phase,
     unit,
+    turn: turn ?? before?.turn ?? 0,
     state: to.state,
     result: to.state === "completed" ? to.result : null,
     fault: to.state === "failed" ? to.fault : null,
@@ -132,7 +151,7 @@ function phasesOf({ notes, ledger }: ModelJob): CompletedPhase[] {
 
 /** A unit runs only while its run does. */
 function unitsOf({ notes, ledger }: ModelJob): UnitRecord[] {
-  const name = ({ phase, unit }: UnitRecord): string => JSON.stringify([phase, unit]);
+  const name = ({ phase, turn, unit }: UnitRecord): string => JSON.stringify([phase, turn, unit]);
   const hasEnded = ({ n }: UnitRecord): boolean => ledger.some((row) => row.n === n);
   return notes.units
     .map((unit) =>

@@ -1,4 +1,5 @@
 /** What the model shows, what people do with dead letters, and what retention removes. */
+import { parseId } from "../../../src/core/ids.ts";
 import { isFinal, type JobId } from "../../../src/core/job.ts";
 import type {
   DeadLetterRecord,
@@ -41,11 +42,17 @@ export function matching(world: World, filter: ListFilter): ModelJob[] {
       isAsked(filter.type, asked.type) &&
       isAsked(filter.tenant, asked.tenant) &&
       isAsked(filter.category, asked.category) &&
-      isAsked(filter.correlationId, asked.correlationId ?? asked.id) &&
+      isCorrelated(filter.correlationId, asked) &&
       isAsked(filter.parentId, asked.parentId) &&
       Object.entries(filter.tags ?? {}).every(([name, value]) => asked.tags[name] === value)
     );
   });
+}
+
+/** The first job of a chain is found by its own id. */
+function isCorrelated(wanted: string | undefined, { id, correlationId }: NewJob): boolean {
+  if (wanted === undefined) return true;
+  return correlationId === null ? parseId(wanted) === id : wanted === correlationId;
 }
 
 function isAsked(wanted: string | undefined, found: string | null): boolean {

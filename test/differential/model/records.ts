@@ -1,4 +1,5 @@
 /** How the model shows a job. */
+import { idUuid } from "../../../src/core/ids.ts";
 import type { CrashFacts } from "../../../src/store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../../../src/store/types/records.ts";
 import { endOf, leaseOf, stateOf, type ModelJob, type World } from "./world.ts";
@@ -10,7 +11,7 @@ export function specOf({ asked, createdAt, scheduledAt }: ModelJob) {
   const { idempotency, dedup, correlationId, ...same } = lasting;
   return {
     ...same,
-    correlationId: correlationId ?? asked.id,
+    correlationId: correlationId ?? idUuid(asked.id),
     idempotencyKey: idempotency?.key ?? null,
     dedupKey: dedup?.key ?? null,
     createdAt,
@@ -29,6 +30,7 @@ export function recordOf(world: World, job: ModelJob): JobRecord {
     runAt: job.place?.runAt ?? null,
     attempts: last?.tries ?? 0,
     crashes: last?.crashes ?? 0,
+    outcome: last?.outcome ?? null,
     startedAt: state === "running" ? startOf(world, job) : (last?.startedAt ?? null),
     finishedAt: isOver ? last.finishedAt : null,
     result: last?.result ?? null,

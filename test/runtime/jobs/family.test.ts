@@ -1,5 +1,6 @@
 import { defineJob, TransientError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import { latch, openTest, unchecked } from "../support.ts";
 
 const child = defineJob({ type: "child" }).run(() => "done");
@@ -26,6 +27,26 @@ describe("a job enqueued below a handler", () => {
     });
     const { jobs } = await kit.mill.jobs.list({ correlationId: "user-action-123" });
     expect(jobs.map(({ type }) => type).toSorted()).toEqual(["child", "parent"]);
+  });
+
+  test("inherits the id of its parent as a UUID when the parent has no correlation", async () => {
+    await using kit = await openTest();
+    const seen: string[] = [];
+    const parent = defineJob({ type: "parent" }).run(async (_, ctx) => {
+      seen.push(ctx.job.correlationId);
+      await ctx.enqueue(child);
+    });
+    const { id } = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent, child]);
+    const { id: again } = await kit.mill.jobs.retry(id);
+
+    const correlationId = idUuid(id);
+    expect(correlationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
+    expect(seen).toEqual([correlationId]);
+    await kit.expectEnqueued(child, undefined, { correlationId, parentId: id });
+    expect(await kit.mill.jobs.get(again)).toMatchObject({ correlationId, retryOf: id });
+    expect((await kit.mill.jobs.list({ correlationId })).jobs).toHaveLength(3);
   });
 
   test("inherits from a handler that returns a thenable, as lazy queries are", async () => {
@@ -64,7 +85,7 @@ describe("a job enqueued below a handler", () => {
     const job = await kit.mill.enqueue(child);
 
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({
-      correlationId: job.id,
+      correlationId: idUuid(job.id),
       parentId: null,
       tenant: "default",
     });

@@ -281,6 +281,48 @@ describe("a job whose handler throws", () => {
     });
   });
 
+  test("is classified with a view to its job, also in a unit (001-47)", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const own = defineJob({
+      type: "own",
+      payload: typed<{ order: number }>(),
+      maxAttempts: 2,
+      classify: (error, job) => {
+        seen.push(job);
+        return job.attempt === 1 ? "transient" : "non_retryable";
+      },
+    }).run(async (_, ctx) => {
+      await ctx.each(
+        ["a"],
+        (unit) => unit,
+        () => {
+          throw new RangeError("out of range");
+        },
+      );
+    });
+    const options = { correlationId: "c-1", tags: { repo: "docs" } };
+    const { id } = await kit.mill.enqueue(own, { order: 7 }, options);
+
+    await kit.drain([own]);
+    await kit.advance("1h");
+    await kit.drain([own]);
+
+    const facts = {
+      id,
+      type: "own",
+      tenant: "default",
+      ...options,
+      payload: { order: 7 },
+      maxAttempts: 2,
+    };
+    expect(seen).toEqual([
+      { ...facts, attempt: 1 },
+      { ...facts, attempt: 2 },
+    ]);
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "failed", attempts: 2 });
+  });
+
   test("may throw anything, even nothing", async () => {
     await using kit = await openTest();
     const odd = defineJob({ type: "odd", maxAttempts: 1 }).run(() => {
@@ -347,20 +389,63 @@ describe("a job that snoozes", () => {
   });
 });
 
+describe("a long error", () => {
+  test("is cut in lists, and whole where one job is read (003-15, C-31)", async () => {
+    await using kit = await openTest();
+    const message = `cannot render\n${"x".repeat(5_000)}`;
+    const long = defineJob({ type: "long", maxAttempts: 1 }).run(() => {
+      throw new RangeError(message);
+    });
+    const { id } = await kit.mill.enqueue(long);
+    await kit.drain([long]);
+
+    const [job] = (await kit.mill.jobs.list()).jobs;
+    const [letter] = await kit.mill.deadLetters.list();
+
+    const cut = { class: "retryable", name: "RangeError", message: message.slice(0, 500) };
+    expect([job?.error, letter?.error]).toEqual([cut, cut]);
+    const whole = { ...cut, message, stack: expect.stringContaining("retries.test.ts") };
+    const [attempt] = await kit.mill.jobs.attempts(id);
+    const read = [await kit.mill.jobs.get(id), await kit.mill.deadLetters.get(id), attempt];
+    expect(read.map((each) => each?.error)).toEqual([whole, whole, whole]);
+  });
+});
+
+describe("the first planned time of a job", () => {
+  test("stays in its view when a retry plans the next run (C-24)", async () => {
+    await using kit = await openTest();
+    const scheduledAt = new Date(kit.clock.now() + 60_000);
+    const { id } = await kit.mill.enqueue(broken, { with: "nothing known" }, { delay: "1m" });
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ scheduledAt, runAt: scheduledAt });
+
+    await kit.advance("1m");
+    await kit.drain([broken]);
+
+    const job = await kit.mill.jobs.get(id);
+    expect(job).toMatchObject({ state: "scheduled", attempts: 1, scheduledAt });
+    expect(job.runAt).not.toEqual(scheduledAt);
+    expect((await kit.mill.jobs.list()).jobs).toMatchObject([{ id, scheduledAt }]);
+  });
+});
+
 describe("a job whose retries a supervisor owns", () => {
-  test("is delivered once, and the ledger tells of the failure", async () => {
+  test("is delivered once, and its view and ledger tell of the failure (C-22)", async () => {
     await using kit = await openTest();
     const task = defineJob({ type: "task", retryOwner: "supervisor" }).run(() => {
       throw new Error("the provider said no");
     });
     const job = await kit.mill.enqueue(task);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ outcome: null });
 
     await kit.drain([task]);
 
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({
       state: "completed",
+      outcome: "failed",
       error: { message: "the provider said no" },
     });
+    const [listed] = (await kit.mill.jobs.list()).jobs;
+    expect(listed).toMatchObject({ state: "completed", outcome: "failed" });
     expect(await kit.outcomes(job)).toEqual(["failed"]);
   });
 });

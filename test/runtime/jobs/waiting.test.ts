@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -56,6 +57,21 @@ describe("wait and result", () => {
       code: "JOB_FAILED",
       message: expect.stringContaining("as asked"),
     });
+  });
+
+  test("give the error of the job as the cause of JOB_FAILED", async () => {
+    await using kit = await openTest();
+    const divide = defineJob({ type: "divide", maxAttempts: 1 }).run(() => {
+      throw new RangeError("the divisor is 0");
+    });
+    const job = await kit.mill.enqueue(divide);
+    await kit.drain([divide]);
+
+    const { cause } = await kit.mill.result(job).then(assert.fail, (error: Error) => error);
+
+    assert(cause instanceof Error);
+    expect(`${cause}`).toBe("RangeError: the divisor is 0");
+    expect(cause.stack).toMatch(/^RangeError: the divisor is 0\n +at .*waiting\.test\.ts/s);
   });
 
   test("tell of a cancellation", async () => {

@@ -168,6 +168,29 @@ describe("ctx.progress", () => {
     expect(heard.at(-1)).toMatchObject({ percent: 99.99, overall: 100, data: 9_999 });
   });
 
+  test("with flush is stored at once, whatever was stored before (C-36)", async () => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const stored: (number | null)[] = [];
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      for (let i = 0; i < 20; i += 1) await ctx.progress(i, undefined, { flush: true });
+      stored.push((await kit.mill.jobs.progress(ctx.job.id)).percent);
+      void ctx.progress(30);
+      await ctx.progress(31, { note: "last" }, { flush: true });
+      stored.push((await kit.mill.jobs.progress(ctx.job.id)).percent);
+    });
+    const { id } = await kit.mill.enqueue(job);
+    const start = kit.clock.now();
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    expect(kit.clock.now()).toBe(start);
+    expect(await kit.outcomes({ id })).toEqual(["succeeded"]);
+    expect(stored).toEqual([19, 31]);
+    expect(heard.map(({ percent }) => percent)).toEqual([...Array(20).keys(), 31, 100]);
+  });
+
   test("is stored at most ten times within a second, and at an even pace", async () => {
     await using kit = await openTest();
     const percents: number[] = [];
@@ -263,6 +286,8 @@ describe("ctx.progress", () => {
     ["a text", ["50"], 'not "50"'],
     ["data that is not JSON", [50, { at: [new Date(0)] }], "data.at[0] is an instance of Date"],
     ["data that is too large", [50, "x".repeat(70_000)], "at most 65536 bytes"],
+    ["an unknown option", [50, null, { flsh: true }], "did you mean flush?"],
+    ["a flush that is no boolean", [50, null, { flush: 1 }], "flush must be true or false, not 1"],
   ])("refuses %s, and harms nobody who does not wait", async (_, args, message) => {
     await using kit = await openTest();
     const errors: unknown[] = [];

@@ -1,5 +1,5 @@
 /** `ctx.step` and `ctx.each`: what is stored of them, and what a later run does not repeat. */
-import { defineJob, NonRetryableError, TransientError, type Millrace } from "millrace";
+import { defineJob, NonRetryableError, TransientError, type Events, type Millrace } from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, unchecked, untilAborted } from "../support.ts";
 
@@ -8,6 +8,102 @@ async function unitsOf(mill: Millrace, { id }: { id: string }): Promise<Record<s
   const { units } = await mill.jobs.units(id, { limit: 1_000 });
   return Object.fromEntries(units.map(({ key, state }) => [key, state]));
 }
+
+describe("the event job:unit", () => {
+  test("tells of each unit that completes or fails, and of the job's id", async () => {
+    await using kit = await openTest();
+    const heard: Events["job:unit"][] = [];
+    const off = kit.mill.on("job:unit", (event) => heard.push(event));
+    const long = "x".repeat(2_000);
+    const job = defineJob({ type: "job" })
+      .phase("fetch", (_, ctx) => ctx.step("list", () => 2))
+      .phase("build", (_, ctx) =>
+        ctx.each(
+          ["a", "b"],
+          (unit) => unit,
+          (unit) => {
+            if (unit === "b") throw new RangeError(long);
+          },
+        ),
+      );
+    const { id } = await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    expect(heard.toSorted((left, right) => (left.key < right.key ? -1 : 1))).toEqual([
+      { id, phase: "build", key: "a", state: "completed" },
+      {
+        id,
+        phase: "build",
+        key: "b",
+        state: "failed",
+        error: { class: "retryable", name: "RangeError", message: long.slice(0, 500) },
+      },
+      { id, phase: "fetch", key: "list", state: "completed" },
+    ]);
+    off();
+  });
+
+  test("has one row of the feed for all units that are stored together", async () => {
+    await using kit = await openTest();
+    const units = Array.from({ length: 100 }, (_, index) => `unit ${index}`);
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(
+        units,
+        (unit) => unit,
+        () => {},
+        { concurrency: 100 },
+      ),
+    );
+    const enqueued = await kit.mill.enqueue(job);
+    const heard: string[] = [];
+    kit.mill.on("job:unit", ({ key, phase }) => heard.push(`${phase} ${key}`));
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    const rows = (await kit.events(enqueued)).filter((kind) => kind === "job:unit");
+    expect(rows.length).toBeLessThanOrEqual(2);
+    expect(heard.toSorted()).toEqual(units.map((unit) => `null ${unit}`).toSorted());
+  });
+});
+
+describe("the units of a job", () => {
+  test("are listed in the order in which they were given, also in its successor", async () => {
+    await using kit = await openTest();
+    const names = ["zebra", "apple", "mango", "banana"];
+    let isBroken = true;
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      await ctx.step("plan", () => names.length);
+      await ctx.each(
+        names,
+        (name) => name,
+        (name) => {
+          if (isBroken && name !== "banana" && name !== "mango") throw new Error(`no ${name}`);
+        },
+      );
+      await ctx.step("check", () => "checked");
+    });
+    const listed = async (id: string, filter = {}): Promise<readonly string[]> =>
+      (await kit.mill.jobs.units(id, filter)).units.map(({ key }) => key);
+    const { id } = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+
+    const { failedUnits } = await kit.mill.jobs.details(id);
+    isBroken = false;
+    const again = await kit.mill.jobs.retry(id);
+    await kit.drain([job]);
+
+    expect(await listed(id)).toEqual(["plan", ...names, "check"]);
+    expect(await listed(id, { state: "failed" })).toEqual(["zebra", "apple"]);
+    expect(failedUnits.map(({ key }) => key)).toEqual(["zebra", "apple"]);
+    expect(await listed(again.id)).toEqual(["plan", ...names, "check"]);
+    const first = await kit.mill.jobs.units(id, { limit: 2 });
+    const next = await kit.mill.jobs.units(id, { limit: 9, after: first.next ?? "" });
+    expect([...first.units, ...next.units].map(({ key }) => key)).toEqual(await listed(id));
+  });
+});
 
 describe("ctx.step", () => {
   test("gives a later attempt the stored result instead of a second call", async () => {

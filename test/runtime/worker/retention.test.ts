@@ -84,6 +84,24 @@ describe("retention", () => {
     expect(heard).toEqual([`job:deleted ${enqueued?.id}`]);
   });
 
+  test("001-07 can be switched off: finished jobs stay, old events are removed", async () => {
+    await using kit = await openTest();
+    const [enqueued] = await ended(kit, "a");
+    expect(await kit.events(enqueued!)).not.toEqual([]);
+
+    await kit.advance("3650d");
+    await kit.drain([job, other], { retention: false });
+
+    expect(await lifeOf(kit, enqueued!)).toBe("fresh");
+    expect(await kit.events(enqueued!)).toEqual([]);
+    const unknown = kit.mill.jobs.get("6ba7b810-9dad-11d1-80b4-00c04fd430c8");
+    await expect(unknown).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^there is no job \w+; this process removes no finished jobs$/,
+      ),
+    });
+  });
+
   test("C-34 differs by state and by type", async () => {
     await using kit = await openTest();
     const [good, bad] = await ended(kit, "good", "bad");
@@ -160,6 +178,7 @@ describe("retention", () => {
       { retention: { types: { job: { deleteAfter: "soon" } } } },
       "types.job",
     ],
+    ["what is neither periods nor false", { retention: true }, 'deleteAfter: "30d" }, or false'],
     ["a hook that is none", { retention: { onStale: "log" } }, "onStale must be a function"],
     [
       "removal before it is stale",

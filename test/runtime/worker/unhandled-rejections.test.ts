@@ -6,6 +6,7 @@
 import { EventEmitter } from "node:events";
 import { defineJob, typed } from "millrace";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import { latch, openTest, type RuntimeTest } from "../support.ts";
 
 const EVENT = "unhandledRejection";
@@ -32,7 +33,7 @@ describe("a promise that a handler leaves behind", () => {
 
     expect(rejectionsOf(kit)).toEqual([
       facts({ job_id: first.id, type: "careless", run: 1, correlation_id: "order-7" }),
-      facts({ job_id: second.id, type: "careless", run: 1, correlation_id: second.id }),
+      facts({ job_id: second.id, type: "careless", run: 1, correlation_id: idUuid(second.id) }),
     ]);
     expect(await kit.outcomes(second)).toEqual(["succeeded"]);
   });

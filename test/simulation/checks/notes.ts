@@ -7,6 +7,7 @@ import { finalState, type Snapshot } from "./snapshot.ts";
 
 const PROGRESS = 8;
 const PHASE_COMPLETED = 9;
+const UNIT = 11;
 const RUNNING_UNIT = 1;
 const COMPLETED_UNIT = 2;
 const FAILED_UNIT = 3;
@@ -33,6 +34,7 @@ export function checkNotes(step: Step, report: Report): readonly ExpectedEvent[]
     const noted = { step, job, run, report };
     expected.push(...checkPhases(noted));
     checkUnits(noted);
+    if (hasEndedUnits(noted)) expected.push([UNIT, key]);
     checkLog(noted);
     if (step.progressed.has(key) && checkProgress(noted)) expected.push([PROGRESS, key]);
   }
@@ -91,6 +93,16 @@ function checkUnits(noted: Noted): void {
       report("I25", `unit ${is.unit} of job ${job.key} was taken over, and has not completed`);
     }
   }
+}
+
+/** Whether a note has ended units. A note that is repeated tells of them again. */
+function hasEndedUnits({ step, job }: Noted): boolean {
+  const [old, now] = [step.before.units.get(job.key) ?? [], step.after.units.get(job.key) ?? []];
+  return now.some((is) => {
+    const was = old.find((row) => isSameUnit(row, is));
+    const isWritten = was?.state !== is.state || was.n !== is.n || was.at !== is.at;
+    return is.n > 0 && isWritten && (is.state === COMPLETED_UNIT || is.state === FAILED_UNIT);
+  });
 }
 
 function isSameUnit(left: UnitRow, right: UnitRow): boolean {

@@ -143,6 +143,7 @@ export interface UnitRow {
   readonly n: number;
   readonly state: number;
   readonly result: string | null;
+  readonly at: number;
 }
 
 /** The size of a job's log. */

@@ -14,7 +14,7 @@ import type {
   JobProgress,
   UnitRecordFilter,
   UnitHolder,
-  UnitName,
+  UnitPlace,
   UnitRecord,
 } from "../../types/notes.ts";
 import { orNothing } from "./jobs.ts";
@@ -47,7 +47,7 @@ export async function units(
   { read }: Session,
   id: JobId,
   filter: UnitRecordFilter,
-  page: { readonly after?: UnitName; readonly limit: number },
+  page: { readonly after?: UnitPlace; readonly limit: number },
 ): Promise<readonly UnitRecord[]> {
   const search = read.all("units_of_job", {
     id: uuidOf(id),
@@ -55,6 +55,7 @@ export async function units(
     state: filter.state === undefined ? null : unitCodec.code[filter.state],
     // No unit has an empty name: empty sorts before all units.
     after_phase: page.after?.phase ?? "",
+    after_turn: page.after?.turn ?? 0,
     after_unit: page.after?.unit ?? "",
     limit: bounded(page.limit, PAGE_MAX),
   });

@@ -82,7 +82,7 @@ function sharedFields({ job, type, tenant, lane, category }: InternedJob): Share
     max_attempts: job.maxAttempts,
     timeout_ms: job.timeoutMs,
     payload_version: job.payloadVersion,
-    correlation: job.correlationId === job.id ? null : job.correlationId,
+    correlation: job.correlationId,
     parent: job.parentId === null ? null : uuidOf(job.parentId),
     concurrency: job.concurrencyKey,
     webhook: job.webhookUrl,

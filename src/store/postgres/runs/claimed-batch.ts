@@ -1,4 +1,5 @@
 /** Reads the answer of a claim: the lease, and its jobs in the order of the lease. */
+import { idUuid } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import type { Claim, ClaimedJob } from "../../types/jobs-and-runs.ts";
 import type { Position } from "../../shared/claim-cursor.ts";
@@ -129,7 +130,7 @@ function claimedJob(
     priority: kind.priority,
     payload: row[5],
     payloadVersion: row[6],
-    correlationId: row[7] ?? id,
+    correlationId: row[7] ?? idUuid(id),
     parentId: row[8],
     timeoutMs: kind.timeoutMs,
     concurrencyKey: row[9],

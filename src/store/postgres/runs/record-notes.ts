@@ -5,6 +5,7 @@ import {
   phaseDetail,
   progressDetail,
   unitRows,
+  unitsDetail,
 } from "../../shared/decode-notes.ts";
 import { UNITS_MAX, type NoteBody } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -151,10 +152,12 @@ function phaseKey(key: JobKey, name: string): string {
 }
 
 function addEvents({ outbox }: StoreTransaction, note: OpenNote, fresh: ReadonlySet<string>): void {
-  const { key, progress, completed } = note;
+  const { key, progress, units = [], completed } = note;
   if (progress !== undefined) {
     outbox.add({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
   }
+  const ended = unitsDetail(units);
+  if (ended !== null) outbox.add({ kind: "job:unit", jobs: [key], details: [ended] });
   if (completed === undefined || !fresh.has(phaseKey(key, completed.name))) return;
   outbox.add({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(completed)] });
 }

@@ -15,7 +15,7 @@ import type {
   JobProgress,
   UnitRecordFilter,
   UnitHolder,
-  UnitName,
+  UnitPlace,
   UnitRecord,
 } from "../../types/notes.ts";
 import type { Session } from "../database/session.ts";
@@ -41,7 +41,7 @@ export function units(
   { sql }: Session,
   id: JobId,
   filter: UnitRecordFilter,
-  page: { readonly after?: UnitName; readonly limit: number },
+  page: { readonly after?: UnitPlace; readonly limit: number },
 ): readonly UnitRecord[] {
   const rows = sql.all("units_of_job", {
     id: idBytes(id),
@@ -49,6 +49,7 @@ export function units(
     state: filter.state === undefined ? null : unitCodec.code[filter.state],
     // No unit has an empty name, so the empty name sorts before all units.
     after_phase: page.after?.phase ?? "",
+    after_turn: page.after?.turn ?? 0,
     after_unit: page.after?.unit ?? "",
     limit: bounded(page.limit, PAGE_MAX),
   });

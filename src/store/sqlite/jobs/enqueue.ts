@@ -184,7 +184,7 @@ function insertJob(
     timeout_ms: job.timeoutMs,
     payload: job.payload,
     payload_version: job.payloadVersion,
-    correlation: job.correlationId === job.id ? null : job.correlationId,
+    correlation: job.correlationId,
     parent: job.parentId === null ? null : idBytes(job.parentId),
     retry_of: job.retryOf === null ? null : idBytes(job.retryOf),
     concurrency: job.concurrencyKey,

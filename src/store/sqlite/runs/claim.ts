@@ -1,5 +1,5 @@
 /** claim: moves a batch of due jobs from `ready` under a new lease of a worker. */
-import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import { idBytes, idFromBytes, idUuid } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type {
@@ -256,7 +256,7 @@ function claimedJob(
     priority,
     payload,
     payloadVersion,
-    correlationId: correlation ?? id,
+    correlationId: correlation ?? idUuid(id),
     parentId: parent === null ? null : idFromBytes(parent),
     timeoutMs,
     concurrencyKey,

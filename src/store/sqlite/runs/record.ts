@@ -1,5 +1,11 @@
 /** record: stores notes of runs, fenced by the lease like settlements. */
-import { tooManyUnits, phaseDetail, progressDetail, unitRows } from "../../shared/decode-notes.ts";
+import {
+  tooManyUnits,
+  phaseDetail,
+  progressDetail,
+  unitRows,
+  unitsDetail,
+} from "../../shared/decode-notes.ts";
 import {
   UNITS_MAX,
   type NoteAnswer,
@@ -45,7 +51,10 @@ export function keepNote(session: Session, run: RunRef, note: Omit<NoteBody, "ch
   const { clearCheckpoints, progress, units, completed, releases, logs } = note;
   if (clearCheckpoints === true) deleteCheckpoints(session, run);
   if (progress !== undefined) putProgress(session, run, progress);
-  if (units !== undefined) moveUnits(session, run, units);
+  if (units !== undefined) {
+    moveUnits(session, run, units);
+    tellUnits(session, run, units);
+  }
   if (completed !== undefined) completePhase(session, run, completed);
   if (releases !== undefined) releaseLocks(session, run, releases);
   if (logs !== undefined) appendLog(session, run, logs);
@@ -68,16 +77,22 @@ function putProgress({ sql, clock, outbox }: Session, run: RunRef, progress: Run
 function moveUnits({ sql, clock }: Session, { key, n }: RunRef, moves: readonly UnitMove[]): void {
   const at = clock.now();
   const grown = new Set<string>();
-  for (const { phase, unit, state, result, error } of unitRows(moves)) {
-    const row = { key, phase, unit, n, state, result, error, at };
+  for (const unit of unitRows(moves)) {
+    const row = { key, n, at, ...unit };
     if (sql.run("move_unit", row).changes > 0) continue;
     sql.run("insert_unit", row);
-    grown.add(phase);
+    grown.add(unit.phase);
   }
   for (const phase of grown) {
     const { count = 0 } = sql.get("count_units", { key, phase, max: UNITS_MAX + 1 }) ?? {};
     if (count > UNITS_MAX) throw tooManyUnits(phase);
   }
+}
+
+/** One event for all units of the note that have ended. */
+function tellUnits({ outbox }: Session, { key }: RunRef, moves: readonly UnitMove[]): void {
+  const detail = unitsDetail(moves);
+  if (detail !== null) outbox.add({ kind: "job:unit", jobs: [key], details: [detail] });
 }
 
 function completePhase({ sql, clock, outbox }: Session, run: RunRef, phase: PhaseResult): void {
