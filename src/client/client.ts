@@ -9,7 +9,9 @@ import type {
   DeadLetters,
   Jobs,
   Millrace,
+  Pause,
   PauseTarget,
+  Resumed,
   WaitOptions,
   Workers,
 } from "../api/client.ts";
@@ -43,9 +45,11 @@ import { policyOf } from "../jobs/retry-policy.ts";
 import { checkRemark, insistOn } from "../jobs/check-text.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
-import { idOf, notFound, workerView, type NotFound } from "../jobs/views.ts";
+import { idOf, notFound, pauseView, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
+/** The jobs that `resume` reads to count those that may run now. */
+const QUEUED_MAX = 100_000;
 
 export interface ClientParts {
   readonly store: JobStore;
@@ -154,13 +158,22 @@ export class Client implements Omit<Millrace, "work"> {
     });
   }
 
-  async pause(target: PauseTarget, reason: string): Promise<void> {
+  async pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void> {
     checkRemark("pause", "reason", reason);
-    await this.parts.store.pause(gateOf("pause", target), { reason, by: null });
+    if (by !== undefined) checkRemark("pause", "actor", by.actor);
+    await this.parts.store.pause(gateOf("pause", target), { reason, by: by?.actor ?? null });
   }
 
-  async resume(target: PauseTarget): Promise<void> {
-    await this.parts.store.resume(gateOf("resume", target));
+  async resume(target: PauseTarget): Promise<Resumed> {
+    const { store } = this.parts;
+    const gate = gateOf("resume", target);
+    const { jobs, isExact } = await store.countBehind(gate, QUEUED_MAX);
+    const wasPaused = await store.resume(gate);
+    return { wasPaused, queued: jobs, atLeast: !isExact };
+  }
+
+  async pauses(): Promise<readonly Pause[]> {
+    return (await this.parts.store.gates()).map(pauseView);
   }
 
   /** Every pending `wait` reads its job once more, then ends with STORE_CLOSED. */

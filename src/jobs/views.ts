@@ -5,7 +5,7 @@ import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
-import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
+import type { AttemptView, DeadLetter, JobView, Pause, WorkerView } from "../api/client.ts";
 import type * as store from "../store/types/records.ts";
 
 /** A damaged payload or result is left out and named, so that its job can be found and ended. */
@@ -98,6 +98,11 @@ function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
   if (typeof request !== "object" || request === null || !("payload" in request)) return undefined;
   const { payload } = request;
   return typeof payload === "string" || payload === null ? readable(payload) : undefined;
+}
+
+export function pauseView({ kind, name, reason, by, closedAt, until }: store.Gate): Pause {
+  const pausedAt = new Date(closedAt);
+  return { kind, name, reason, pausedBy: by, pausedAt, until: dateOf(until) };
 }
 
 /** A worker that misses more heartbeats is silent. */

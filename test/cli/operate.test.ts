@@ -96,8 +96,56 @@ describe("millrace pause and resume", () => {
 
     expect(paused).toMatchObject({ code: 0, out: `${subject} is paused.\n` });
     expect(held.out).toContain("the bank is down");
-    expect(resumed).toMatchObject({ code: 0, out: `${subject} is not paused.\n` });
+    expect(resumed).toMatchObject({
+      code: 0,
+      out: `${subject} is resumed: 1 queued job may run now.\n`,
+    });
     expect(free.reason).not.toBe("paused");
+  });
+
+  test("resume says that nothing was paused, and what is", async () => {
+    await using store = new TestStore();
+    await store.type("pause", "--type", "email");
+
+    const wrong = await store.type("resume", "--type", "emial");
+    const other = await store.type("resume", "--lane", "fast");
+    const facts = await store.json("resume", "--type", "email");
+
+    expect(wrong).toMatchObject({ code: 0, out: "Type emial was not paused.\n" });
+    expect(wrong.err).toBe("Did you mean email?\n");
+    expect(other).toMatchObject({ code: 0, out: "Lane fast was not paused.\n", err: "" });
+    expect(facts).toEqual({
+      type: "email",
+      paused: false,
+      wasPaused: true,
+      queued: 0,
+      atLeast: false,
+    });
+  });
+
+  test("pauses lists what is paused, since when, by whom and why", async () => {
+    await using store = new TestStore();
+    const none = await store.type("pauses");
+    await store.type("pause", "--type", "email", "--reason", "the bank is down", "--by", "ada");
+    await store.type("pause", "--lane", "slow");
+
+    const { code, out } = await store.type("pauses");
+    const pauses = await store.json("pauses");
+
+    expect(none).toMatchObject({ code: 0, out: "", err: "Nothing is paused.\n" });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^KIND +NAME +SINCE +BY +REASON +UNTIL$/m);
+    expect(out).toMatch(/^type +email +\S+ m?s ago +ada +the bank is down +resumed$/m);
+    const user = userInfo().username;
+    expect(out).toMatch(new RegExp(`^lane +slow .* ${user} +no reason given +resumed$`, "m"));
+    expect(pauses).toContainEqual({
+      kind: "type",
+      name: "email",
+      reason: "the bank is down",
+      pausedBy: "ada",
+      pausedAt: expect.any(String),
+      until: null,
+    });
   });
 
   test("ask for exactly one target", async () => {

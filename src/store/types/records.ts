@@ -33,6 +33,8 @@ export interface GateName {
 export interface Gate extends GateName {
   readonly reason: string;
   readonly by: string | null;
+  /** When it was closed. A repeated `pause` does not change it. */
+  readonly closedAt: number;
   /** Null: until it is opened by `resume`. */
   readonly until: number | null;
 }
