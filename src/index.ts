@@ -31,6 +31,7 @@ export type {
   OpenOptions,
   Pause,
   PauseTarget,
+  QueuedCount,
   Resumed,
   WaitOptions,
   Workers,

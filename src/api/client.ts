@@ -99,7 +99,7 @@ export interface Millrace extends AsyncDisposable {
   pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void>;
   /** Ends a pause, and says whether there was one and how many jobs may run now. */
   resume(target: PauseTarget): Promise<Resumed>;
-  /** Lists the pauses, with the time, the reason and the person. */
+  /** Lists the pauses, with the time, the reason, the person and the number of jobs behind each. */
   pauses(): Promise<readonly Pause[]>;
   /**
    * Stops the workers of this mill, rejects every pending `wait`, and closes the store unless
@@ -117,7 +117,7 @@ export interface WaitOptions {
 export type PauseTarget = { lane: string } | { type: string } | { tenant: string };
 
 /** A pause of a lane, a type or a tenant. */
-export interface Pause {
+export interface Pause extends QueuedCount {
   readonly kind: "lane" | "type" | "tenant";
   readonly name: string;
   readonly reason: string;
@@ -128,9 +128,12 @@ export interface Pause {
 }
 
 /** What `resume` did. */
-export interface Resumed {
+export interface Resumed extends QueuedCount {
   /** False: the target was not paused, and nothing has changed. */
   readonly wasPaused: boolean;
+}
+
+export interface QueuedCount {
   /** The queued jobs of the target that no other pause holds back. */
   readonly queued: number;
   /** True when not all queued jobs were counted: there are at least so many. */

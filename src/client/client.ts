@@ -11,6 +11,7 @@ import type {
   Millrace,
   Pause,
   PauseTarget,
+  QueuedCount,
   Resumed,
   WaitOptions,
   Workers,
@@ -48,7 +49,7 @@ import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
 import { idOf, notFound, pauseView, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
-/** The jobs that `resume` reads to count those that may run now. */
+/** The rows of each place that `resume` and `pauses` read to count the jobs behind a pause. */
 const QUEUED_MAX = 100_000;
 
 export interface ClientParts {
@@ -165,15 +166,22 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   async resume(target: PauseTarget): Promise<Resumed> {
-    const { store } = this.parts;
     const gate = gateOf("resume", target);
-    const { jobs, isExact } = await store.countBehind(gate, QUEUED_MAX);
-    const wasPaused = await store.resume(gate);
-    return { wasPaused, queued: jobs, atLeast: !isExact };
+    const count = await this.#countBehind(gate);
+    return { wasPaused: await this.parts.store.resume(gate), ...count };
   }
 
   async pauses(): Promise<readonly Pause[]> {
-    return (await this.parts.store.gates()).map(pauseView);
+    const pauses: Pause[] = [];
+    for (const gate of await this.parts.store.gates()) {
+      pauses.push(pauseView(gate, await this.#countBehind(gate)));
+    }
+    return pauses;
+  }
+
+  async #countBehind(gate: GateName): Promise<QueuedCount> {
+    const { jobs, isExact } = await this.parts.store.countBehind(gate, QUEUED_MAX);
+    return { queued: jobs, atLeast: !isExact };
   }
 
   /** Every pending `wait` reads its job once more, then ends with STORE_CLOSED. */

@@ -5,7 +5,14 @@ import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
-import type { AttemptView, DeadLetter, JobView, Pause, WorkerView } from "../api/client.ts";
+import type {
+  AttemptView,
+  DeadLetter,
+  JobView,
+  Pause,
+  QueuedCount,
+  WorkerView,
+} from "../api/client.ts";
 import type * as store from "../store/types/records.ts";
 
 /** A damaged payload or result is left out and named, so that its job can be found and ended. */
@@ -100,9 +107,10 @@ function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
   return typeof payload === "string" || payload === null ? readable(payload) : undefined;
 }
 
-export function pauseView({ kind, name, reason, by, closedAt, until }: store.Gate): Pause {
+export function pauseView(gate: store.Gate, count: QueuedCount): Pause {
+  const { kind, name, reason, by, closedAt, until } = gate;
   const pausedAt = new Date(closedAt);
-  return { kind, name, reason, pausedBy: by, pausedAt, until: dateOf(until) };
+  return { kind, name, reason, pausedBy: by, pausedAt, until: dateOf(until), ...count };
 }
 
 /** A worker that misses more heartbeats is silent. */

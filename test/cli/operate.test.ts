@@ -112,8 +112,11 @@ describe("millrace pause and resume", () => {
     const facts = await store.json("resume", "--type", "email");
 
     expect(wrong).toMatchObject({ code: 0, out: "Type emial was not paused.\n" });
-    expect(wrong.err).toBe("Did you mean email?\n");
-    expect(other).toMatchObject({ code: 0, out: "Lane fast was not paused.\n", err: "" });
+    expect(wrong.err).toMatch(/^KIND .*\ntype +email +0 /);
+    expect(other).toMatchObject({ code: 0, out: "Lane fast was not paused.\n" });
+    expect(other.err).toMatch(/^KIND .*\ntype +email +0 /);
+    const none = await store.type("resume", "--type", "email");
+    expect(none.err).toBe("Nothing is paused.\n");
     expect(facts).toEqual({
       type: "email",
       paused: false,
@@ -123,9 +126,11 @@ describe("millrace pause and resume", () => {
     });
   });
 
-  test("pauses lists what is paused, since when, by whom and why", async () => {
+  test("pauses lists what is paused, since when, by whom and why, and what waits", async () => {
     await using store = new TestStore();
     const none = await store.type("pauses");
+    await store.json("enqueue", "email");
+    await store.json("enqueue", "email");
     await store.type("pause", "--type", "email", "--reason", "the bank is down", "--by", "ada");
     await store.type("pause", "--lane", "slow");
 
@@ -134,10 +139,10 @@ describe("millrace pause and resume", () => {
 
     expect(none).toMatchObject({ code: 0, out: "", err: "Nothing is paused.\n" });
     expect(code).toBe(0);
-    expect(out).toMatch(/^KIND +NAME +SINCE +BY +REASON +UNTIL$/m);
-    expect(out).toMatch(/^type +email +\S+ m?s ago +ada +the bank is down +resumed$/m);
+    expect(out).toMatch(/^KIND +NAME +WAITING +SINCE +BY +REASON +UNTIL$/m);
+    expect(out).toMatch(/^type +email +2 +\S+ m?s ago +ada +the bank is down +resumed$/m);
     const user = userInfo().username;
-    expect(out).toMatch(new RegExp(`^lane +slow .* ${user} +no reason given +resumed$`, "m"));
+    expect(out).toMatch(new RegExp(`^lane +slow +0 .* ${user} +no reason given +resumed$`, "m"));
     expect(pauses).toContainEqual({
       kind: "type",
       name: "email",
@@ -145,7 +150,26 @@ describe("millrace pause and resume", () => {
       pausedBy: "ada",
       pausedAt: expect.any(String),
       until: null,
+      queued: 2,
+      atLeast: false,
     });
+  });
+
+  test("pause warns of a type that no job and no worker has", async () => {
+    await using store = new TestStore();
+    const worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    await worker.ready;
+
+    const unknown = await store.type("pause", "--type", "nope");
+    const taken = await store.type("pause", "--type", "email");
+    await worker.stop();
+    await store.json("enqueue", "email");
+    const near = await store.type("pause", "--type", "emial");
+
+    expect(unknown).toMatchObject({ code: 0, out: "Type nope is paused.\n" });
+    expect(unknown.err).toBe("There is no job of type nope, and no worker takes it.\n");
+    expect(taken.err).toBe("");
+    expect(near.err).toMatch(/^There is no job of type emial.* Did you mean email\?\n$/);
   });
 
   test("ask for exactly one target", async () => {

@@ -1,11 +1,10 @@
 /** `millrace pause`, `resume` and `pauses`: pauses of types, lanes and tenants. */
 import type { Command } from "commander";
-import type { Millrace, Pause, PauseTarget, Resumed } from "../../api/client.ts";
-import { closest } from "../../lib/closest.ts";
+import type { Pause, PauseTarget, Resumed } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
-import { nearestType } from "../nearest-type.ts";
+import { unknownType } from "../nearest-type.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
@@ -39,10 +38,8 @@ function declarePauseOf(program: Command, { terminal, end }: Shell): void {
       const { target, subject } = targetOf(options);
       const { reason, by: actor, output } = options;
       await withExistingMill(options.db, async (mill) => {
-        const near = options.type === undefined ? null : await nearestType(mill, options.type);
-        if (near !== null) {
-          terminal.err(`There is no job of this type. Did you mean ${plain(near)}?\n`);
-        }
+        const warning = options.type === undefined ? null : await unknownType(mill, options.type);
+        if (warning !== null) terminal.err(`${warning}\n`);
         await mill.pause(target, reason, { actor });
       });
       const facts = { ...target, paused: true, reason, pausedBy: actor };
@@ -56,23 +53,20 @@ function declareResume(program: Command, { terminal, end }: Shell): void {
     .description("End the pause of a type, a lane or a tenant.")
     .addHelpText("after", RESUME_HELP_AFTER)
     .action(async (options: TargetOptions) => {
-      const { target, subject, kind, name } = targetOf(options);
+      const { target, subject } = targetOf(options);
       await withExistingMill(options.db, async (mill) => {
         const resumed = await mill.resume(target);
-        if (!resumed.wasPaused) {
-          const near = await nearestPause(mill, kind, name);
-          if (near !== null) terminal.err(`Did you mean ${plain(near)}?\n`);
-        }
         const facts = { ...target, paused: false, ...resumed };
         terminal.out(options.output === "json" ? json(facts) : sentenceOf(subject, resumed));
+        if (!resumed.wasPaused) terminal.err(listOf(await mill.pauses()));
       });
       end(EXIT.success);
     });
 }
 
 const RESUME_HELP_AFTER = `
-Says how many queued jobs may run now. If there was no pause, nothing changes; millrace pauses lists
-the pauses.
+Says how many queued jobs may run now. If there was no pause, nothing changes, and the pauses are
+listed.
 
 Example:
   millrace resume --type email
@@ -80,21 +74,8 @@ Example:
 
 function sentenceOf(subject: string, { wasPaused, queued, atLeast }: Resumed): string {
   if (!wasPaused) return `${plain(subject)} was not paused.\n`;
-  const jobs = `${atLeast ? "at least " : ""}${queued} queued job${queued === 1 ? "" : "s"}`;
-  return `${plain(subject)} is resumed: ${jobs} may run now.\n`;
-}
-
-/** The paused name that is closest to a name that is not paused. */
-async function nearestPause(
-  mill: Millrace,
-  kind: Pause["kind"],
-  name: string,
-): Promise<string | null> {
-  const paused = (await mill.pauses()).filter((pause) => pause.kind === kind);
-  return closest(
-    name,
-    paused.map((pause) => pause.name),
-  );
+  const jobs = `queued job${queued === 1 ? "" : "s"}`;
+  return `${plain(subject)} is resumed: ${countOf({ queued, atLeast })} ${jobs} may run now.\n`;
 }
 
 function declarePauses(program: Command, { terminal, end }: Shell): void {
@@ -103,28 +84,39 @@ function declarePauses(program: Command, { terminal, end }: Shell): void {
     .description("List what is paused, since when, by whom and why.")
     .addOption(databaseOption())
     .addOption(outputOption())
+    .addHelpText("after", PAUSES_HELP_AFTER)
     .action(async ({ db, output }: { db: string; output: Format }) => {
       const found = await withExistingMill(db, (mill) => mill.pauses());
       if (output === "json") terminal.out(json(found));
-      else if (found.length > 0) terminal.out(tableOf(found));
-      else terminal.err("Nothing is paused.\n");
+      else if (found.length > 0) terminal.out(listOf(found));
+      else terminal.err(listOf(found));
       end(EXIT.success);
     });
 }
 
-function tableOf(pauses: readonly Pause[]): string {
+const PAUSES_HELP_AFTER = `
+WAITING counts the queued jobs that no other pause holds back: those that resume lets run.
+`;
+
+function listOf(pauses: readonly Pause[]): string {
+  if (pauses.length === 0) return "Nothing is paused.\n";
   const now = systemClock.now();
   return table(
-    ["KIND", "NAME", "SINCE", "BY", "REASON", "UNTIL"],
-    pauses.map(({ kind, name, pausedAt, pausedBy, reason, until }) => [
-      kind,
-      name,
-      `${ageOf(pausedAt, now)} ago`,
-      pausedBy ?? "",
-      reason,
-      until?.toISOString() ?? "resumed",
+    ["KIND", "NAME", "WAITING", "SINCE", "BY", "REASON", "UNTIL"],
+    pauses.map((pause) => [
+      pause.kind,
+      pause.name,
+      countOf(pause),
+      `${ageOf(pause.pausedAt, now)} ago`,
+      pause.pausedBy ?? "",
+      pause.reason,
+      pause.until?.toISOString() ?? "resumed",
     ]),
   );
+}
+
+function countOf({ queued, atLeast }: Pick<Resumed, "queued" | "atLeast">): string {
+  return `${atLeast ? "at least " : ""}${queued}`;
 }
 
 function targeted(command: Command): Command {
@@ -136,24 +128,14 @@ function targeted(command: Command): Command {
     .addOption(outputOption());
 }
 
-interface Target {
-  readonly target: PauseTarget;
-  readonly kind: Pause["kind"];
-  readonly name: string;
-  readonly subject: string;
-}
-
-function targetOf({ type, lane, tenant }: TargetOptions): Target {
-  const targets: Target[] = [];
-  if (type !== undefined) {
-    targets.push({ target: { type }, kind: "type", name: type, subject: `Type ${type}` });
-  }
-  if (lane !== undefined) {
-    targets.push({ target: { lane }, kind: "lane", name: lane, subject: `Lane ${lane}` });
-  }
-  if (tenant !== undefined) {
-    targets.push({ target: { tenant }, kind: "tenant", name: tenant, subject: `Tenant ${tenant}` });
-  }
+function targetOf({ type, lane, tenant }: TargetOptions): {
+  target: PauseTarget;
+  subject: string;
+} {
+  const targets: { target: PauseTarget; subject: string }[] = [];
+  if (type !== undefined) targets.push({ target: { type }, subject: `Type ${type}` });
+  if (lane !== undefined) targets.push({ target: { lane }, subject: `Lane ${lane}` });
+  if (tenant !== undefined) targets.push({ target: { tenant }, subject: `Tenant ${tenant}` });
   const [target, ...more] = targets;
   if (target !== undefined && more.length === 0) return target;
   throw new CommandFailure("Name exactly one of --type, --lane and --tenant.", {
