@@ -145,6 +145,9 @@ export interface ListFilter {
   readonly parentId?: JobId;
   /** All of these must match. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Created at this time or later, in milliseconds since the epoch. */
+  readonly createdFrom?: number;
+  readonly createdBefore?: number;
 }
 
 export interface Page {

@@ -258,6 +258,8 @@ export const POSTGRES_FAULTS: Faults = {
     match_jobs: [
       ["the state is not looked at", ":states::integer[] IS NULL", "true"],
       ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
+      ["the first moment does not count", "created_at >= :", "created_at > :"],
+      ["the last moment counts", "created_at < :", "created_at <= :"],
       [
         "one tag of several is enough",
         "FROM json_each_text(:tags::json) AS wanted",

@@ -43,6 +43,8 @@ export function matching(world: World, filter: ListFilter): ModelJob[] {
       isAsked(filter.category, asked.category) &&
       isAsked(filter.correlationId, asked.correlationId ?? asked.id) &&
       isAsked(filter.parentId, asked.parentId) &&
+      (filter.createdFrom ?? 0) <= job.createdAt &&
+      job.createdAt < (filter.createdBefore ?? Infinity) &&
       Object.entries(filter.tags ?? {}).every(([name, value]) => asked.tags[name] === value)
     );
   });

@@ -87,6 +87,7 @@ export interface QueryRows {
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   longest_due: { readonly ms: number | null; readonly hops: number; };
+  key_at: { readonly key: number; };
   keys_of_all: { readonly key: number; };
   keys_of_type: { readonly key: number; };
   keys_of_tenant: { readonly key: number; };
@@ -262,12 +263,13 @@ export interface QueryParameters {
   job_by_id: readonly ["id"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
-  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "groups"];
   longest_due: readonly ["now", "hops"];
+  key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
   keys_of_type: readonly ["type", "before", "limit"];
   keys_of_tenant: readonly ["tenant", "before", "limit"];
@@ -746,13 +748,13 @@ export const queries: {
     timeout: "answer",
   },
   match_jobs: {
-    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key,\n           coalesce(lease.started_at, (\n               SELECT start.at\n               FROM millrace.run_start AS start\n               WHERE start.lease = lease.number AND start.key = run.key\n           )) AS start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($9::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $10::integer",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags","limit"],
+    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key,\n           coalesce(lease.started_at, (\n               SELECT start.at\n               FROM millrace.run_start AS start\n               WHERE start.lease = lease.number AND start.key = run.key\n           )) AS start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND ($9::bigint IS NULL OR job.created_at >= $9::bigint)\n  AND ($10::bigint IS NULL OR job.created_at < $10::bigint)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($11::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $12::integer",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags","limit"],
     timeout: "reader",
   },
   count_matching: {
-    text: "SELECT count(*) AS count\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_now AS job ON job.key = candidate.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($9::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+    text: "SELECT count(*) AS count\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_now AS job ON job.key = candidate.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND (\n      $9::bigint IS NULL\n      OR job.created_at >= millrace.at_ms($9::bigint)\n  )\n  AND (\n      $10::bigint IS NULL\n      OR job.created_at < millrace.at_ms($10::bigint)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($11::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags"],
     timeout: "reader",
   },
   count_places: {
@@ -773,6 +775,11 @@ export const queries: {
   longest_due: {
     text: "WITH RECURSIVE fresh (lane, priority, rank) AS (\n    (\n        SELECT lane, priority, rank\n        FROM millrace.ready\n        WHERE crashes = 0\n        ORDER BY lane, priority, rank, key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.priority, next.rank\n    FROM fresh\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.priority, ready.rank\n        FROM millrace.ready AS ready\n        WHERE ready.crashes = 0\n          AND (ready.lane, ready.priority) > (fresh.lane, fresh.priority)\n        ORDER BY ready.lane, ready.priority, ready.rank, ready.key\n        LIMIT 1\n    ) AS next\n),\ncrashed (lane, crashes, priority, rank) AS (\n    (\n        SELECT lane, crashes, priority, rank\n        FROM millrace.ready\n        WHERE crashes > 0\n        ORDER BY lane, crashes, priority, rank, key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.crashes, next.priority, next.rank\n    FROM crashed\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n        FROM millrace.ready AS ready\n        WHERE ready.crashes > 0\n          AND (ready.lane, ready.crashes, ready.priority)\n              > (crashed.lane, crashed.crashes, crashed.priority)\n        ORDER BY ready.lane, ready.crashes, ready.priority, ready.rank, ready.key\n        LIMIT 1\n    ) AS next\n)\nSELECT greatest(0, millrace.ms_of(millrace.clock_at($1::timestamptz)) - min(rank) / 1000) AS ms,\n       count(*) AS hops\nFROM (\n    (SELECT rank FROM fresh LIMIT $2::integer)\n    UNION ALL\n    (SELECT rank FROM crashed LIMIT $2::integer)\n) AS first\nHAVING count(*) > 0",
     parameters: ["now","hops"],
+    timeout: "reader",
+  },
+  key_at: {
+    text: "WITH RECURSIVE search (low, high) AS (\n    SELECT coalesce(min(key), 0), coalesce(max(key), 0) + 1\n    FROM millrace.job\n    UNION ALL\n    SELECT CASE WHEN middle.is_older THEN middle.key + 1 ELSE low END,\n           CASE WHEN middle.is_older THEN high ELSE (low + high) / 2 END\n    FROM search\n    CROSS JOIN LATERAL (\n        SELECT job.key, job.created_at < millrace.at_ms($1::bigint) AS is_older\n        FROM millrace.job AS job\n        WHERE job.key >= (search.low + search.high) / 2\n        ORDER BY job.key\n        LIMIT 1\n    ) AS middle\n    WHERE low < high\n)\nSELECT low AS key FROM search WHERE low = high",
+    parameters: ["at"],
     timeout: "reader",
   },
   keys_of_all: {

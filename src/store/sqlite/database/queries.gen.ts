@@ -71,6 +71,7 @@ export interface QueryRows {
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   oldest_ready: { readonly rank: number | null; readonly hops: number; };
+  key_at: { readonly key: number; };
   keys_of_all: { readonly key: number; };
   keys_of_type: { readonly key: number; };
   keys_of_tenant: { readonly key: number; };
@@ -250,12 +251,13 @@ export interface QueryParameters {
   job_by_key: readonly ["key"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
-  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "groups"];
   oldest_ready: readonly ["hops"];
+  key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
   keys_of_type: readonly ["type", "before", "limit"];
   keys_of_tenant: readonly ["tenant", "before", "limit"];
@@ -721,12 +723,12 @@ export const queries: {
     parameters: ["ids"],
   },
   match_jobs: {
-    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?10",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags","limit"],
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND (?9 IS NULL OR now.created_at >= ?9)\n  AND (?10 IS NULL OR now.created_at < ?10)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?11) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?12",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags","limit"],
   },
   count_matching: {
-    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND (?9 IS NULL OR now.created_at >= ?9)\n  AND (?10 IS NULL OR now.created_at < ?10)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?11) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags"],
   },
   count_waiting: {
     text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
@@ -743,6 +745,10 @@ export const queries: {
   oldest_ready: {
     text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank, count(*) AS hops FROM hop",
     parameters: ["hops"],
+  },
+  key_at: {
+    text: "WITH RECURSIVE search (low, high) AS (\n    SELECT coalesce(min(key), 0), coalesce(max(key), 0) + 1\n    FROM millrace_job\n    UNION ALL\n    SELECT CASE WHEN middle.created_at < ?1 THEN middle.key + 1 ELSE low END,\n           CASE WHEN middle.created_at < ?1 THEN high ELSE (low + high) / 2 END\n    FROM search\n    JOIN millrace_job AS middle ON middle.key = (\n        SELECT min(next.key)\n        FROM millrace_job AS next\n        WHERE next.key >= (search.low + search.high) / 2\n    )\n    WHERE low < high\n)\nSELECT low AS key FROM search WHERE low = high",
+    parameters: ["at"],
   },
   keys_of_all: {
     text: "SELECT key\nFROM millrace_job\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
