@@ -3,13 +3,14 @@ import { Option, type Command } from "commander";
 import type { Millrace } from "../../api/client.ts";
 import type { Logger } from "../../api/context.ts";
 import type { AnyJob, Worker } from "../../api/worker.ts";
+import { declaredType } from "../../jobs/declared-type.ts";
 import { systemClock } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
 import { openDevLink, type DevLink } from "../dev/dev-link.ts";
 import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
-import { loadJobs, requireType, type JobFile } from "../jobs-file/job-file.ts";
+import { loadJobs, type JobFile } from "../jobs-file/job-file.ts";
 import { terminalLogger } from "../terminal/log.ts";
 import {
   databaseOption,
@@ -107,7 +108,7 @@ async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<JobFile> {
     });
   }
   const loaded = await loadJobs(file);
-  for (const type of types ?? []) requireType(type, loaded.jobs, file);
+  for (const type of types ?? []) declaredType(type, loaded.jobs, file);
   return loaded;
 }
 
