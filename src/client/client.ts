@@ -2,6 +2,7 @@
 import type { Clock, Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
+import type { JobId } from "../core/job.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
@@ -46,7 +47,7 @@ import { policyOf } from "../jobs/retry-policy.ts";
 import { checkRemark, insistOn } from "../jobs/check-text.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
-import { idOf, notFound, pauseView, workerView, type NotFound } from "../jobs/views.ts";
+import { idOf, notFound, pauseView, refId, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
 /** The rows of each place that `resume` and `pauses` read to count the jobs behind a pause. */
@@ -143,13 +144,13 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   async wait<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<Finished<R>> {
-    const final = await this.#untilFinal(job, options);
+    const final = await this.#untilFinal(refId("wait", job), options);
     const hasFailedUnits = final.state === "completed_with_errors";
     return finishedOf(final, hasFailedUnits ? await failedUnitsOf(this.parts.store, final.id) : 0);
   }
 
   async result<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<R> {
-    const result: any = resultOf(await this.#untilFinal(job, options));
+    const result: any = resultOf(await this.#untilFinal(refId("result", job), options));
     return result;
   }
 
@@ -221,11 +222,11 @@ export class Client implements Omit<Millrace, "work"> {
     );
   }
 
-  async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<FinalJob> {
+  async #untilFinal(id: JobId, options: WaitOptions): Promise<FinalJob> {
     const { store, clock } = this.parts;
     const closing = this.#closing.signal;
     const parts = { store, clock, endWatch: this.#endWatch, closing, notFound: this.#notFound };
-    const wait = untilFinal(parts, idOf(job.id), options);
+    const wait = untilFinal(parts, id, options);
     this.#waits.add(wait);
     try {
       return await wait;

@@ -5,6 +5,7 @@ import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
+import { shown } from "../core/text.ts";
 import type {
   AttemptView,
   DeadLetter,
@@ -144,6 +145,20 @@ export function idOf(text: string, of: "job" | "worker" = "job"): JobId {
   const id = typeof text === "string" ? parseId(text) : null;
   if (id !== null) return id;
   throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a ${of}`);
+}
+
+/** The id in a reference to a job. A bare id is no reference: `call` names the caller. */
+export function refId(call: "wait" | "result", ref: unknown): JobId {
+  if (typeof ref === "object" && ref !== null && "id" in ref && typeof ref.id === "string") {
+    return idOf(ref.id);
+  }
+  const isId = typeof ref === "string" && parseId(ref) !== null;
+  const example = isId ? `mill.${call}({ id: "${ref}", type: "" })` : `mill.${call}(job)`;
+  throw new MillraceError(
+    "ID_INVALID",
+    `mill.${call} needs the job that mill.enqueue returned, or an object with its id, ` +
+      `such as ${example}, not ${shown(ref)}`,
+  );
 }
 
 /** Makes the error for a job that does not exist. */
