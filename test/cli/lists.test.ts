@@ -31,6 +31,33 @@ describe("millrace jobs list --parent", () => {
   });
 });
 
+describe("the attempts of a running job", () => {
+  test("include the attempt that is running, in a list and in show", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const started = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const slow = defineJob({ type: "slow", maxAttempts: 5 }).run(() => {
+      started.resolve();
+      return over.promise;
+    });
+    const { id } = await mill.enqueue(slow);
+    const waiting = await store.type("jobs", "list");
+    await using _ = mill.work({ jobs: [slow] });
+    await started.promise;
+
+    const { out } = await store.type("jobs", "list");
+    const sheet = await store.type("jobs", "show", id);
+    const facts = await store.json("jobs", "show", id);
+    over.resolve();
+
+    expect(waiting.out).toMatch(new RegExp(`^${id} +slow +queued +0/5 `, "m"));
+    expect(out).toMatch(new RegExp(`^${id} +slow +running +1/5 `, "m"));
+    expect(sheet.out).toMatch(/^attempts +1 of 5$/m);
+    expect(facts.job).toMatchObject({ state: "running", attempts: 0 });
+  });
+});
+
 describe("millrace jobs list --since and --until", () => {
   test("select by the time of creation, and the next page has the same range", async () => {
     await using store = new TestStore();

@@ -16,7 +16,7 @@ import {
   parseStates,
   parseTag,
 } from "../../terminal/options.ts";
-import { ageOf, errorOf, json, table, type Format } from "../../terminal/output.ts";
+import { ageOf, attemptNow, errorOf, json, table, type Format } from "../../terminal/output.ts";
 import { given, withExistingMill, type Shell } from "../../shell.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { jobsAgain } from "./again.ts";
@@ -125,7 +125,7 @@ function tableOf(jobs: readonly JobView[]): string {
       job.id,
       job.type,
       job.state,
-      `${job.attempts}/${job.maxAttempts}`,
+      `${attemptNow(job)}/${job.maxAttempts}`,
       job.tenant,
       ageOf(job.createdAt, now),
       errorOf(job.error),
