@@ -94,8 +94,26 @@ describe("millrace worker", () => {
     expect(code).toBe(130);
   });
 
+  test("finds jobs.ts, as millrace dev does", async () => {
+    using project = new Project("jobs.ts");
+    const id = await project.enqueue("greet", '{"name":"Ada"}');
+
+    const { code } = await project.start("worker", "--until-idle").ended;
+
+    expect(code).toBe(0);
+    expect(await project.view(id)).toMatchObject({ state: "completed" });
+  });
+
+  test("says without a job file where one would be found", async () => {
+    using project = new Project();
+
+    const { code, stderr } = await project.start("worker").ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("There is no job file: neither jobs.ts nor src/jobs.ts exists.");
+  });
+
   test.each([
-    ["no file at all", [], "The worker has no job file."],
     ["a file that is not there", ["--jobs", "nowhere.ts"], "There is no file nowhere.ts."],
     ["a type that is none of the jobs", ["--jobs", "jobs.ts", "--types", "gret"], "mean greet?"],
   ])("refuses %s", async (_, args, advice) => {

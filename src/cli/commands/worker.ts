@@ -9,8 +9,8 @@ import { shownUrl } from "../../lib/url-password.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
 import { openDevLink, type DevLink } from "../dev/dev-link.ts";
-import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
-import { loadJobs, type JobFile } from "../jobs-file/job-file.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
+import { findJobFile, loadJobs, type JobFile } from "../jobs-file/job-file.ts";
 import { terminalLogger } from "../terminal/log.ts";
 import {
   databaseOption,
@@ -60,6 +60,8 @@ export function declareWorker(program: Command, { terminal, end }: Shell): void 
 }
 
 const HELP_AFTER = `
+Without --jobs, the worker runs jobs.ts or src/jobs.ts, as millrace dev does.
+
 The file exports the jobs that defineJob(…).run(…) returns: by name, as default, or in a list.
 
 The file may export deps, the value of ctx.deps in handlers: an object, or a function that makes one
@@ -76,7 +78,7 @@ With --until-idle, the worker does not wait for jobs that are due later, that ar
 lane has no slot. It prints the reason for due jobs that are left, and exits with 0.
 
 Examples:
-  millrace worker --jobs jobs.ts
+  millrace worker
   millrace worker --jobs jobs.ts --types email,sms --lanes fast=8
   millrace worker --jobs jobs.ts --until-idle          in a test, or from cron
 `;
@@ -88,9 +90,10 @@ function underDevOption(): Option {
 
 async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCode> {
   const dev = options.underDev === true ? openDevLink() : null;
-  const file = await jobsOf(options);
+  const path = findJobFile(options.jobs);
+  const file = await jobsOf(path, options);
   if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
-  const deps = await depsOf(file, options);
+  const deps = await depsOf(file, path);
   const logger = terminalLogger(terminal, systemClock);
   try {
     const run = { jobs: file.jobs, deps, dev, logger };
@@ -100,19 +103,13 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
   }
 }
 
-async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<JobFile> {
-  if (file === undefined) {
-    throw new CommandFailure("The worker has no job file.", {
-      hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
-      exitCode: EXIT.usage,
-    });
-  }
+async function jobsOf(file: string, { types }: WorkerOptions): Promise<JobFile> {
   const loaded = await loadJobs(file);
   for (const type of types ?? []) declaredType(type, loaded.jobs, file);
   return loaded;
 }
 
-async function depsOf({ deps }: JobFile, { jobs: file = "" }: WorkerOptions): Promise<Deps> {
+async function depsOf({ deps }: JobFile, file: string): Promise<Deps> {
   if (deps !== undefined) return makeDeps(deps, file);
   const config = await configDeps();
   return makeDeps(config.deps, config.file);
