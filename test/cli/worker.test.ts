@@ -113,6 +113,27 @@ describe("millrace worker", () => {
     expect(stderr).toContain("There is no job file: neither jobs.ts nor src/jobs.ts exists.");
   });
 
+  test("tells at the end of --until-idle how many jobs are due later, and when", async () => {
+    using project = new Project();
+    project.write(
+      "jobs.ts",
+      'import { defineJob } from "millrace";\n' +
+        'const backoff = { kind: "fixed", base: "1h" } as const;\n' +
+        'export const flaky = defineJob({ type: "flaky", backoff }).run(() => {\n' +
+        '  throw new Error("not yet");\n});\n',
+    );
+    const id = await project.enqueue("flaky");
+    await project.enqueue("flaky", "--delay", "2d");
+
+    const { code, stderr } = await project.start("worker", "--until-idle").ended;
+
+    const { state, runAt } = await project.view(id);
+    expect({ code, state }).toEqual({ code: 0, state: "scheduled" });
+    expect(stderr).toContain(
+      `idle, and 2 jobs are due later, the first at ${runAt?.toISOString()}`,
+    );
+  });
+
   test.each([
     ["a file that is not there", ["--jobs", "nowhere.ts"], "There is no file nowhere.ts."],
     ["a type that is none of the jobs", ["--jobs", "jobs.ts", "--types", "gret"], "mean greet?"],

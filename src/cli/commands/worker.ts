@@ -22,7 +22,7 @@ import {
 import { given, withMill, type Shell } from "../shell.ts";
 import { stopSignal } from "../terminal/stop-signal.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { untilIdle } from "../until-idle.ts";
+import { untilIdle, type LeftJobs } from "../until-idle.ts";
 
 interface WorkerOptions {
   readonly db: string;
@@ -75,7 +75,8 @@ do not end in time to the queue, without a charged attempt. The second Ctrl-C ex
 counts as a crash.
 
 With --until-idle, the worker does not wait for jobs that are due later, that are paused, or whose
-lane has no slot. It prints the reason for due jobs that are left, and exits with 0.
+lane has no slot. It prints the reason for due jobs that are left, the number of jobs that are due
+later, retries among them, and when the first of them is due. It exits with 0.
 
 Examples:
   millrace worker
@@ -138,11 +139,20 @@ async function runWorker(
   const scope = { worker: worker.id, types: names, tenant };
   const isIdle = options.untilIdle === true ? untilIdle(mill, systemClock, scope) : stop;
   const left = await Promise.race([stop, isIdle]);
-  for (const why of left ?? []) logger.warn(`idle, and due jobs are left: ${why}`);
+  if (left !== undefined) tellLeft(left, logger);
   await announceStop(mill, worker, names, logger);
   await worker.stop();
   logger.info(`worker ${worker.id} has stopped`);
   return EXIT.success;
+}
+
+/** Logs the jobs that an idle worker leaves. */
+function tellLeft({ reasons, later }: LeftJobs, logger: Logger): void {
+  for (const why of reasons) logger.warn(`idle, and due jobs are left: ${why}`);
+  if (later === null) return;
+  const { jobs, firstAt } = later;
+  const due = jobs === 1 ? "job is due later:" : "jobs are due later, the first";
+  logger.warn(`idle, and ${jobs} ${due} at ${firstAt.toISOString()}`);
 }
 
 /** Logs the jobs for which the stop waits, by id unless other workers run the same types. */
