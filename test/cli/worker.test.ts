@@ -134,6 +134,16 @@ describe("millrace worker", () => {
     );
   });
 
+  test("says that a lease without a unit is in milliseconds", async () => {
+    using project = new Project("jobs.ts");
+
+    const { code, stderr } = await project.start("worker", "--lease", "3").ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("lease is 3 ms and must be at least 50 ms");
+    expect(stderr).toContain('write "3s"');
+  });
+
   test.each([
     ["a file that is not there", ["--jobs", "nowhere.ts"], "There is no file nowhere.ts."],
     ["a type that is none of the jobs", ["--jobs", "jobs.ts", "--types", "gret"], "mean greet?"],
