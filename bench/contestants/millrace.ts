@@ -54,6 +54,7 @@ async function serve(mill: Millrace): Promise<{ address: string; token: string }
     mill,
     count: async () => 0,
     contracts: () => [],
+    jobFile: null,
     closing: new AbortController().signal,
     token: TOKEN,
     pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),

@@ -99,9 +99,11 @@ export interface Millrace extends AsyncDisposable {
    * Pauses a lane, a type or a tenant: later claims do not take its jobs. A reason has up to 2,000
    * characters.
    */
-  pause(target: PauseTarget, reason: string): Promise<void>;
-  /** Ends a pause. */
-  resume(target: PauseTarget): Promise<void>;
+  pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void>;
+  /** Ends a pause, and says whether there was one and how many jobs may run now. */
+  resume(target: PauseTarget): Promise<Resumed>;
+  /** Lists the pauses, with the time, the reason, the person and the number of jobs behind each. */
+  pauses(): Promise<readonly Pause[]>;
   /**
    * Stops the workers of this mill, rejects every pending `wait`, and closes the store unless
    * another opener in this process uses it. `close` may be called more than once. A handler must
@@ -116,6 +118,30 @@ export interface WaitOptions {
 }
 
 export type PauseTarget = { lane: string } | { type: string } | { tenant: string };
+
+/** A pause of a lane, a type or a tenant. */
+export interface Pause extends QueuedCount {
+  readonly kind: "lane" | "type" | "tenant";
+  readonly name: string;
+  readonly reason: string;
+  readonly pausedBy: string | null;
+  readonly pausedAt: Date;
+  /** `null` means until `resume`. */
+  readonly until: Date | null;
+}
+
+/** What `resume` did. */
+export interface Resumed extends QueuedCount {
+  /** False: the target was not paused, and nothing has changed. */
+  readonly wasPaused: boolean;
+}
+
+export interface QueuedCount {
+  /** The queued jobs of the target that no other pause holds back. */
+  readonly queued: number;
+  /** True when not all queued jobs were counted: there are at least so many. */
+  readonly atLeast: boolean;
+}
 
 export interface DeadLetters {
   get(id: string): Promise<DeadLetter>;

@@ -1,4 +1,5 @@
 /** `mill.jobs`: reading jobs, and acting on one job. */
+import type { Instant } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
@@ -402,6 +403,10 @@ export interface JobFilter {
   parentId?: string;
   /** The job must have all of these tags. */
   tags?: Readonly<Record<string, string>>;
+  /** Created at this time or later. */
+  createdAfter?: Instant;
+  /** Created before this time. */
+  createdBefore?: Instant;
   /** The `next` of the previous page, or the id of a job. */
   after?: string;
   /** The maximum number of jobs. Default 50, at most 1,000. */

@@ -11,6 +11,22 @@ const LISTED_MAX = 10;
 /** Letters that an id could begin with. */
 const FEW_LETTERS = new RegExp(`^[0-7][0-9A-TV-Z]{0,${PREFIX_LETTERS_MIN - 2}}$`, "i");
 
+/** The letters that a command needs to change a job: more than the ids of a millisecond share. */
+const CHANGE_LETTERS_MIN = 12;
+
+/** The id of a job that a command changes: a short text might name another job tomorrow. */
+export async function changedJobIdOf(mill: Millrace, text: string): Promise<string> {
+  const letters = text.replace(/^job_/i, "").length;
+  const isBeginning = FEW_LETTERS.test(text) || idsWithPrefix(text) !== null;
+  if (isBeginning && letters < CHANGE_LETTERS_MIN) {
+    throw new CommandFailure(`${text} is too short to change a job.`, {
+      hint: `Give at least ${CHANGE_LETTERS_MIN} letters of the id.`,
+      exitCode: EXIT.usage,
+    });
+  }
+  return jobIdOf(mill, text);
+}
+
 /** A text that is no id, nor the beginning of one, is returned for the caller to refuse. */
 export async function jobIdOf(mill: Millrace, text: string): Promise<string> {
   if (FEW_LETTERS.test(text)) throw tooShort(text);

@@ -1,5 +1,6 @@
 import { closest } from "../lib/closest.ts";
 import type { Millrace } from "../api/client.ts";
+import { plain } from "../lib/plain-text.ts";
 
 /** The number of newest jobs whose types are known. */
 const NEWEST = 200;
@@ -10,4 +11,15 @@ export async function nearestType(mill: Millrace, type: string): Promise<string 
   if (ofType.length > 0) return null;
   const { jobs: newest } = await mill.jobs.list({ limit: NEWEST });
   return closest(type, [...new Set(newest.map((job) => job.type))]);
+}
+
+/** Says that no job and no worker has a type; `null` when one has. */
+export async function unknownType(mill: Millrace, type: string): Promise<string | null> {
+  const { jobs } = await mill.jobs.list({ type, limit: 1 });
+  if (jobs.length > 0) return null;
+  const workers = await mill.workers.list();
+  if (workers.some(({ types }) => types.includes(type))) return null;
+  const near = await nearestType(mill, type);
+  const advice = near === null ? "" : ` Did you mean ${plain(near)}?`;
+  return `There is no job of type ${plain(type)}, and no worker takes it.${advice}`;
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
 import type { Millrace, OpenOptions } from "../api/client.ts";
-import { jobIdOf } from "./job-id.ts";
+import { changedJobIdOf, jobIdOf } from "./job-id.ts";
 import { EXIT, CommandFailure } from "./terminal/exit-codes.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -45,6 +45,15 @@ export async function withJob<Answer>(
   work: (mill: Millrace, id: string) => Promise<Answer>,
 ): Promise<Answer> {
   return withExistingMill(url, async (mill) => work(mill, await jobIdOf(mill, text)));
+}
+
+/** The same for a command that changes the job: it takes no short beginning of the id. */
+export async function withChangedJob<Answer>(
+  url: string,
+  text: string,
+  work: (mill: Millrace, id: string) => Promise<Answer>,
+): Promise<Answer> {
+  return withExistingMill(url, async (mill) => work(mill, await changedJobIdOf(mill, text)));
 }
 
 export function requireStore(url: string): void {

@@ -16,15 +16,19 @@ export interface IdleScope {
   readonly tenant: string | undefined;
 }
 
+/** The jobs of its types that an idle worker leaves. */
+export interface LeftJobs {
+  /** One sentence for each reason that holds due jobs back. */
+  readonly reasons: readonly string[];
+  /** The jobs that are due later; `null` if there are none. */
+  readonly later: { readonly jobs: number; readonly firstAt: Date } | null;
+}
+
 /**
- * Resolves when no job that this worker can run is due or running. Jobs behind a closed gate, or in
- * a lane without a slot, are left; the result has one sentence for each reason.
+ * Resolves when no job that this worker can run is due or running. Jobs behind a closed gate, in a
+ * lane without a slot, or due later are left.
  */
-export async function untilIdle(
-  mill: Millrace,
-  clock: Clock,
-  scope: IdleScope,
-): Promise<readonly string[]> {
+export async function untilIdle(mill: Millrace, clock: Clock, scope: IdleScope): Promise<LeftJobs> {
   for (;;) {
     const left = await leftBehind(mill, clock, scope);
     if (left !== null) return left;
@@ -32,18 +36,22 @@ export async function untilIdle(
   }
 }
 
-/** The reasons for jobs that are left; `null` while the worker has jobs to run. */
+/** The jobs that are left; `null` while the worker has jobs to run. */
 async function leftBehind(
   mill: Millrace,
   clock: Clock,
   { worker, types, tenant }: IdleScope,
-): Promise<readonly string[] | null> {
+): Promise<LeftJobs | null> {
   const view = (await mill.workers.list()).find(({ id }) => id === worker);
   const lanes = view?.lanes ?? [];
   const reasons = new Set<string>();
+  let later = NONE_SCHEDULED;
   for (const type of types) {
     const filter = { type, ...given({ tenant }) };
-    if ((await hasRunning(mill, filter)) || (await hasDue(mill, clock, filter))) return null;
+    if (await hasRunning(mill, filter)) return null;
+    const scheduled = await scheduledOf(mill, filter);
+    if (scheduled === null || scheduled.firstMs <= clock.now()) return null;
+    later = both(later, scheduled);
     const waiting = await onePerPlace(mill, filter);
     if (waiting === null) return null;
     for (const job of waiting) {
@@ -52,7 +60,11 @@ async function leftBehind(
       reasons.add(why);
     }
   }
-  return [...reasons];
+  const { jobs, firstMs } = later;
+  return {
+    reasons: [...reasons],
+    later: jobs === 0 ? null : { jobs, firstAt: new Date(firstMs) },
+  };
 }
 
 interface Filter {
@@ -67,13 +79,28 @@ async function hasRunning(mill: Millrace, filter: Filter): Promise<boolean> {
   return false;
 }
 
-/** True when a job is due and not yet promoted to queued. */
-async function hasDue(mill: Millrace, clock: Clock, filter: Filter): Promise<boolean> {
-  const isDue = ({ runAt }: JobView): boolean => runAt !== null && runAt.getTime() <= clock.now();
+interface ScheduledJobs {
+  readonly jobs: number;
+  /** When the first of them is due. */
+  readonly firstMs: number;
+}
+
+const NONE_SCHEDULED: ScheduledJobs = { jobs: 0, firstMs: Infinity };
+
+function both(one: ScheduledJobs, other: ScheduledJobs): ScheduledJobs {
+  return { jobs: one.jobs + other.jobs, firstMs: Math.min(one.firstMs, other.firstMs) };
+}
+
+/** Jobs that are due later, or due and not yet promoted. Null: there are too many to tell. */
+async function scheduledOf(mill: Millrace, filter: Filter): Promise<ScheduledJobs | null> {
+  let found = NONE_SCHEDULED;
   for await (const page of pages(mill, { ...filter, state: "scheduled" })) {
-    if (page === null || page.some(isDue)) return true;
+    if (page === null) return null;
+    for (const { runAt } of page) {
+      if (runAt !== null) found = both(found, { jobs: 1, firstMs: runAt.getTime() });
+    }
   }
-  return false;
+  return found;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Clock, Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
+import type { JobId } from "../core/job.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
@@ -9,7 +10,10 @@ import type {
   DeadLetters,
   Jobs,
   Millrace,
+  Pause,
   PauseTarget,
+  QueuedCount,
+  Resumed,
   WaitOptions,
   Workers,
 } from "../api/client.ts";
@@ -43,9 +47,11 @@ import { policyOf } from "../jobs/retry-policy.ts";
 import { checkRemark, insistOn } from "../jobs/check-text.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
-import { idOf, notFound, workerView, type NotFound } from "../jobs/views.ts";
+import { idOf, notFound, pauseView, refId, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
+/** The rows of each place that `resume` and `pauses` read to count the jobs behind a pause. */
+const QUEUED_MAX = 100_000;
 
 export interface ClientParts {
   readonly store: JobStore;
@@ -138,13 +144,13 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   async wait<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<Finished<R>> {
-    const final = await this.#untilFinal(job, options);
+    const final = await this.#untilFinal(refId("wait", job), options);
     const hasFailedUnits = final.state === "completed_with_errors";
     return finishedOf(final, hasFailedUnits ? await failedUnitsOf(this.parts.store, final.id) : 0);
   }
 
   async result<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<R> {
-    const result: any = resultOf(await this.#untilFinal(job, options));
+    const result: any = resultOf(await this.#untilFinal(refId("result", job), options));
     return result;
   }
 
@@ -154,13 +160,29 @@ export class Client implements Omit<Millrace, "work"> {
     });
   }
 
-  async pause(target: PauseTarget, reason: string): Promise<void> {
+  async pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void> {
     checkRemark("pause", "reason", reason);
-    await this.parts.store.pause(gateOf("pause", target), { reason, by: null });
+    if (by !== undefined) checkRemark("pause", "actor", by.actor);
+    await this.parts.store.pause(gateOf("pause", target), { reason, by: by?.actor ?? null });
   }
 
-  async resume(target: PauseTarget): Promise<void> {
-    await this.parts.store.resume(gateOf("resume", target));
+  async resume(target: PauseTarget): Promise<Resumed> {
+    const gate = gateOf("resume", target);
+    const count = await this.#countBehind(gate);
+    return { wasPaused: await this.parts.store.resume(gate), ...count };
+  }
+
+  async pauses(): Promise<readonly Pause[]> {
+    const pauses: Pause[] = [];
+    for (const gate of await this.parts.store.gates()) {
+      pauses.push(pauseView(gate, await this.#countBehind(gate)));
+    }
+    return pauses;
+  }
+
+  async #countBehind(gate: GateName): Promise<QueuedCount> {
+    const { jobs, isExact } = await this.parts.store.countBehind(gate, QUEUED_MAX);
+    return { queued: jobs, atLeast: !isExact };
   }
 
   /** Every pending `wait` reads its job once more, then ends with STORE_CLOSED. */
@@ -200,11 +222,11 @@ export class Client implements Omit<Millrace, "work"> {
     );
   }
 
-  async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<FinalJob> {
+  async #untilFinal(id: JobId, options: WaitOptions): Promise<FinalJob> {
     const { store, clock } = this.parts;
     const closing = this.#closing.signal;
     const parts = { store, clock, endWatch: this.#endWatch, closing, notFound: this.#notFound };
-    const wait = untilFinal(parts, idOf(job.id), options);
+    const wait = untilFinal(parts, id, options);
     this.#waits.add(wait);
     try {
       return await wait;

@@ -1,11 +1,12 @@
 /** Checks filters of lists: a misspelled filter would list the wrong jobs. */
+import { instantMs } from "../core/duration.ts";
 import { STATES, type State } from "../core/job.ts";
 import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
 import type { LogPage } from "../api/logs.ts";
 import type { UnitFilter } from "../api/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
 import type * as store from "../store/types/records.ts";
-import { aTagSet } from "../jobs/enqueue-options.ts";
+import { aMoment, aTagSet } from "../jobs/enqueue-options.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
 import { idOf } from "../jobs/views.ts";
 
@@ -33,6 +34,8 @@ const JOB_FILTER: Rule = anObject(
       correlationId: someText,
       parentId: someText,
       tags: aTagSet,
+      createdAfter: aMoment,
+      createdBefore: aMoment,
       after: someText,
       limit: aLimit,
     },
@@ -81,11 +84,15 @@ interface PageRequest<Filter> {
 
 export function jobFilter(given: JobFilter): PageRequest<store.ListFilter> {
   insistOn("jobs.list", JOB_FILTER, given, "");
-  const { state, parentId, after, limit, ...rest } = present(given);
+  const { state, parentId, createdAfter, createdBefore, after, limit, ...rest } = present(given);
   const filter = {
     ...rest,
     ...(state === undefined ? {} : { states: statesOf(state) }),
     ...(parentId === undefined ? {} : { parentId: idOf(parentId) }),
+    ...(createdAfter === undefined ? {} : { createdFrom: instantMs(createdAfter, "createdAfter") }),
+    ...(createdBefore === undefined
+      ? {}
+      : { createdBefore: instantMs(createdBefore, "createdBefore") }),
   };
   return { filter, after, limit: pageOf(limit) };
 }

@@ -14,6 +14,7 @@ export const CATALOGUE = {
   DEFINITION_INVALID: { status: 400, hint: "Correct the job definition that the message names." },
   PAYLOAD_REFUSED: { status: 422, hint: "Send plain JSON at the path that the message names." },
   PAYLOAD_INVALID: { status: 422, hint: "Send a payload that the job's schema accepts." },
+  TYPE_UNKNOWN: { status: 422, hint: "Enqueue a type that the job file declares." },
   RESULT_REFUSED: { status: 422, hint: "Return plain JSON at the path that the message names." },
   ID_INVALID: { status: 400, hint: "Give an id of 26 letters, or a UUID." },
   ID_CONFLICT: { status: 409, hint: "Use a new id, or enqueue the same job again unchanged." },

@@ -7,7 +7,15 @@ import type { JobId } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
-import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
+import { shown } from "../core/text.ts";
+import type {
+  AttemptView,
+  DeadLetter,
+  JobView,
+  Pause,
+  QueuedCount,
+  WorkerView,
+} from "../api/client.ts";
 import type * as store from "../store/types/records.ts";
 
 /** A damaged payload or result is left out and named, so that its job can be found and ended. */
@@ -109,6 +117,12 @@ function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
   return typeof payload === "string" || payload === null ? readable(payload) : undefined;
 }
 
+export function pauseView(gate: store.Gate, count: QueuedCount): Pause {
+  const { kind, name, reason, by, closedAt, until } = gate;
+  const pausedAt = new Date(closedAt);
+  return { kind, name, reason, pausedBy: by, pausedAt, until: dateOf(until), ...count };
+}
+
 /** A worker that misses more heartbeats is silent. */
 const BEATS_MISSED_MAX = 2;
 
@@ -140,6 +154,20 @@ export function idOf(text: string, of: "job" | "worker" = "job"): JobId {
   const id = typeof text === "string" ? parseId(text) : null;
   if (id !== null) return id;
   throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a ${of}`);
+}
+
+/** The id in a reference to a job. A bare id is no reference: `call` names the caller. */
+export function refId(call: "wait" | "result", ref: unknown): JobId {
+  if (typeof ref === "object" && ref !== null && "id" in ref && typeof ref.id === "string") {
+    return idOf(ref.id);
+  }
+  const isId = typeof ref === "string" && parseId(ref) !== null;
+  const example = isId ? `mill.${call}({ id: "${ref}", type: "" })` : `mill.${call}(job)`;
+  throw new MillraceError(
+    "ID_INVALID",
+    `mill.${call} needs the job that mill.enqueue returned, or an object with its id, ` +
+      `such as ${example}, not ${shown(ref)}`,
+  );
 }
 
 /** Makes the error for a job that does not exist. */

@@ -118,7 +118,10 @@ function interval(value: Duration | undefined, otherwise: number, name: string):
   if (value === undefined) return otherwise;
   const ms = durationMs(value, name);
   if (ms >= INTERVAL_MS_MIN) return ms;
-  throw invalid(`${name} must be at least ${INTERVAL_MS_MIN} ms`);
+  throw invalid(
+    `${name} is ${ms} ms and must be at least ${INTERVAL_MS_MIN} ms; ` +
+      `a number without a unit is milliseconds: write "${ms}s" for ${ms} seconds`,
+  );
 }
 
 function batchOf(batch: number): number {

@@ -36,6 +36,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   pause: true,
   resume: true,
   gates: true,
+  countBehind: true,
   hold: true,
   release: true,
   resolveDependencies: true,

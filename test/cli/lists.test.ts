@@ -31,6 +31,65 @@ describe("millrace jobs list --parent", () => {
   });
 });
 
+describe("the attempts of a running job", () => {
+  test("include the attempt that is running, in a list and in show", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const started = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const slow = defineJob({ type: "slow", maxAttempts: 5 }).run(() => {
+      started.resolve();
+      return over.promise;
+    });
+    const { id } = await mill.enqueue(slow);
+    const waiting = await store.type("jobs", "list");
+    await using _ = mill.work({ jobs: [slow] });
+    await started.promise;
+
+    const { out } = await store.type("jobs", "list");
+    const sheet = await store.type("jobs", "show", id);
+    const facts = await store.json("jobs", "show", id);
+    over.resolve();
+
+    expect(waiting.out).toMatch(new RegExp(`^${id} +slow +queued +0/5 `, "m"));
+    expect(out).toMatch(new RegExp(`^${id} +slow +running +1/5 `, "m"));
+    expect(sheet.out).toMatch(/^attempts +1 of 5$/m);
+    expect(facts.job).toMatchObject({ state: "running", attempts: 0 });
+  });
+});
+
+describe("millrace jobs list --since and --until", () => {
+  test("select by the time of creation, and the next page has the same range", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const child = defineJob({ type: "child" });
+    const [first, second] = await mill.enqueueMany([child.of(), child.of()]);
+    const created = (await mill.jobs.get(first.id)).createdAt.toISOString();
+
+    const since = await store.type("jobs", "list", "--since", "1h", "--limit", "1");
+    const rest = await type(...wordsToContinue(since.err));
+    const fromThen = await store.type("jobs", "list", "--since", created);
+    const before = await store.type("jobs", "list", "--until", created);
+    const longAgo = await store.type("jobs", "list", "--until", "1h");
+
+    expect(idsIn(since.out)).toEqual([second.id]);
+    expect(since.err).toMatch(/--since \d{4}-\d\d-\d\dT[\d:.]+Z --limit 1 /);
+    expect(idsIn(rest.out)).toEqual([first.id]);
+    expect(idsIn(fromThen.out)).toEqual([second.id, first.id]);
+    expect(before).toMatchObject({ code: 0, out: "", err: "No jobs match.\n" });
+    expect(longAgo).toMatchObject({ code: 0, out: "", err: "No jobs match.\n" });
+  });
+
+  test.each(["yesterday", "5", "2026-02-30", "2026-11-15T10:00"])("refuse %s", async (time) => {
+    await using store = new TestStore();
+
+    const refused = await store.type("jobs", "list", "--since", time);
+
+    expect(refused).toMatchObject({ code: 2, out: "" });
+    expect(refused.err).toContain("--since");
+  });
+});
+
 /** A job with two children, and a job without. */
 async function addFamily(store: TestStore): Promise<{ parent: string; children: string[] }> {
   const mill = await store.mill;

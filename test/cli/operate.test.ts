@@ -96,8 +96,80 @@ describe("millrace pause and resume", () => {
 
     expect(paused).toMatchObject({ code: 0, out: `${subject} is paused.\n` });
     expect(held.out).toContain("the bank is down");
-    expect(resumed).toMatchObject({ code: 0, out: `${subject} is not paused.\n` });
+    expect(resumed).toMatchObject({
+      code: 0,
+      out: `${subject} is resumed: 1 queued job may run now.\n`,
+    });
     expect(free.reason).not.toBe("paused");
+  });
+
+  test("resume says that nothing was paused, and what is", async () => {
+    await using store = new TestStore();
+    await store.type("pause", "--type", "email");
+
+    const wrong = await store.type("resume", "--type", "emial");
+    const other = await store.type("resume", "--lane", "fast");
+    const facts = await store.json("resume", "--type", "email");
+
+    expect(wrong).toMatchObject({ code: 0, out: "Type emial was not paused.\n" });
+    expect(wrong.err).toMatch(/^KIND .*\ntype +email +0 /);
+    expect(other).toMatchObject({ code: 0, out: "Lane fast was not paused.\n" });
+    expect(other.err).toMatch(/^KIND .*\ntype +email +0 /);
+    const none = await store.type("resume", "--type", "email");
+    expect(none.err).toBe("Nothing is paused.\n");
+    expect(facts).toEqual({
+      type: "email",
+      paused: false,
+      wasPaused: true,
+      queued: 0,
+      atLeast: false,
+    });
+  });
+
+  test("pauses lists what is paused, since when, by whom and why, and what waits", async () => {
+    await using store = new TestStore();
+    const none = await store.type("pauses");
+    await store.json("enqueue", "email");
+    await store.json("enqueue", "email");
+    await store.type("pause", "--type", "email", "--reason", "the bank is down", "--by", "ada");
+    await store.type("pause", "--lane", "slow");
+
+    const { code, out } = await store.type("pauses");
+    const pauses = await store.json("pauses");
+
+    expect(none).toMatchObject({ code: 0, out: "", err: "Nothing is paused.\n" });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^KIND +NAME +WAITING +SINCE +BY +REASON +UNTIL$/m);
+    expect(out).toMatch(/^type +email +2 +\S+ m?s ago +ada +the bank is down +resumed$/m);
+    const user = userInfo().username;
+    expect(out).toMatch(new RegExp(`^lane +slow +0 .* ${user} +no reason given +resumed$`, "m"));
+    expect(pauses).toContainEqual({
+      kind: "type",
+      name: "email",
+      reason: "the bank is down",
+      pausedBy: "ada",
+      pausedAt: expect.any(String),
+      until: null,
+      queued: 2,
+      atLeast: false,
+    });
+  });
+
+  test("pause warns of a type that no job and no worker has", async () => {
+    await using store = new TestStore();
+    const worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    await worker.ready;
+
+    const unknown = await store.type("pause", "--type", "nope");
+    const taken = await store.type("pause", "--type", "email");
+    await worker.stop();
+    await store.json("enqueue", "email");
+    const near = await store.type("pause", "--type", "emial");
+
+    expect(unknown).toMatchObject({ code: 0, out: "Type nope is paused.\n" });
+    expect(unknown.err).toBe("There is no job of type nope, and no worker takes it.\n");
+    expect(taken.err).toBe("");
+    expect(near.err).toMatch(/^There is no job of type emial.* Did you mean email\?\n$/);
   });
 
   test("ask for exactly one target", async () => {

@@ -72,6 +72,7 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "dlq discard": ({ dead }) => [dead, "--by", "ada"],
   pause: () => ["--type", "unused"],
   resume: () => ["--type", "unused"],
+  pauses: () => [],
   "workers list": () => [],
   "workers quiet": ({ done }) => [done],
   stats: () => [],

@@ -48,8 +48,24 @@ describe("the first letters of an id", () => {
       const { id } = await store.json("enqueue", "email");
       await store.type("jobs", "fail", id);
 
-      expect((await store.type("dlq", verb, id.slice(0, 10))).code).toBe(0);
+      expect((await store.type("dlq", verb, id.slice(0, 12))).code).toBe(0);
       expect((await store.type("dlq", "list", "--after", id.slice(0, 10))).code).toBe(0);
+    },
+  );
+
+  test.each(["jobs cancel", "jobs retry", "jobs fail", "jobs release", "dlq discard"])(
+    "must be twelve to change a job: %s",
+    async (words) => {
+      await using store = new TestStore();
+      const { id } = await store.json("enqueue", "email");
+
+      const few = await store.type(...words.split(" "), id.slice(0, 11));
+      const least = await store.type(...words.split(" "), `job_${id.slice(0, 4)}`);
+
+      expect(few).toMatchObject({ code: 2, out: "" });
+      expect(few.err).toContain("at least 12 letters");
+      expect(least).toMatchObject({ code: 2, out: "" });
+      expect((await (await store.mill).jobs.get(id)).state).toBe("queued");
     },
   );
 

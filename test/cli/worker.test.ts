@@ -94,8 +94,57 @@ describe("millrace worker", () => {
     expect(code).toBe(130);
   });
 
+  test("finds jobs.ts, as millrace dev does", async () => {
+    using project = new Project("jobs.ts");
+    const id = await project.enqueue("greet", '{"name":"Ada"}');
+
+    const { code } = await project.start("worker", "--until-idle").ended;
+
+    expect(code).toBe(0);
+    expect(await project.view(id)).toMatchObject({ state: "completed" });
+  });
+
+  test("says without a job file where one would be found", async () => {
+    using project = new Project();
+
+    const { code, stderr } = await project.start("worker").ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("There is no job file: neither jobs.ts nor src/jobs.ts exists.");
+  });
+
+  test("tells at the end of --until-idle how many jobs are due later, and when", async () => {
+    using project = new Project();
+    project.write(
+      "jobs.ts",
+      'import { defineJob } from "millrace";\n' +
+        'const backoff = { kind: "fixed", base: "1h" } as const;\n' +
+        'export const flaky = defineJob({ type: "flaky", backoff }).run(() => {\n' +
+        '  throw new Error("not yet");\n});\n',
+    );
+    const id = await project.enqueue("flaky");
+    await project.enqueue("flaky", "--delay", "2d");
+
+    const { code, stderr } = await project.start("worker", "--until-idle").ended;
+
+    const { state, runAt } = await project.view(id);
+    expect({ code, state }).toEqual({ code: 0, state: "scheduled" });
+    expect(stderr).toContain(
+      `idle, and 2 jobs are due later, the first at ${runAt?.toISOString()}`,
+    );
+  });
+
+  test("says that a lease without a unit is in milliseconds", async () => {
+    using project = new Project("jobs.ts");
+
+    const { code, stderr } = await project.start("worker", "--lease", "3").ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("lease is 3 ms and must be at least 50 ms");
+    expect(stderr).toContain('write "3s"');
+  });
+
   test.each([
-    ["no file at all", [], "The worker has no job file."],
     ["a file that is not there", ["--jobs", "nowhere.ts"], "There is no file nowhere.ts."],
     ["a type that is none of the jobs", ["--jobs", "jobs.ts", "--types", "gret"], "mean greet?"],
   ])("refuses %s", async (_, args, advice) => {

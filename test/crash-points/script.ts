@@ -36,6 +36,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "attempts",
   "checkpoints",
   "count",
+  "countBehind",
   "deadLetter",
   "deadLetters",
   "dependants",

@@ -105,6 +105,9 @@ export interface FilterWish {
   readonly correlation: number | null;
   readonly parent: number | null;
   readonly tag: string | null;
+  /** So many milliseconds ago. */
+  readonly since: number | null;
+  readonly until: number | null;
 }
 
 export type Command =
@@ -292,6 +295,7 @@ const settleWish: fc.Arbitrary<SettleWish> = fc.record({
   children,
 });
 
+const ago = fc.constantFrom(0, 1, 5, 1_000, 31_000, 120_000);
 const filter: fc.Arbitrary<FilterWish> = fc.record({
   states: rarely(fc.subarray([...STATES], { minLength: 1 })),
   type: seldom(fc.constantFrom(...TYPES, "unheard")),
@@ -300,6 +304,8 @@ const filter: fc.Arbitrary<FilterWish> = fc.record({
   correlation: seldom(index),
   parent: seldom(index),
   tag: seldom(fc.constantFrom("c1", "c2")),
+  since: seldom(ago),
+  until: seldom(ago),
 });
 
 type Kind = readonly [weight: number, fc.Arbitrary<Command>];

@@ -467,7 +467,7 @@ async function deadLetters(
 }
 
 function filterOf(script: Script, wish: FilterWish): ListFilter {
-  const { states, type, tenant, category, correlation, parent, tag } = wish;
+  const { states, type, tenant, category, correlation, parent, tag, since, until } = wish;
   return {
     ...(states !== null && { states }),
     ...(type !== null && { type }),
@@ -476,5 +476,7 @@ function filterOf(script: Script, wish: FilterWish): ListFilter {
     ...(correlation !== null && { correlationId: idAt(script, correlation) }),
     ...(parent !== null && { parentId: idAt(script, parent) }),
     ...(tag !== null && { tags: { customer: tag } }),
+    ...(since !== null && { createdFrom: script.now - since }),
+    ...(until !== null && { createdBefore: script.now - until }),
   };
 }

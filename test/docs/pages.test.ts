@@ -13,7 +13,6 @@ const NOT_RUN: readonly string[] = [
   "README.md: the commands install packages and serve until they are stopped",
   "README.md: the commands take minutes to hours, and the campaign runs them",
   "docs/choosing-a-store.md: the benchmarks take minutes and need a clone of the repository",
-  "docs/command-line.md: waits for commands and options that are not merged yet",
   "docs/getting-started.md: the package comes from a registry",
 ];
 

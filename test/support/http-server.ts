@@ -38,6 +38,7 @@ export async function openServer(parts: Partial<AppParts> = {}): Promise<TestSer
     mill,
     count: (filter, max) => store.count(filter, max),
     contracts: () => [],
+    jobFile: null,
     closing: new AbortController().signal,
     token: TOKEN,
     pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),

@@ -262,12 +262,13 @@ CREATE INDEX attempt_finished ON millrace.attempt (state, finished_at) WHERE sta
 CREATE INDEX attempt_unusual ON millrace.attempt (state, key) WHERE state > 4;
 
 -- A closed gate blocks jobs until `until`, or until an operator opens it. An open gate keeps its
--- row only while jobs behind it have to be moved back.
+-- row only while jobs behind it have to be moved back. `closed_at` is when it was last closed.
 CREATE TABLE millrace.gate (
-    name   integer PRIMARY KEY,
-    until  timestamptz(3),
-    reason text NOT NULL,
-    by     text
+    name      integer PRIMARY KEY,
+    closed_at timestamptz(3) NOT NULL,
+    until     timestamptz(3),
+    reason    text NOT NULL,
+    by        text
 );
 
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All

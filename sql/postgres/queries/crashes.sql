@@ -70,10 +70,13 @@ RETURNING ended, probe_at IS NOT NULL AS is_closed;
 -- Closes the gate of a type because of crashes, and sets the time of the first probe. A gate that
 -- an operator has closed stays as it is, without probes.
 WITH closed AS (
-    INSERT INTO millrace.gate AS known (name, until, reason, by)
-    VALUES (:type::integer, NULL, :reason::text, :by::text)
+    INSERT INTO millrace.gate AS known (name, closed_at, until, reason, by)
+    VALUES (
+        :type::integer, millrace.clock_at(:now::timestamptz), NULL, :reason::text, :by::text
+    )
     ON CONFLICT (name) DO UPDATE
-    SET until = excluded.until, reason = excluded.reason, by = excluded.by
+    SET closed_at = excluded.closed_at, until = excluded.until, reason = excluded.reason,
+        by = excluded.by
     WHERE known.until <= millrace.clock_at(:now::timestamptz)
     RETURNING name
 )

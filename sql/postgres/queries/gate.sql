@@ -74,20 +74,29 @@ SELECT (SELECT count(*) FROM due) AS moved,
 FROM moment;
 
 -- name: close_gate
--- Closes a gate, for a time or until an operator opens it. A count of crashes ends, because a pause
--- of an operator allows no probes. The row of the count goes first, as in a rescue.
-WITH ended AS (
+-- Closes a gate, for a time or until an operator opens it. A gate that is closed already stays
+-- closed since the same time. A count of crashes ends, because a pause of an operator allows no
+-- probes. The row of the count goes first, as in a rescue.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+ended AS (
     DELETE FROM millrace.crash_streak
     WHERE type = :name::integer
     RETURNING type
 )
-INSERT INTO millrace.gate (name, until, reason, by)
-SELECT :name::integer,
-       millrace.clock_at(:now::timestamptz) + :for_ms::bigint * interval '1 millisecond',
+INSERT INTO millrace.gate AS known (name, closed_at, until, reason, by)
+SELECT :name::integer, moment.at,
+       moment.at + :for_ms::bigint * interval '1 millisecond',
        :reason::text, :by::text
-FROM (SELECT count(*) FROM ended) AS first
+FROM moment
+CROSS JOIN (SELECT count(*) FROM ended) AS first
 ON CONFLICT (name) DO UPDATE
-SET until = excluded.until, reason = excluded.reason, by = excluded.by;
+SET closed_at = CASE
+        WHEN known.until <= excluded.closed_at THEN excluded.closed_at
+        ELSE known.closed_at
+    END,
+    until = excluded.until, reason = excluded.reason, by = excluded.by;
 
 -- name: open_gate
 -- Opens a gate. An open gate has no row. A count of crashes ends; its row goes first, as in a
@@ -103,11 +112,48 @@ WHERE name = :name::integer
 
 -- name: closed_gates
 -- The gates that are closed now.
--- returns: name integer, until bigint?, reason text, by text?
-SELECT name, millrace.ms_of(until) AS until, reason, by
+-- returns: name integer, closed_at bigint, until bigint?, reason text, by text?
+SELECT name, millrace.ms_of(closed_at) AS closed_at, millrace.ms_of(until) AS until, reason, by
 FROM millrace.gate
 WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
+
+-- name: count_behind_gate
+-- How many queued jobs a gate holds back, or would, and no other closed gate does, among so many
+-- rows of each place; and whether there are no more rows.
+-- returns: jobs bigint, exact boolean
+-- timeout: reader
+WITH waiting (lane, type, tenant) AS (
+    (
+        SELECT lane, type, tenant
+        FROM millrace.blocked
+        WHERE gate = :name::integer
+        LIMIT :rows::bigint
+    )
+    UNION ALL
+    (SELECT lane, type, tenant FROM millrace.ready LIMIT :rows::bigint)
+),
+other (name) AS MATERIALIZED (
+    SELECT name
+    FROM millrace.gate
+    WHERE name <> :name::integer
+      AND (until IS NULL OR until > millrace.clock_at(:now::timestamptz))
+)
+SELECT count(*) AS jobs,
+       NOT EXISTS (
+           SELECT 1
+           FROM millrace.blocked
+           WHERE gate = :name::integer
+           LIMIT 1 OFFSET :rows::bigint
+       )
+           AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint) AS exact
+FROM waiting
+WHERE :name::integer IN (waiting.lane, waiting.type, waiting.tenant)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM other
+      WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)
+  );
 
 -- name: barriers_in_use
 -- Whether there are gates and locks, and whether jobs are in `blocked` because of either. Mostly

@@ -99,6 +99,8 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
       OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
   )
   AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
+  AND (:created_from::bigint IS NULL OR job.created_at >= :created_from::bigint)
+  AND (:created_before::bigint IS NULL OR job.created_at < :created_before::bigint)
   AND NOT EXISTS (
       SELECT 1
       FROM json_each_text(:tags::json) AS wanted
@@ -128,6 +130,14 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
       OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
   )
   AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
+  AND (
+      :created_from::bigint IS NULL
+      OR job.created_at >= millrace.at_ms(:created_from::bigint)
+  )
+  AND (
+      :created_before::bigint IS NULL
+      OR job.created_at < millrace.at_ms(:created_before::bigint)
+  )
   AND NOT EXISTS (
       SELECT 1
       FROM json_each_text(:tags::json) AS wanted
@@ -275,6 +285,29 @@ FROM (
     (SELECT rank FROM crashed LIMIT :hops::integer)
 ) AS first
 HAVING count(*) > 0;
+
+-- name: key_at
+-- The first key whose job was created at this time or later, or the key after the last one. Keys
+-- are in the order of creation, so a binary search finds it.
+-- returns: key bigint
+-- timeout: reader
+WITH RECURSIVE search (low, high) AS (
+    SELECT coalesce(min(key), 0), coalesce(max(key), 0) + 1
+    FROM millrace.job
+    UNION ALL
+    SELECT CASE WHEN middle.is_older THEN middle.key + 1 ELSE low END,
+           CASE WHEN middle.is_older THEN high ELSE (low + high) / 2 END
+    FROM search
+    CROSS JOIN LATERAL (
+        SELECT job.key, job.created_at < millrace.at_ms(:at::bigint) AS is_older
+        FROM millrace.job AS job
+        WHERE job.key >= (search.low + search.high) / 2
+        ORDER BY job.key
+        LIMIT 1
+    ) AS middle
+    WHERE low < high
+)
+SELECT low AS key FROM search WHERE low = high;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.

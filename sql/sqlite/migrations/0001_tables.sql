@@ -171,12 +171,13 @@ CREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);
 CREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;
 
 -- A closed gate blocks jobs until `until`, or until an operator opens it. An open gate keeps its
--- row only while jobs behind it have to be moved back.
+-- row only while jobs behind it have to be moved back. `closed_at` is when it was last closed.
 CREATE TABLE millrace_gate (
-    name   INTEGER PRIMARY KEY,
-    until  INTEGER,
-    reason TEXT NOT NULL,
-    by     TEXT
+    name      INTEGER PRIMARY KEY,
+    closed_at INTEGER NOT NULL,
+    until     INTEGER,
+    reason    TEXT NOT NULL,
+    by        TEXT
 ) STRICT;
 
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All

@@ -1,8 +1,11 @@
 -- name: close_gate
--- Closes a gate, for a time or until an operator opens it.
-INSERT INTO millrace_gate (name, until, reason, by)
-VALUES (:name, :until, :reason, :by)
-ON CONFLICT (name) DO UPDATE SET until = :until, reason = :reason, by = :by;
+-- Closes a gate, for a time or until an operator opens it. A gate that is closed already stays
+-- closed since the same time.
+INSERT INTO millrace_gate (name, closed_at, until, reason, by)
+VALUES (:name, :now, :until, :reason, :by)
+ON CONFLICT (name) DO UPDATE
+SET closed_at = CASE WHEN until <= :now THEN :now ELSE closed_at END,
+    until = :until, reason = :reason, by = :by;
 
 -- name: open_gate
 -- Opens a gate. The row stays until `release` has moved its jobs back to `ready`.
@@ -12,11 +15,35 @@ WHERE name = :name;
 
 -- name: closed_gates
 -- The gates that are closed now.
--- returns: name integer, until integer?, reason text, by text?
-SELECT name, until, reason, by
+-- returns: name integer, closed_at integer, until integer?, reason text, by text?
+SELECT name, closed_at, until, reason, by
 FROM millrace_gate
 WHERE until IS NULL OR until > :now
 ORDER BY name;
+
+-- name: count_behind_gate
+-- How many queued jobs a gate holds back, or would, and no other closed gate does, among so many
+-- rows of each place; and whether there are no more rows.
+-- returns: jobs integer, exact boolean
+WITH waiting (lane, type, tenant) AS (
+    SELECT lane, type, tenant
+    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = :name LIMIT :rows)
+    UNION ALL
+    SELECT lane, type, tenant
+    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT :rows)
+)
+SELECT count(*) AS jobs,
+       NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = :name LIMIT 1 OFFSET :rows)
+           AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows) AS exact
+FROM waiting
+WHERE :name IN (waiting.lane, waiting.type, waiting.tenant)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_gate AS other
+      WHERE other.name <> :name
+        AND other.name IN (waiting.lane, waiting.type, waiting.tenant)
+        AND (other.until IS NULL OR other.until > :now)
+  );
 
 -- name: open_gates
 -- Gates that were opened, by an operator or by time, and may still have jobs behind them.

@@ -80,6 +80,8 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
       OR (now.correlation IS NULL AND now.id = :correlation_id)
   )
   AND (:parent IS NULL OR now.parent = :parent)
+  AND (:created_from IS NULL OR now.created_at >= :created_from)
+  AND (:created_before IS NULL OR now.created_at < :created_before)
   AND NOT EXISTS (
       SELECT 1
       FROM json_each(:tags) AS wanted
@@ -108,6 +110,8 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
       OR (now.correlation IS NULL AND now.id = :correlation_id)
   )
   AND (:parent IS NULL OR now.parent = :parent)
+  AND (:created_from IS NULL OR now.created_at >= :created_from)
+  AND (:created_before IS NULL OR now.created_at < :created_before)
   AND NOT EXISTS (
       SELECT 1
       FROM json_each(:tags) AS wanted
@@ -222,6 +226,26 @@ WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     LIMIT :hops
 )
 SELECT min(rank) AS rank, count(*) AS hops FROM hop;
+
+-- name: key_at
+-- The first key whose job was created at this time or later, or the key after the last one. Keys
+-- are in the order of creation, so a binary search finds it.
+-- returns: key integer
+WITH RECURSIVE search (low, high) AS (
+    SELECT coalesce(min(key), 0), coalesce(max(key), 0) + 1
+    FROM millrace_job
+    UNION ALL
+    SELECT CASE WHEN middle.created_at < :at THEN middle.key + 1 ELSE low END,
+           CASE WHEN middle.created_at < :at THEN high ELSE (low + high) / 2 END
+    FROM search
+    JOIN millrace_job AS middle ON middle.key = (
+        SELECT min(next.key)
+        FROM millrace_job AS next
+        WHERE next.key >= (search.low + search.high) / 2
+    )
+    WHERE low < high
+)
+SELECT low AS key FROM search WHERE low = high;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.

@@ -15,7 +15,14 @@ import {
   type Format,
 } from "../terminal/output.ts";
 import { jobIdOf } from "../job-id.ts";
-import { given, systemUser, withExistingMill, withJob, type Shell } from "../shell.ts";
+import {
+  given,
+  systemUser,
+  withExistingMill,
+  withChangedJob,
+  withJob,
+  type Shell,
+} from "../shell.ts";
 
 interface DeadLetterListOptions {
   readonly db: string;
@@ -145,7 +152,7 @@ function declareReprocess(letters: Command, { terminal, end }: Shell): void {
     .addOption(new Option("--payload <json>", "payload of the new job").argParser(parseJson))
     .action(async (text: string, options: ReviewOptions & { payload?: Json }) => {
       const { by: actor, notes, payload } = options;
-      const job = await withJob(options.db, text, (mill, id) =>
+      const job = await withChangedJob(options.db, text, (mill, id) =>
         mill.deadLetters.reprocess(id, { actor, ...given({ notes, payload }) }),
       );
       const verb = job.created ? "is enqueued in its place" : "was enqueued in its place before";
@@ -163,7 +170,9 @@ function declareReview(
   reviewing(letters.command(`${verb} <id>`))
     .description(description)
     .action(async (text: string, options: ReviewOptions) => {
-      const letter = await withJob(options.db, text, (mill, id) => review(mill, verb, id, options));
+      const letter = await withChangedJob(options.db, text, (mill, id) =>
+        review(mill, verb, id, options),
+      );
       const sentence = `${letter.id} is ${letter.status}.\n`;
       terminal.out(options.output === "json" ? json(letter) : sentence);
       end(EXIT.success);

@@ -72,7 +72,7 @@ async function dev(options: DevOptions, isAnyPort: boolean, terminal: Terminal):
   if (failure !== null) return exitCodeOf(failure);
   const { server } = await import("./server.ts");
   try {
-    const address = { db, host: "127.0.0.1", port, isAnyPort };
+    const address = { db, host: "127.0.0.1", port, isAnyPort, jobs: findJobFile(options.jobs) };
     return await server(address, terminal, () => worker.contracts);
   } finally {
     await worker.stop();

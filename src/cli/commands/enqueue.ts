@@ -8,7 +8,8 @@ import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { follow } from "../follow/follow.ts";
-import { loadJobFile, requireType, usualJobFile } from "../jobs-file/job-file.ts";
+import { declaredType } from "../../jobs/declared-type.ts";
+import { loadJobFile, usualJobFile } from "../jobs-file/job-file.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
   databaseOption,
@@ -119,7 +120,7 @@ async function contractOf(
 ): Promise<JobContract<string, unknown, unknown>> {
   if (file !== undefined) {
     const { contracts } = await loadJobFile(file);
-    return requireType(type, contracts, file, "To enqueue any type, add --no-jobs.");
+    return declaredType(type, contracts, file, "To enqueue any type, add --no-jobs.");
   }
   return payload === undefined
     ? defineJob({ type })

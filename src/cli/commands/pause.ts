@@ -1,55 +1,122 @@
-/** `millrace pause` and `millrace resume`: pauses a type, a lane or a tenant. */
+/** `millrace pause`, `resume` and `pauses`: pauses of types, lanes and tenants. */
 import type { Command } from "commander";
-import type { PauseTarget } from "../../api/client.ts";
+import type { Pause, PauseTarget, Resumed } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
+import { systemClock } from "../../lib/system.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
-import { nearestType } from "../nearest-type.ts";
+import { unknownType } from "../nearest-type.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
-import { json, type Format } from "../terminal/output.ts";
+import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
-interface PauseOptions {
+interface TargetOptions {
   readonly db: string;
   readonly type?: string;
   readonly lane?: string;
   readonly tenant?: string;
-  readonly reason: string;
   readonly output: Format;
 }
 
-export function declarePause(program: Command, { terminal, end }: Shell): void {
+interface PauseOptions extends TargetOptions {
+  readonly reason: string;
+  readonly by: string;
+}
+
+export function declarePause(program: Command, shell: Shell): void {
+  declarePauseOf(program, shell);
+  declareResume(program, shell);
+  declarePauses(program, shell);
+}
+
+function declarePauseOf(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("pause"))
     .description("Start no more jobs of a type, a lane or a tenant; running jobs continue.")
-    .option("--reason <text>", "the reason, shown by explain", `paused by ${systemUser()}`)
+    .option("--reason <text>", "the reason, shown by explain and pauses", "no reason given")
+    .option("--by <name>", "the person, for the record", systemUser())
     .addHelpText("after", `\nExample:\n  millrace pause --type email --reason "the bank is down"\n`)
     .action(async (options: PauseOptions) => {
-      const { target, name } = targetOf(options);
+      const { target, subject } = targetOf(options);
+      const { reason, by: actor, output } = options;
       await withExistingMill(options.db, async (mill) => {
-        const near = options.type === undefined ? null : await nearestType(mill, options.type);
-        if (near !== null) {
-          terminal.err(`There is no job of this type. Did you mean ${plain(near)}?\n`);
-        }
-        await mill.pause(target, options.reason);
+        const warning = options.type === undefined ? null : await unknownType(mill, options.type);
+        if (warning !== null) terminal.err(`${warning}\n`);
+        await mill.pause(target, reason, { actor });
       });
-      const { reason, output } = options;
-      terminal.out(output === "json" ? json({ ...target, paused: true, reason }) : said(name, ""));
-      end(EXIT.success);
-    });
-
-  targeted(program.command("resume"))
-    .description("End the pause of a type, a lane or a tenant.")
-    .addHelpText("after", `\nExample:\n  millrace resume --type email\n`)
-    .action(async (options: PauseOptions) => {
-      const { target, name } = targetOf(options);
-      await withExistingMill(options.db, (mill) => mill.resume(target));
-      const isJson = options.output === "json";
-      terminal.out(isJson ? json({ ...target, paused: false }) : said(name, "not "));
+      const facts = { ...target, paused: true, reason, pausedBy: actor };
+      terminal.out(output === "json" ? json(facts) : `${plain(subject)} is paused.\n`);
       end(EXIT.success);
     });
 }
 
-function said(name: string, not: string): string {
-  return `${plain(name)} is ${not}paused.\n`;
+function declareResume(program: Command, { terminal, end }: Shell): void {
+  targeted(program.command("resume"))
+    .description("End the pause of a type, a lane or a tenant.")
+    .addHelpText("after", RESUME_HELP_AFTER)
+    .action(async (options: TargetOptions) => {
+      const { target, subject } = targetOf(options);
+      await withExistingMill(options.db, async (mill) => {
+        const resumed = await mill.resume(target);
+        const facts = { ...target, paused: false, ...resumed };
+        terminal.out(options.output === "json" ? json(facts) : sentenceOf(subject, resumed));
+        if (!resumed.wasPaused) terminal.err(listOf(await mill.pauses()));
+      });
+      end(EXIT.success);
+    });
+}
+
+const RESUME_HELP_AFTER = `
+Says how many queued jobs may run now. If there was no pause, nothing changes, and the pauses are
+listed.
+
+Example:
+  millrace resume --type email
+`;
+
+function sentenceOf(subject: string, { wasPaused, queued, atLeast }: Resumed): string {
+  if (!wasPaused) return `${plain(subject)} was not paused.\n`;
+  const jobs = `queued job${queued === 1 ? "" : "s"}`;
+  return `${plain(subject)} is resumed: ${countOf({ queued, atLeast })} ${jobs} may run now.\n`;
+}
+
+function declarePauses(program: Command, { terminal, end }: Shell): void {
+  program
+    .command("pauses")
+    .description("List what is paused, since when, by whom and why.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .addHelpText("after", PAUSES_HELP_AFTER)
+    .action(async ({ db, output }: { db: string; output: Format }) => {
+      const found = await withExistingMill(db, (mill) => mill.pauses());
+      if (output === "json") terminal.out(json(found));
+      else if (found.length > 0) terminal.out(listOf(found));
+      else terminal.err(listOf(found));
+      end(EXIT.success);
+    });
+}
+
+const PAUSES_HELP_AFTER = `
+WAITING counts the queued jobs that no other pause holds back: those that resume lets run.
+`;
+
+function listOf(pauses: readonly Pause[]): string {
+  if (pauses.length === 0) return "Nothing is paused.\n";
+  const now = systemClock.now();
+  return table(
+    ["KIND", "NAME", "WAITING", "SINCE", "BY", "REASON", "UNTIL"],
+    pauses.map((pause) => [
+      pause.kind,
+      pause.name,
+      countOf(pause),
+      `${ageOf(pause.pausedAt, now)} ago`,
+      pause.pausedBy ?? "",
+      pause.reason,
+      pause.until?.toISOString() ?? "resumed",
+    ]),
+  );
+}
+
+function countOf({ queued, atLeast }: Pick<Resumed, "queued" | "atLeast">): string {
+  return `${atLeast ? "at least " : ""}${queued}`;
 }
 
 function targeted(command: Command): Command {
@@ -61,11 +128,14 @@ function targeted(command: Command): Command {
     .addOption(outputOption());
 }
 
-function targetOf({ type, lane, tenant }: PauseOptions): { target: PauseTarget; name: string } {
-  const targets: { target: PauseTarget; name: string }[] = [];
-  if (type !== undefined) targets.push({ target: { type }, name: `Type ${type}` });
-  if (lane !== undefined) targets.push({ target: { lane }, name: `Lane ${lane}` });
-  if (tenant !== undefined) targets.push({ target: { tenant }, name: `Tenant ${tenant}` });
+function targetOf({ type, lane, tenant }: TargetOptions): {
+  target: PauseTarget;
+  subject: string;
+} {
+  const targets: { target: PauseTarget; subject: string }[] = [];
+  if (type !== undefined) targets.push({ target: { type }, subject: `Type ${type}` });
+  if (lane !== undefined) targets.push({ target: { lane }, subject: `Lane ${lane}` });
+  if (tenant !== undefined) targets.push({ target: { tenant }, subject: `Tenant ${tenant}` });
   const [target, ...more] = targets;
   if (target !== undefined && more.length === 0) return target;
   throw new CommandFailure("Name exactly one of --type, --lane and --tenant.", {

@@ -23,7 +23,7 @@ export interface ServerOptions {
   readonly port: number;
   /** True when another port may be used, because the user has not named one. */
   readonly isAnyPort: boolean;
-  /** The file whose jobs can be enqueued with the settings of their definition. */
+  /** The file that declares the jobs; other types are refused. */
   readonly jobs?: string;
   /** Runs the jobs of `src/demo` beside the server. */
   readonly demo?: boolean;
@@ -60,6 +60,7 @@ export async function server(
       mill,
       count: (filter, max) => store.count(filter, max),
       contracts: () => [...contracts(), ...(demo?.demoJobs ?? [])],
+      jobFile: options.jobs ?? null,
       closing: closing.signal,
       token: credential.token,
       pageFolder: pageFolder(),

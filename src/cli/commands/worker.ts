@@ -3,13 +3,14 @@ import { Option, type Command } from "commander";
 import type { Millrace } from "../../api/client.ts";
 import type { Logger } from "../../api/context.ts";
 import type { AnyJob, Worker } from "../../api/worker.ts";
+import { declaredType } from "../../jobs/declared-type.ts";
 import { systemClock } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
 import { openDevLink, type DevLink } from "../dev/dev-link.ts";
-import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
-import { loadJobs, requireType, type JobFile } from "../jobs-file/job-file.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
+import { findJobFile, loadJobs, type JobFile } from "../jobs-file/job-file.ts";
 import { terminalLogger } from "../terminal/log.ts";
 import {
   databaseOption,
@@ -21,7 +22,7 @@ import {
 import { given, withMill, type Shell } from "../shell.ts";
 import { stopSignal } from "../terminal/stop-signal.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { untilIdle } from "../until-idle.ts";
+import { untilIdle, type LeftJobs } from "../until-idle.ts";
 
 interface WorkerOptions {
   readonly db: string;
@@ -59,6 +60,8 @@ export function declareWorker(program: Command, { terminal, end }: Shell): void 
 }
 
 const HELP_AFTER = `
+Without --jobs, the worker runs jobs.ts or src/jobs.ts, as millrace dev does.
+
 The file exports the jobs that defineJob(…).run(…) returns: by name, as default, or in a list.
 
 The file may export deps, the value of ctx.deps in handlers: an object, or a function that makes one
@@ -72,10 +75,11 @@ do not end in time to the queue, without a charged attempt. The second Ctrl-C ex
 counts as a crash.
 
 With --until-idle, the worker does not wait for jobs that are due later, that are paused, or whose
-lane has no slot. It prints the reason for due jobs that are left, and exits with 0.
+lane has no slot. It prints the reason for due jobs that are left, the number of jobs that are due
+later, retries among them, and when the first of them is due. It exits with 0.
 
 Examples:
-  millrace worker --jobs jobs.ts
+  millrace worker
   millrace worker --jobs jobs.ts --types email,sms --lanes fast=8
   millrace worker --jobs jobs.ts --until-idle          in a test, or from cron
 `;
@@ -87,9 +91,10 @@ function underDevOption(): Option {
 
 async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCode> {
   const dev = options.underDev === true ? openDevLink() : null;
-  const file = await jobsOf(options);
+  const path = findJobFile(options.jobs);
+  const file = await jobsOf(path, options);
   if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
-  const deps = await depsOf(file, options);
+  const deps = await depsOf(file, path);
   const logger = terminalLogger(terminal, systemClock);
   try {
     const run = { jobs: file.jobs, deps, dev, logger };
@@ -99,19 +104,13 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
   }
 }
 
-async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<JobFile> {
-  if (file === undefined) {
-    throw new CommandFailure("The worker has no job file.", {
-      hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
-      exitCode: EXIT.usage,
-    });
-  }
+async function jobsOf(file: string, { types }: WorkerOptions): Promise<JobFile> {
   const loaded = await loadJobs(file);
-  for (const type of types ?? []) requireType(type, loaded.jobs, file);
+  for (const type of types ?? []) declaredType(type, loaded.jobs, file);
   return loaded;
 }
 
-async function depsOf({ deps }: JobFile, { jobs: file = "" }: WorkerOptions): Promise<Deps> {
+async function depsOf({ deps }: JobFile, file: string): Promise<Deps> {
   if (deps !== undefined) return makeDeps(deps, file);
   const config = await configDeps();
   return makeDeps(config.deps, config.file);
@@ -141,12 +140,21 @@ async function runWorker(
   const isIdle = options.untilIdle === true ? untilIdle(mill, systemClock, scope) : stop;
   const hasEnded = worker.ended.then(() => undefined);
   const left = await Promise.race([stop, isIdle, hasEnded]);
-  for (const why of left ?? []) logger.warn(`idle, and due jobs are left: ${why}`);
+  if (left !== undefined) tellLeft(left, logger);
   await announceStop(mill, worker, names, logger);
   await worker.stop();
   logger.info(`worker ${worker.id} has stopped`);
   // The log has said where the installation has moved.
   return (await worker.ended) === null ? EXIT.success : EXIT.store;
+}
+
+/** Logs the jobs that an idle worker leaves. */
+function tellLeft({ reasons, later }: LeftJobs, logger: Logger): void {
+  for (const why of reasons) logger.warn(`idle, and due jobs are left: ${why}`);
+  if (later === null) return;
+  const { jobs, firstAt } = later;
+  const due = jobs === 1 ? "job is due later:" : "jobs are due later, the first";
+  logger.warn(`idle, and ${jobs} ${due} at ${firstAt.toISOString()}`);
 }
 
 /** Logs the jobs for which the stop waits, by id unless other workers run the same types. */

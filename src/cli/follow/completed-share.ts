@@ -9,6 +9,16 @@ export function shareOfJob({ percent }: ProgressView): number {
   return percent / 100;
 }
 
+/** The completed share of the current phase, or of a job without phases. */
+export function currentShare(progress: ProgressView): number {
+  const phase = currentPhase(progress);
+  return phase === undefined ? shareOfJob(progress) : shareOfPhase(phase);
+}
+
+export function currentPhase({ phase, phases }: ProgressView): PhaseView | undefined {
+  return phases.find(({ name }) => name === phase);
+}
+
 /** The number of units that have completed or failed. */
 export function endedOf({ completed, failed }: UnitCounts): number {
   return completed + failed;

@@ -8,6 +8,8 @@ export function describeChange(change: JobChange): string {
   switch (change.event) {
     case "job:enqueued":
       return change.state === "scheduled" ? `scheduled for ${shownTime(change.runAt)}` : "queued";
+    case "job:waiting":
+      return `${change.sentence} ${change.hint}`;
     case "job:started":
       return `running, run ${change.attempt}`;
     case "job:phase:started":

@@ -12,6 +12,17 @@ describe("the changes of a job", () => {
     ]);
   });
 
+  test("name each reason to wait once", () => {
+    const wait = { reason: "no_worker", sentence: "No worker runs.", hint: "Start one." };
+    const waiting = snapshot("queued", { wait });
+    const paused = snapshot("queued", { wait: { ...wait, reason: "paused" } });
+
+    expect(reported(waiting, waiting, paused).slice(1)).toEqual([
+      { event: "job:waiting", ...wait },
+      { event: "job:waiting", ...wait, reason: "paused" },
+    ]);
+  });
+
   test("are reported once", () => {
     expect(reported(snapshot("running"), snapshot("running"))).toEqual([
       { event: "job:started", attempt: 1 },
@@ -283,6 +294,7 @@ function snapshot(state: State, facts: Partial<JobSnapshot> = {}): JobSnapshot {
     attempts: [],
     failed: [],
     log: { missed: 0, lines: [] },
+    wait: null,
     ...rest,
     progress: { ...progress, state },
   };

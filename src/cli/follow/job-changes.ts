@@ -2,15 +2,21 @@
 import { isFinal, type State } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import type { Json } from "../../core/payload.ts";
-import type { AttemptView, JobView } from "../../api/client.ts";
+import type { AttemptView, Explanation, JobView } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/progress.ts";
-import { percentOf, shareOfJob, shareOfPhase } from "./completed-share.ts";
+import { currentPhase, currentShare, percentOf, shareOfJob } from "./completed-share.ts";
 import type { NewLines } from "./log-lines.ts";
 
 /** One change of a job. Changes that `mill.on` reports have the name of the event. */
 export type JobChange =
   | { readonly event: "job:enqueued"; readonly state: State; readonly runAt: Date | null }
+  | {
+      readonly event: "job:waiting";
+      readonly reason: string;
+      readonly sentence: string;
+      readonly hint: string;
+    }
   | { readonly event: "job:started"; readonly attempt: number }
   | {
       readonly event: "job:phase:started" | "job:phase:failed" | "job:phase:cancelled";
@@ -53,6 +59,8 @@ export interface JobSnapshot {
   readonly failed: readonly UnitView[];
   /** The lines that were logged since the last snapshot. */
   readonly log: NewLines;
+  /** Why the job does not run, unless a worker is about to take it. */
+  readonly wait: Explanation | null;
 }
 
 /** The changes of a job that have been reported. */
@@ -60,6 +68,8 @@ export interface ReportedChanges {
   readonly isFirst: boolean;
   readonly runsStarted: number;
   readonly runsEnded: number;
+  /** The reason of the last wait. */
+  readonly waitReason: string | null;
   /** The run to which `phases` and `step` belong. */
   readonly run: number;
   readonly phases: ReadonlyMap<string, PhaseView["state"]>;
@@ -78,6 +88,7 @@ export const NOTHING_REPORTED: ReportedChanges = {
   isFirst: true,
   runsStarted: 0,
   runsEnded: 0,
+  waitReason: null,
   run: 0,
   phases: new Map(),
   step: { phase: null, percent: 0 },
@@ -104,6 +115,7 @@ export function changesSince(
     ...phaseChanges(known.phases, progress, failures),
     ...logChanges(rest.lines),
     ...(step === known.step ? [] : [progressChange(progress)]),
+    ...waitChanges(reported, snapshot),
     ...(isFinal(job.state) ? [finalChange(job)] : []),
   ];
   return {
@@ -112,6 +124,7 @@ export function changesSince(
       isFirst: false,
       runsStarted,
       runsEnded: attempts.length,
+      waitReason: snapshot.wait?.reason ?? null,
       run,
       phases: new Map(progress.phases.map(({ name, state }) => [name, state])),
       step,
@@ -121,6 +134,13 @@ export function changesSince(
           : new Set([...reported.failures, ...failures.map(failureId)]),
     },
   };
+}
+
+/** A wait is reported once for each reason. */
+function waitChanges({ waitReason }: ReportedChanges, { wait }: JobSnapshot): readonly JobChange[] {
+  if (wait === null || wait.reason === waitReason) return [];
+  const { reason, sentence, hint } = wait;
+  return [{ event: "job:waiting", reason, sentence, hint }];
 }
 
 /** The starts and ends of runs. The log lines of a run come before its end. */
@@ -242,16 +262,6 @@ function progressChange(progress: ProgressView): JobChange {
   const percent = percentOf(currentShare(progress));
   const overall = percentOf(shareOfJob(progress));
   return { event: "job:progress", phase, percent, overall, data, units };
-}
-
-/** The completed share of the current phase, or of a job without phases. */
-function currentShare(progress: ProgressView): number {
-  const phase = currentPhase(progress);
-  return phase === undefined ? shareOfJob(progress) : shareOfPhase(phase);
-}
-
-function currentPhase({ phase, phases }: ProgressView): PhaseView | undefined {
-  return phases.find(({ name }) => name === phase);
 }
 
 function finalChange({ state, result, error, cancelReason }: JobView): JobChange {

@@ -1,6 +1,6 @@
 /** Polls a job and reports its changes since the last poll. */
 import { isFinal } from "../../core/job.ts";
-import type { JobView, Millrace } from "../../api/client.ts";
+import type { Explanation, JobView, Millrace } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { ProgressView, UnitView } from "../../api/progress.ts";
 import { LogReader } from "./log-lines.ts";
@@ -14,6 +14,9 @@ import {
 
 /** The maximum number of units in one read. */
 const PAGE = 1_000;
+
+/** Reasons to wait that need no words: another change names the time, or a worker has a slot. */
+const TAKEN_SOON: ReadonlySet<string> = new Set(["scheduled", "retrying", "waiting"]);
 
 export class JobPoller {
   readonly #mill: Millrace;
@@ -49,10 +52,11 @@ export class JobPoller {
     await this.#readLog();
     const progress = await jobs.progress(this.#id);
     await this.#readFailures(progress, attempts.length);
+    const wait = await this.#readWait(before);
     const job = await jobs.get(this.#id);
     if (this.#isOver || !isSame(job, before)) return job;
     const log = { missed: this.#missed, lines: this.#lines };
-    const snapshot: JobSnapshot = { job, attempts, progress, failed: this.#failed, log };
+    const snapshot: JobSnapshot = { job, attempts, progress, failed: this.#failed, log, wait };
     const { changes, reported } = changesSince(this.#reported, snapshot);
     this.#reported = reported;
     this.#lines = [];
@@ -79,6 +83,12 @@ export class JobPoller {
     } while (after !== null);
     this.#failuresAt = at;
     this.#failed = failed;
+  }
+
+  async #readWait({ state }: JobView): Promise<Explanation | null> {
+    if (state !== "queued" && state !== "scheduled") return null;
+    const wait = await this.#mill.jobs.explain(this.#id);
+    return TAKEN_SOON.has(wait.reason) ? null : wait;
   }
 
   async #readLog(): Promise<void> {

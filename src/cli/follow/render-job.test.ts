@@ -15,7 +15,7 @@ describe("the picture of a pipeline", () => {
         inventory  ████████████████████████ 100 %  completed
         editions   █████████░░░░░░░░░░░░░░░  41 %  running    412/1000 done, 3 failed
         dashboard  ░░░░░░░░░░░░░░░░░░░░░░░░   0 %  pending
-        41 units/s · 15 s left
+        41 units/s · 15 s left in phase
         info moved an edition slug=main ms=12"
     `);
   });
@@ -27,7 +27,7 @@ describe("the picture of a pipeline", () => {
         editions   ███░░░░░░  41 %  running
         dashboard  ░░░░░░░░░   0 %  pending
         units 412/1000 done, 3 failed
-        41 units/s · 15 s left
+        41 units/s · 15 s left in phase
         info moved an edition slug=main ms=12"
     `);
   });
@@ -38,7 +38,7 @@ describe("the picture of a pipeline", () => {
         inventory  ██████████████████████████████ 100 %  completed
         editions   ████████████░░░░░░░░░░░░░░░░░░  41 %  running    412/1000 done, 3 failed
         dashboard  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %  pending
-        41 units/s · 15 s left
+        41 units/s · 15 s left in phase
         info moved an edition slug=main ms=12"
     `);
   });
@@ -51,7 +51,7 @@ describe("the picture of a pipeline", () => {
         dashboa…    0 %  pen…
         units 412/1000 done,…
         41 units/s
-        15 s left
+        15 s left in phase
         info moved an editio…"
     `);
   });
@@ -122,7 +122,8 @@ describe("the picture of a pipeline", () => {
         inventory          █████████████████████ 100 %  completed
         render-every-pag…  ████████░░░░░░░░░░░░░  41 %  running
         dashboard          ░░░░░░░░░░░░░░░░░░░░░   0 %  pending
-        units 412/1000 done, 3 failed · 41 units/s · 15 s left
+        units 412/1000 done, 3 failed · 41 units/s
+        15 s left in phase
         warn slow slow slow slow slow slow slow slow slow slow s…"
     `);
   });

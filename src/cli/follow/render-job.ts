@@ -218,8 +218,15 @@ function countLines({ job, progress, rate }: JobRendering, { width, counts }: Co
   if (isRunning && units.total > 0 && rate.unitsPerSecond !== null) {
     parts.push(shownRate(rate.unitsPerSecond));
   }
-  if (isRunning && rate.leftMs !== null) parts.push(`${wholeSeconds(rate.leftMs)} left`);
+  if (isRunning && rate.leftMs !== null) {
+    parts.push(`${wholeSeconds(rate.leftMs)} left${hasMorePhases(progress) ? " in phase" : ""}`);
+  }
   return packed(parts, width);
+}
+
+/** The time that later phases take is not known. */
+function hasMorePhases({ phases }: ProgressView): boolean {
+  return phases.some(({ state }) => state === "pending");
 }
 
 function countsOf({ total, completed, failed }: UnitCounts): string {

@@ -3,7 +3,8 @@ import type { Clock } from "../../core/clock.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { jsonLine, type Format } from "../terminal/output.ts";
 import type { Screen, Terminal } from "../terminal/terminal.ts";
-import { endedOf, shareOfJob } from "./completed-share.ts";
+import { timeOfChange } from "./change-time.ts";
+import { currentShare, endedOf } from "./completed-share.ts";
 import { renderJob } from "./render-job.ts";
 import { LiveArea } from "./live-area.ts";
 import type { ShownLogLine } from "./log-lines.ts";
@@ -30,9 +31,12 @@ export function reporterFor(
 /** Writes each change as one line of JSON to stdout. */
 function jsonReporter(terminal: Terminal, clock: Pick<Clock, "now">): Reporter {
   return {
-    show({ job }, changes) {
-      const at = new Date(clock.now()).toISOString();
-      for (const each of changes) terminal.out(jsonLine({ at, id: job.id, ...each }));
+    show(snapshot, changes) {
+      const { id } = snapshot.job;
+      for (const each of changes) {
+        const at = timeOfChange(each, snapshot) ?? new Date(clock.now());
+        terminal.out(jsonLine({ at, id, ...each }));
+      }
     },
     end() {},
   };
@@ -50,6 +54,7 @@ function lineReporter(terminal: Terminal, clock: Pick<Clock, "now">): Reporter {
 
 /** The changes that the live view writes as permanent lines. */
 const PERMANENT_EVENTS: ReadonlySet<JobChange["event"]> = new Set([
+  "job:waiting",
   "job:unit:failed",
   "job:retrying",
   "job:failed",
@@ -98,12 +103,13 @@ class LiveReporter implements Reporter {
 
   #sample({ progress }: JobSnapshot): RateSample {
     const at = this.#clock.monotonic();
-    return { at, share: shareOfJob(progress), ended: endedOf(progress.units) };
+    const { phase, units } = progress;
+    return { at, phase, share: currentShare(progress), ended: endedOf(units) };
   }
 }
 
-/** A log line has its own time; other changes have the time of the poll. */
-function lineOf({ job }: JobSnapshot, change: JobChange, now: number): string {
-  const at = change.event === "job:log" ? change.loggedAt : new Date(now);
+function lineOf(snapshot: JobSnapshot, change: JobChange, now: number): string {
+  const { job } = snapshot;
+  const at = timeOfChange(change, snapshot) ?? new Date(now);
   return `${at.toISOString()} ${plain(job.type)} ${job.id} ${plain(describeChange(change))}\n`;
 }

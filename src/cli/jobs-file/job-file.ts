@@ -1,6 +1,5 @@
 /** Loads the file that exports a user's jobs. */
 import { existsSync } from "node:fs";
-import { closest } from "../../lib/closest.ts";
 import { definitionOf, isContract, type AnyContract } from "../../api/definition.ts";
 import { isSchedule } from "../../api/schedule.ts";
 import type { AnyJob } from "../../api/worker.ts";
@@ -59,27 +58,6 @@ export function findJobFile(named: string | undefined): string {
   if (file !== undefined) return file;
   throw new CommandFailure("There is no job file: neither jobs.ts nor src/jobs.ts exists.", {
     hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
-    exitCode: EXIT.usage,
-  });
-}
-
-/**
- * Returns the job of this type, or throws with the type that was most likely meant. `otherwise`
- * says what to do if no type of the file was meant.
- */
-export function requireType(
-  type: string,
-  jobs: readonly AnyContract[],
-  file: string,
-  otherwise = "",
-): AnyContract {
-  const job = jobs.find((each) => each.type === type);
-  if (job !== undefined) return job;
-  const known = jobs.map((each) => each.type);
-  const near = closest(type, known);
-  const meant = near === null ? `The types are ${known.join(", ")}.` : `Did you mean ${near}?`;
-  throw new CommandFailure(`${file} has no job of type "${type}".`, {
-    hint: otherwise === "" ? meant : `${meant} ${otherwise}`,
     exitCode: EXIT.usage,
   });
 }

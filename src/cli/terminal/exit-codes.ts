@@ -39,6 +39,7 @@ const USAGE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   "NOT_YET",
   "PAYLOAD_INVALID",
   "PAYLOAD_REFUSED",
+  "TYPE_UNKNOWN",
 ]);
 
 /** Prints an error and the next step. A stack is printed only for a bug of Millrace. */

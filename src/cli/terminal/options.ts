@@ -1,9 +1,10 @@
 /** Options that several commands share, and how their text is read. */
 import { InvalidArgumentError, Option } from "commander";
-import { waitMs } from "../../core/duration.ts";
+import { instantMs, waitMs } from "../../core/duration.ts";
 import { STATES, type State } from "../../core/job.ts";
 import type { Json } from "../../core/payload.ts";
 import { closest } from "../../lib/closest.ts";
+import { systemClock } from "../../lib/system.ts";
 import { duplicateKey } from "../../lib/duplicate-key.ts";
 
 export const PORT_DEFAULT = 7333;
@@ -70,6 +71,20 @@ function parseDuration(text: string): number {
   const ms = waitMs(/^\d+$/.test(text) ? Number(text) : text, Number.NaN);
   if (ms !== null) return ms;
   throw new InvalidArgumentError('Write a duration as "500ms", "90s", "5m" or "2h".');
+}
+
+/** An instant: so long ago, as `2h`, or ISO text. */
+export function parsePast(text: string): Date {
+  if (/^\d+$/.test(text)) throw new InvalidArgumentError(`Write a unit, as in ${text}m.`);
+  const ago = waitMs(text, Number.NaN);
+  if (ago !== null) return new Date(Math.max(0, systemClock.now() - ago));
+  try {
+    return new Date(instantMs(text, "time"));
+  } catch {
+    throw new InvalidArgumentError(
+      'Write how long ago, as "90s", "5m", "2h" or "7d", or a time as "2026-11-15T10:00:00Z".',
+    );
+  }
 }
 
 /** Adds one `name=value` to the earlier ones. */

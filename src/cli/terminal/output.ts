@@ -1,5 +1,6 @@
 /** Formats the output of commands: tables for people, JSON for programs. */
 import { formatDuration } from "../../core/duration.ts";
+import type { JobView } from "../../api/client.ts";
 import type { Fault } from "../../core/outcome.ts";
 import { plain, plainJson } from "../../lib/plain-text.ts";
 
@@ -45,6 +46,11 @@ export function timeOf(moment: Date | null): string | null {
 
 export function ageOf(moment: Date, now: number): string {
   return formatDuration(now - moment.getTime());
+}
+
+/** The attempts that were charged, and the attempt that is running. */
+export function attemptNow({ attempts, state, startedAt }: JobView): number {
+  return state === "running" && startedAt !== null ? attempts + 1 : attempts;
 }
 
 /** The first line of an error, short enough for a table. */

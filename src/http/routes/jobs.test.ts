@@ -191,6 +191,23 @@ describe("POST /api/v1/jobs", () => {
     });
   });
 
+  test("refuses a type that the job file does not declare", async () => {
+    const contracts = (): AnyContract[] => [defineJob({ type: "email" })];
+    await using server = await openServer({ contracts, jobFile: "jobs.ts" });
+
+    const refused = await post(server, { type: "emial" });
+    const taken = await post(server, { type: "email" });
+
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({
+      code: "TYPE_UNKNOWN",
+      detail: 'jobs.ts has no job of type "emial". Did you mean email?',
+      hint: "Enqueue a type that the job file declares.",
+    });
+    expect(taken.status).toBe(201);
+    expect((await server.mill.jobs.list()).jobs).toHaveLength(1);
+  });
+
   test("takes a concurrency key, and jobs to run after by their ids", async () => {
     await using server = await openServer();
     const { id: first } = await jsonOf<{ id: string }>(await post(server, { type: "a" }));

@@ -6,6 +6,7 @@ import type { JobFilter, Millrace } from "../../api/client.ts";
 import { defineJob, typed } from "../../api/define.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import type { EnqueueOptions } from "../../api/enqueue.ts";
+import { declaredType } from "../../jobs/declared-type.ts";
 import { invalid } from "../problem.ts";
 import type { RouteRequest, Route } from "../route.ts";
 import { mismatchOf, type JsonSchema } from "../schema.ts";
@@ -13,10 +14,13 @@ import { ENQUEUED, ENQUEUE_BODY, JOB, KEY, whole } from "../schemas.ts";
 
 export interface JobRouteParts {
   readonly mill: Pick<Millrace, "enqueue" | "wait" | "jobs">;
-  /**
-   * The jobs whose schema and settings are known. Other jobs are enqueued with the defaults.
-   */
+  /** The jobs whose schema and settings are known. */
   readonly contracts: () => readonly AnyContract[];
+  /**
+   * The job file. Types that `contracts` does not have are refused; without a file they are
+   * enqueued with the defaults.
+   */
+  readonly jobFile: string | null;
   /** Aborts when the server stops, so that waiting requests are answered at once. */
   readonly closing: AbortSignal;
 }
@@ -200,8 +204,10 @@ async function enqueueJob(
   return Response.json(enqueued, { headers: { location, "idempotency-replayed": "true" } });
 }
 
-/** The known contract of a type, or one that accepts any payload. */
-function contractOf({ contracts }: JobRouteParts, type: string, payload: unknown): AnyContract {
+/** The known contract of a type; without a job file, one that accepts any payload. */
+function contractOf(parts: JobRouteParts, type: string, payload: unknown): AnyContract {
+  const { contracts, jobFile } = parts;
+  if (jobFile !== null) return declaredType(type, contracts(), jobFile);
   const known = contracts().find((contract) => contract.type === type);
   if (known !== undefined) return known;
   return payload === undefined ? defineJob({ type }) : defineJob({ type, payload: typed<any>() });

@@ -25,7 +25,16 @@ import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
-import { gates, hold, LOOK_MS_MAX, pause, promote, release, resume } from "./queue/gates.ts";
+import {
+  countBehind,
+  gates,
+  hold,
+  LOOK_MS_MAX,
+  pause,
+  promote,
+  release,
+  resume,
+} from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
@@ -119,6 +128,7 @@ export class PostgresJobStore implements JobStore {
   readonly pause: JobStore["pause"] = this.#verb(pause);
   readonly resume: JobStore["resume"] = this.#verb(resume);
   readonly gates: JobStore["gates"] = this.#verb(gates);
+  readonly countBehind: JobStore["countBehind"] = this.#verb(countBehind);
   readonly hold: JobStore["hold"] = this.#verb(hold);
   readonly release: JobStore["release"] = this.#verb(release);
   readonly resolveDependencies: JobStore["resolveDependencies"] = this.#verb(resolveDependencies);

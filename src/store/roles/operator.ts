@@ -33,8 +33,11 @@ export interface OperatorStore {
     gate: GateName,
     why: { readonly reason: string; readonly by: string | null; readonly forMs?: number },
   ): Promise<void>;
-  /** Opens a gate. `release` then returns the jobs that `hold` has moved behind it. */
-  resume(gate: GateName): Promise<void>;
+  /**
+   * Opens a gate. `release` then returns the jobs that `hold` has moved behind it. Answers whether
+   * the gate was closed.
+   */
+  resume(gate: GateName): Promise<boolean>;
   /**
    * Asks a worker to take no new work. From now on its claims are empty, and its next renewal
    * reports the request. Answers whether the worker is known.

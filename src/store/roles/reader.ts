@@ -16,6 +16,7 @@ import type {
   EventKind,
   FeedEntry,
   Gate,
+  GateName,
   GroupedStats,
   JobEnd,
   JobHolder,
@@ -76,6 +77,14 @@ export interface ReaderStore {
   count(filter: ListFilter, max: number): Promise<number>;
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
+  /**
+   * Counts the queued jobs that a gate holds back, or would, and no other closed gate does. Reads
+   * at most `rows` jobs of each place; `isExact`: there are no more.
+   */
+  countBehind(
+    gate: GateName,
+    rows: number,
+  ): Promise<{ readonly jobs: number; readonly isExact: boolean }>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /** Newest first. `after` is the id of the last letter of the previous page. */

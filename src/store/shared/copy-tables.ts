@@ -148,7 +148,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     ...WAITING,
   }),
   changing("blocked", ["key"], { key: "number", gate: "number", rank: "number", ...WAITING }),
-  changing("gate", ["name"], { name: "number", until: "moment", reason: "text", by: "text" }),
+  changing("gate", ["name"], {
+    name: "number",
+    closed_at: "moment",
+    until: "moment",
+    reason: "text",
+    by: "text",
+  }),
   changing("crash_streak", ["type"], {
     type: "number",
     ended: "number",

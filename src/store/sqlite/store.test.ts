@@ -46,6 +46,24 @@ describe("a host whose clock steps back", () => {
     expect(await store.gates()).toEqual([]);
     await store.close();
   });
+
+  test("hides no job of a range of time, if the step is less than an hour", async () => {
+    let now = Date.UTC(2026, 0, 5);
+    const clock = { ...systemClock, now: () => now };
+    const store = makeSqliteStore({ path: ":memory:" }, { clock });
+    await store.open();
+    const [early, late] = newJobs(2);
+    await store.enqueue([early ?? newJob()]);
+    now -= 3_599_000;
+    await store.enqueue([late ?? newJob()]);
+
+    const since = await store.list({ createdFrom: now + 1 }, { limit: 10 });
+    const until = await store.list({ createdBefore: now + 1 }, { limit: 10 });
+
+    expect(since.jobs).toMatchObject([{ id: early?.id }]);
+    expect(until.jobs).toMatchObject([{ id: late?.id }]);
+    await store.close();
+  });
 });
 
 describe("a backup", () => {

@@ -41,6 +41,7 @@ import { examine, type ExamineOptions, type FileExamination } from "./doctor/exa
 import { feed, feedEnd } from "./events/feed.ts";
 import { blockWrites } from "./copy/write-block.ts";
 import {
+  countBehind,
   findBlocked,
   gates,
   hold,
@@ -131,6 +132,7 @@ export class SqliteJobStore implements JobStore {
   readonly overdue: JobStore["overdue"] = this.#reads(overdue);
   readonly silent: JobStore["silent"] = this.#reads(silent);
   readonly gates: JobStore["gates"] = this.#reads(gates);
+  readonly countBehind: JobStore["countBehind"] = this.#reads(countBehind);
   readonly get: JobStore["get"] = this.#reads(get);
   readonly ends: JobStore["ends"] = this.#reads(ends);
   readonly attempts: JobStore["attempts"] = this.#reads(attempts);

@@ -33,6 +33,8 @@ export interface GateName {
 export interface Gate extends GateName {
   readonly reason: string;
   readonly by: string | null;
+  /** When it was closed. A repeated `pause` does not change it. */
+  readonly closedAt: number;
   /** Null: until it is opened by `resume`. */
   readonly until: number | null;
 }
@@ -145,6 +147,9 @@ export interface ListFilter {
   readonly parentId?: JobId;
   /** All of these must match. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Created at this time or later, in milliseconds since the epoch. */
+  readonly createdFrom?: number;
+  readonly createdBefore?: number;
 }
 
 export interface Page {

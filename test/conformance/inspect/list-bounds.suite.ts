@@ -15,6 +15,7 @@ const CROWD = pageChunks(LIMIT).reduce((sum, size) => sum + size, 0) + 100;
 /** The maximum of jobs in one call. */
 const CALL_MAX = 1_000;
 const PAGES_MAX = 20;
+const DAY_MS = 86_400_000;
 
 export function listBoundsSuite(open: OpenStore): void {
   describe("list among many jobs", () => {
@@ -69,6 +70,25 @@ export function listBoundsSuite(open: OpenStore): void {
         expect({ filter, ids: found.jobs.map(({ id }) => id) }).toEqual({ filter, ids });
         expect({ filter, ...found }).toMatchObject({ filter, next: null, isCutShort: false });
       }
+    });
+
+    test("is not cut short where few jobs were created in the time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [early] = await add(store, {});
+      await clock.advance(DAY_MS);
+      await addCrowd(store);
+      await clock.advance(DAY_MS);
+      const [late] = await add(store, {});
+      const now = clock.now();
+
+      const since = await page(store, { createdFrom: now - DAY_MS / 2 });
+      const until = await page(store, { createdBefore: now - 1.5 * DAY_MS });
+      const never = await page(store, { createdFrom: now - DAY_MS / 2, tenant: "acme" });
+
+      expect(since).toMatchObject({ jobs: [{ id: late }], next: null, isCutShort: false });
+      expect(until).toMatchObject({ jobs: [{ id: early }], next: null, isCutShort: false });
+      expect(never).toMatchObject({ jobs: [], next: null, isCutShort: false });
     });
 
     test("reads the start of all running jobs of a page at once", async () => {

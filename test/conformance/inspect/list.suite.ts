@@ -216,6 +216,29 @@ export function listSuite(open: OpenStore): void {
       expect(await store.count(filter, 10)).toBe(1);
     });
 
+    test("filters by the time of creation: from the first moment, before the last", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const ids: JobId[] = [];
+      for (let turn = 0; turn < 4; turn += 1) {
+        ids.push(...(await add(store, {})));
+        await clock.advance(10);
+      }
+      const [first, second, third, fourth] = ids;
+      const { createdAt } = at((await store.list({}, { limit: 1 })).jobs, 0);
+
+      const from = { createdFrom: createdAt - 10 };
+      const before = { createdBefore: createdAt - 10 };
+      const between = { createdFrom: createdAt - 20, createdBefore: createdAt };
+      expect(await idsOf(store, from)).toEqual([fourth, third]);
+      expect(await idsOf(store, before)).toEqual([second, first]);
+      expect(await idsOf(store, { ...between, type: "email" })).toEqual([third, second]);
+      expect(await idsOf(store, { createdFrom: createdAt + 1 })).toEqual([]);
+      expect(await idsOf(store, { createdBefore: 0 })).toEqual([]);
+      expect(await store.count(from, 10)).toBe(2);
+      expect(await store.count(before, 10)).toBe(2);
+    });
+
     test("demands that every part of a filter match", async () => {
       await using db = await open();
       const { store } = db;

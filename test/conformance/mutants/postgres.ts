@@ -168,6 +168,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   pause: {
     close_gate: [
+      ["a repeated pause begins anew", "WHEN known.until <= excluded.closed_at", "WHEN true"],
       [
         "a gate never opens by itself",
         "+ :for_ms::bigint * interval '1 millisecond'",
@@ -177,6 +178,17 @@ export const POSTGRES_FAULTS: Faults = {
   },
   resume: {
     open_gate: [["every gate opens", "name = :name::integer", ":name::integer > 0"]],
+  },
+  countBehind: {
+    count_behind_gate: [
+      [
+        "the limit is dropped",
+        "FROM millrace.ready LIMIT :rows::bigint)\n)",
+        "FROM millrace.ready)\n)",
+      ],
+      ["other gates are not looked at", "WHERE other.name IN", "WHERE false AND other.name IN"],
+      ["a cut count is exact", "LIMIT 1 OFFSET :rows::bigint) AS exact", "LIMIT 0) AS exact"],
+    ],
   },
   gates: {
     closed_gates: [["open gates are listed, too", "until IS NULL OR until >", "true OR until >"]],
@@ -246,6 +258,8 @@ export const POSTGRES_FAULTS: Faults = {
     match_jobs: [
       ["the state is not looked at", ":states::integer[] IS NULL", "true"],
       ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
+      ["the first moment does not count", "created_at >= :", "created_at > :"],
+      ["the last moment counts", "created_at < :", "created_at <= :"],
       [
         "one tag of several is enough",
         "FROM json_each_text(:tags::json) AS wanted",

@@ -10,6 +10,8 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ["the category is not looked at", ":category IS NULL", "1"],
       ["the correlation is not looked at", ":correlation IS NULL", "1"],
       ["the parent is not looked at", ":parent IS NULL", "1"],
+      ["the first moment does not count", "created_at >= :", "created_at > :"],
+      ["the last moment counts", "created_at < :", "created_at <= :"],
       [
         "one tag of several is enough",
         "FROM json_each(:tags) AS wanted",
@@ -20,6 +22,7 @@ export const SQLITE_LIST_FAULTS: Faults = {
     insert_tag: [["tags are lost", ":value", "''"]],
     keys_of_tag: [["no tag is found", "key <", "0 AND key <"]],
     keys_of_parent: [["no child is found", "key <", "0 AND key <"]],
+    key_at: [["the key before the moment is found", "key + 1 ELSE low", "key ELSE low"]],
     keys_of_all: [["a page repeats a job", "key <", "key <="]],
     keys_of_type: [["a page of a type repeats a job", "key <", "key <="]],
     keys_of_tenant: [["no tenant is found", "key <", "0 AND key <"]],

@@ -347,10 +347,12 @@ export const SQLITE_FAULTS: Faults = {
   },
   pause: {
     close_gate: [
+      ["a repeated pause begins anew", "WHEN until <= :now THEN :now", "WHEN 1 THEN :now"],
+      ["a pause goes on after its end", "WHEN until <= :now THEN :now", "WHEN 0 THEN :now"],
       [
         "a closed gate keeps its old reason",
-        "DO UPDATE SET until = :until, reason = :reason, by = :by",
-        "DO NOTHING",
+        "until = :until, reason = :reason, by = :by",
+        "until = :until",
       ],
     ],
     find_name: [["kinds share names", "kind = :kind", "1"]],
@@ -366,6 +368,22 @@ export const SQLITE_FAULTS: Faults = {
     open_gate: [
       ["every gate opens", "name = :name", "1"],
       ["the gate stays closed", "until = 0", "until = NULL"],
+    ],
+    gate_is_closed: [["an open gate was closed", "until IS NULL OR until > :now", "1"]],
+  },
+  countBehind: {
+    count_behind_gate: [
+      [
+        "held jobs do not count",
+        "FROM millrace_blocked WHERE gate = :name LIMIT :rows",
+        "FROM millrace_blocked WHERE 0 LIMIT :rows",
+      ],
+      ["other gates are not looked at", "WHERE other.name <> :name", "WHERE 0"],
+      [
+        "jobs of other names count",
+        ":name IN (waiting.lane, waiting.type, waiting.tenant)\n  AND",
+        "1\n  AND",
+      ],
     ],
   },
   gates: {

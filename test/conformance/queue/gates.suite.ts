@@ -6,17 +6,20 @@ import type { OpenStore } from "../../support/stores.ts";
 
 const TYPE = { kind: "type", name: "email" } as const;
 const TENANT = { kind: "tenant", name: "default" } as const;
+const FAST = { kind: "lane", name: "fast" } as const;
 const WHY = { reason: "maintenance", by: "ada" } as const;
 
 export function gateSuite(open: OpenStore): void {
   describe("pause", () => {
     test("closes a gate, with who and why (C-04)", async () => {
       await using db = await open();
-      const { store } = db;
+      const { store, clock } = db;
+      const closedAt = clock.now();
 
       await store.pause(TYPE, WHY);
+      await clock.advance(10);
 
-      expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, until: null }]);
+      expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, closedAt, until: null }]);
     });
 
     test("changes nothing about a job behind it but what holds it (004-08)", async () => {
@@ -67,11 +70,12 @@ export function gateSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
-      const until = clock.now() + 1_000;
+      const closedAt = clock.now();
+      const until = closedAt + 1_000;
 
       await store.pause(TYPE, { ...WHY, forMs: 1_000 });
 
-      expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, until }]);
+      expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, closedAt, until }]);
       await clock.advance(999);
       expect(await claimable(store)).toEqual([]);
       await clock.advance(1);
@@ -81,14 +85,30 @@ export function gateSuite(open: OpenStore): void {
 
     test("replaces the reason and the time of a gate that is closed already", async () => {
       await using db = await open();
-      const { store } = db;
+      const { store, clock } = db;
+      const closedAt = clock.now();
       await store.pause(TYPE, { ...WHY, forMs: 1_000 });
+      await clock.advance(10);
 
       await store.pause(TYPE, { reason: "provider is down", by: null });
 
       expect(await store.gates()).toEqual([
-        { ...TYPE, reason: "provider is down", by: null, until: null },
+        { ...TYPE, reason: "provider is down", by: null, closedAt, until: null },
       ]);
+    });
+
+    test("is closed anew after it was opened, by an operator or by its time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      for (const opened of [() => store.resume(TYPE), () => clock.advance(1_000)]) {
+        await store.pause(TYPE, { ...WHY, forMs: 1_000 });
+        await clock.advance(10);
+        await opened();
+        await store.pause(TYPE, { ...WHY, forMs: 1_000 });
+
+        expect(await store.gates()).toMatchObject([{ closedAt: clock.now() }]);
+        await store.resume(TYPE);
+      }
     });
 
     test("tells gates of one name but different kinds apart", async () => {
@@ -130,8 +150,9 @@ export function gateSuite(open: OpenStore): void {
 
       expect(await (await db.another()).gates()).toEqual(gates);
       expect(gates).toHaveLength(2);
-      expect(gates).toContainEqual({ ...TYPE, ...WHY, until: null });
-      expect(gates).toContainEqual({ ...TENANT, ...WHY, until: clock.now() + 989 });
+      const closedAt = clock.now() - 11;
+      expect(gates).toContainEqual({ ...TYPE, ...WHY, closedAt, until: null });
+      expect(gates).toContainEqual({ ...TENANT, ...WHY, closedAt, until: closedAt + 1_000 });
     });
   });
 
@@ -144,7 +165,7 @@ export function gateSuite(open: OpenStore): void {
       await store.pause(TYPE, WHY);
       expect(await claimable(other)).toEqual([]);
 
-      await store.resume(TYPE);
+      expect(await store.resume(TYPE)).toBe(true);
 
       expect(await other.gates()).toEqual([]);
       expect(await claimable(other)).toEqual([id]);
@@ -152,14 +173,15 @@ export function gateSuite(open: OpenStore): void {
 
     test("opens no other gate", async () => {
       await using db = await open();
-      const { store } = db;
+      const { store, clock } = db;
       await add(store, {});
       await store.pause(TYPE, WHY);
       await store.pause(TENANT, WHY);
 
       await store.resume(TYPE);
 
-      expect(await store.gates()).toEqual([{ ...TENANT, ...WHY, until: null }]);
+      const closedAt = clock.now();
+      expect(await store.gates()).toEqual([{ ...TENANT, ...WHY, closedAt, until: null }]);
       expect(await claimable(store)).toEqual([]);
     });
 
@@ -168,10 +190,65 @@ export function gateSuite(open: OpenStore): void {
       const { store } = db;
       const [id] = await add(store, {});
 
-      await store.resume(TYPE);
+      expect(await store.resume(TYPE)).toBe(false);
 
       expect(await store.gates()).toEqual([]);
       expect(await claimable(store)).toEqual([id]);
+    });
+
+    test("says that a gate was open already: by an operator, by its time, or always", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.pause(TYPE, WHY);
+      await store.pause(TENANT, { ...WHY, forMs: 10 });
+
+      expect(await store.resume(TYPE)).toBe(true);
+      expect(await store.resume(TYPE)).toBe(false);
+      await clock.advance(10);
+      expect(await store.resume(TENANT)).toBe(false);
+      expect(await store.resume({ kind: "lane", name: "unheard" })).toBe(false);
+    });
+  });
+
+  describe("countBehind", () => {
+    test("counts the queued jobs of a lane, a type or a tenant, held or not", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, { type: "sms", lane: "fast" }, { tenant: "acme" });
+      await store.pause(TYPE, WHY);
+      await store.hold(2);
+      await add(store, { due: { delayMs: 1_000 } });
+
+      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 3, isExact: true });
+      expect(await store.countBehind(FAST, 100)).toEqual({ jobs: 1, isExact: true });
+      await store.resume(TYPE);
+      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 3, isExact: true });
+      expect(await store.countBehind({ kind: "lane", name: "unheard" }, 100)).toEqual({
+        jobs: 0,
+        isExact: true,
+      });
+    });
+
+    test("leaves out jobs that another closed gate holds back", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, { tenant: "acme" }, { lane: "fast" }, { lane: "fast", tenant: "acme" });
+      await store.pause(TYPE, WHY);
+      await store.pause(FAST, WHY);
+      await store.hold(3);
+
+      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 2, isExact: true });
+    });
+
+    test("reads at most so many rows of each place, and says so", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, {}, {});
+      await store.pause(TYPE, WHY);
+      await store.hold(1);
+
+      expect(await store.countBehind(TYPE, 3)).toEqual({ jobs: 4, isExact: true });
+      expect(await store.countBehind(TYPE, 2)).toEqual({ jobs: 3, isExact: false });
     });
   });
 }

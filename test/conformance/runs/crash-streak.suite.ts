@@ -36,7 +36,8 @@ import {
 import type { OpenStore } from "../../support/stores.ts";
 
 const EMAIL = { kind: "type", name: "email" } as const;
-const CLOSED = { ...EMAIL, until: null, reason: crashGateReason(3), by: "millrace" };
+const SINCE = { closedAt: expect.any(Number) };
+const CLOSED = { ...EMAIL, ...SINCE, until: null, reason: crashGateReason(3), by: "millrace" };
 const PAUSED = { reason: "maintenance", by: "ada" } as const;
 const LIMITS = { once: 1, often: 1, cap: 3 } as const;
 
@@ -52,7 +53,7 @@ export function crashStreakSuite(open: OpenStore): void {
         gates.push(await store.gates());
       }
 
-      expect(gates).toEqual([[], [], [CLOSED]]);
+      expect(gates).toEqual([[], [], [{ ...CLOSED, closedAt: clock.now() - 10 }]]);
       const [id] = await add(store, {});
       expect(await claimable(store)).toEqual([]);
       expect(await stateOf(store, id)).toBe("queued");
@@ -150,7 +151,7 @@ export function crashStreakSuite(open: OpenStore): void {
         await rescueSilent(store, worker, { decide: diedAlone });
       }
 
-      expect(await store.gates()).toEqual([{ ...EMAIL, ...PAUSED, until }]);
+      expect(await store.gates()).toEqual([{ ...EMAIL, ...PAUSED, ...SINCE, until }]);
       expect(await claimableAlone(store)).toBeNull();
     });
 
@@ -423,7 +424,7 @@ export function crashStreakSuite(open: OpenStore): void {
       await store.pause(EMAIL, PAUSED);
       await clock.advance(PROBE_MS_MIN);
 
-      expect(await store.gates()).toEqual([{ ...EMAIL, ...PAUSED, until: null }]);
+      expect(await store.gates()).toEqual([{ ...EMAIL, ...PAUSED, ...SINCE, until: null }]);
       expect(await claimableAlone(store)).toBeNull();
       expect(await awaitsAlone(store)).toBe(false);
     });

@@ -7,7 +7,7 @@ import {
 } from "../../../src/core/crashes.ts";
 import type { Settlement } from "../../../src/core/outcome.ts";
 import type { ClaimRequest, LoneClaimRequest } from "../../../src/store/types/jobs-and-runs.ts";
-import { gatesBefore } from "./waiting.ts";
+import { closedSince, gatesBefore } from "./waiting.ts";
 import {
   atMost,
   byUrgency,
@@ -78,7 +78,8 @@ export function countDeath(world: World, { asked }: ModelJob, settlement: Settle
     streak.probeMs = PROBE_MS_MIN;
   }
   const reason = crashGateReason(ended);
-  world.gates.set(gate, { kind: "type", name, reason, by: "millrace", until: null });
+  const closedAt = closedSince(world.gates.get(gate), now);
+  world.gates.set(gate, { kind: "type", name, reason, by: "millrace", closedAt, until: null });
 }
 
 export function endCrashStreak({ streaks, gates }: World, type: string): void {

@@ -34,6 +34,7 @@ type Unmodelled =
   | "markStale"
   | "remove"
   | "groupedStats"
+  | "countBehind"
   | "idsBetween"
   | "dependants"
   | "holder";

@@ -44,6 +44,8 @@ export function matching(world: World, filter: ListFilter): ModelJob[] {
       isAsked(filter.category, asked.category) &&
       isCorrelated(filter.correlationId, asked) &&
       isAsked(filter.parentId, asked.parentId) &&
+      (filter.createdFrom ?? 0) <= job.createdAt &&
+      job.createdAt < (filter.createdBefore ?? Infinity) &&
       Object.entries(filter.tags ?? {}).every(([name, value]) => asked.tags[name] === value)
     );
   });

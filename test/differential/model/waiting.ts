@@ -102,14 +102,24 @@ export function pause(
 ): void {
   const gate = `${kind} ${name}`;
   if (!names.includes(gate)) names.push(gate);
-  const until = forMs === undefined ? null : clock.now() + forMs;
-  gates.set(gate, { kind, name, reason, by, until });
+  const now = clock.now();
+  const until = forMs === undefined ? null : now + forMs;
+  const closedAt = closedSince(gates.get(gate), now);
+  gates.set(gate, { kind, name, reason, by, closedAt, until });
   if (kind === "type") streaks.delete(name);
 }
 
-export function resume({ gates, streaks }: World, { kind, name }: GateName): void {
-  if (kind === "type") streaks.delete(name);
-  gates.delete(`${kind} ${name}`);
+/** A gate that is closed already stays closed since the same time. */
+export function closedSince(known: Gate | undefined, now: number): number {
+  if (known === undefined || (known.until !== null && known.until <= now)) return now;
+  return known.closedAt;
+}
+
+export function resume(world: World, { kind, name }: GateName): boolean {
+  const wasClosed = closedGates(world).some((gate) => gate.kind === kind && gate.name === name);
+  if (kind === "type") world.streaks.delete(name);
+  world.gates.delete(`${kind} ${name}`);
+  return wasClosed;
 }
 
 export function closedGates({ gates, clock }: World): Gate[] {

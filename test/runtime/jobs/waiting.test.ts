@@ -268,6 +268,28 @@ describe("mill.on", () => {
   });
 });
 
+describe("a wait for something that is no job", () => {
+  const ID = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
+
+  test.each([
+    [ID, `mill.result({ id: "${ID}", type: "" }), not "${ID}"`],
+    ["my job", 'mill.result(job), not "my job"'],
+    [undefined, "mill.result(job), not undefined"],
+    [{ type: "echo" }, "mill.result(job), not an object"],
+  ])("is refused with what is needed: %o", async (job, told) => {
+    await using kit = await openTest();
+
+    await expect(kit.mill.result(unchecked(job))).rejects.toMatchObject({
+      code: "ID_INVALID",
+      message: expect.stringContaining(told),
+    });
+    await expect(kit.mill.wait(unchecked(job))).rejects.toMatchObject({
+      code: "ID_INVALID",
+      message: expect.stringContaining("mill.wait needs the job that mill.enqueue returned"),
+    });
+  });
+});
+
 describe("a closed mill", () => {
   test("refuses whatever is asked of it", async () => {
     const kit = await openTest();

@@ -94,6 +94,8 @@ describe("a filter of jobs.list", () => {
     [{ limit: Number.NaN }, "limit"],
     [{ limit: Number.POSITIVE_INFINITY }, "limit"],
     [{ limit: "5" }, "limit"],
+    [{ createdAfter: "yesterday" }, "createdAfter must be a Date"],
+    [{ createdBefore: Number.NaN }, "createdBefore must be a Date"],
     ["failed", "must be an object"],
   ])("that is wrong is refused with the cure: %o", async (filter, told) => {
     await using kit = await openTest();

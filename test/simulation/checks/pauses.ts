@@ -12,6 +12,9 @@ import { isClosed } from "./order.ts";
 import type { GateRow, JobRow } from "./rows.ts";
 import type { Watch } from "./watch.ts";
 
+/** When a gate was closed is not compared: the clocks of the processes differ. */
+type KnownGate = Omit<Gate, "closedAt">;
+
 interface PausesParts {
   readonly watch: Watch;
   readonly report: Report;
@@ -22,17 +25,17 @@ interface PausesParts {
 export interface Asked {
   readonly key: number;
   readonly n: number | null;
-  readonly endless: readonly Gate[];
+  readonly endless: readonly KnownGate[];
 }
 
 export class Pauses {
   readonly #parts: PausesParts;
   /** The newest pause of each gate; no two kinds of gates share a name here. */
-  readonly #newest = new Map<string, Gate>();
+  readonly #newest = new Map<string, KnownGate>();
   /** When each gate was resumed last. */
   readonly #resumedAt = new Map<string, number>();
   /** All pauses ever made, by their text in an explanation. */
-  readonly #sentences = new Map<string, Gate[]>();
+  readonly #sentences = new Map<string, KnownGate[]>();
 
   constructor(parts: PausesParts) {
     this.#parts = parts;
@@ -73,7 +76,7 @@ export class Pauses {
   }
 
   /** The stored gate is the newest pause, unless another call shared the commit. */
-  #checkRow({ name, until, reason, by }: Gate): void {
+  #checkRow({ name, until, reason, by }: KnownGate): void {
     const { watch, report } = this.#parts;
     if (!watch.isAlone) return;
     const row = this.#rowOf(name);
@@ -82,7 +85,7 @@ export class Pauses {
   }
 
   /** The pause of a name now. A pause that has ended by some clock is removed for all. */
-  closedAt(name: string, nowMs: number): Gate | undefined {
+  closedAt(name: string, nowMs: number): KnownGate | undefined {
     const row = this.#rowOf(name);
     const pause = this.#closedByCrashes(row, name) ?? this.#newest.get(name);
     if (pause === undefined || row === undefined) return undefined;
@@ -96,7 +99,7 @@ export class Pauses {
   }
 
   /** The gate of a type that the store has closed. */
-  #closedByCrashes(row: GateRow | undefined, name: string): Gate | undefined {
+  #closedByCrashes(row: GateRow | undefined, name: string): KnownGate | undefined {
     if (row?.by !== CRASH_GATE_BY) return undefined;
     const { reason, by, until } = row;
     const gate = { kind: "type", name, reason, by, until } as const;
@@ -117,7 +120,7 @@ export class Pauses {
   }
 
   /** The gates that are listed are those that are closed, each with its newest end and reason. */
-  checkListed(nowMs: number, listed: readonly Gate[]): void {
+  checkListed(nowMs: number, listed: readonly KnownGate[]): void {
     const { gates, names } = this.#parts.watch.committed;
     const crashed = [...gates.values()].filter(({ by }) => by === CRASH_GATE_BY);
     const known = [...this.#newest.keys(), ...crashed.map(({ name }) => names.get(name) ?? "")];
@@ -135,7 +138,7 @@ export class Pauses {
     }
   }
 
-  #pausesOf({ lane, type, tenant }: JobRow, nowMs: number): readonly Gate[] {
+  #pausesOf({ lane, type, tenant }: JobRow, nowMs: number): readonly KnownGate[] {
     const { names } = this.#parts.watch.committed;
     return [lane, type, tenant].flatMap((id) => this.closedAt(names.get(id) ?? "", nowMs) ?? []);
   }
@@ -166,12 +169,12 @@ export class Pauses {
   }
 }
 
-function sentenceOf({ kind, name, by, reason }: Gate): string {
+function sentenceOf({ kind, name, by, reason }: KnownGate): string {
   const whose = by === null ? "" : ` by ${by}`;
   return `The ${kind} ${name} is paused${whose}: ${reason}.`;
 }
 
-function textOf(gates: readonly Gate[]): string {
+function textOf(gates: readonly KnownGate[]): string {
   const lines = gates.map(
     ({ kind, name, reason, by, until }) => `${kind} ${name} (${reason}) by ${by} until ${until}`,
   );

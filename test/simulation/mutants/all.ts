@@ -197,8 +197,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the first pause stays",
     file: `${QUERIES}/gate.sql`,
-    now: "ON CONFLICT (name) DO UPDATE SET until = :until, reason = :reason, by = :by;",
-    planted: "ON CONFLICT (name) DO NOTHING;",
+    now: "    until = :until, reason = :reason, by = :by;",
+    planted: "    until = until, reason = reason, by = by;",
     breaks: "I8",
   },
   {

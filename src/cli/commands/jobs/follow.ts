@@ -35,7 +35,8 @@ export function declareFollow(jobs: Command, { terminal, end }: Shell): void {
 export const FOLLOW_HELP_AFTER = `
 A terminal shows phases, units, rate, remaining time and the last log line, and updates them.
 Without a terminal, every change is printed as a line. With -o json the result is the whole job;
-with -o ndjson every change is a line on stdout. NO_COLOR=1 disables colours.
+with -o ndjson every change is a line on stdout. NO_COLOR=1 disables colours. Times are those of the
+changes. If the job is due and does not run, the reason is printed.
 
 Exit codes: 0 completed, 1 failed or removed, 3 completed with errors, 4 cancelled,
 124 not final after --timeout, 130 detached by Ctrl-C (the job continues).

@@ -29,6 +29,7 @@ export function declareJobs(program: Command, shell: Shell): void {
 
 const HELP_AFTER = `
 An ID may be shortened to its first letters, at least four, if no other id begins with them.
+Commands that change a job (cancel, retry, fail, release) need at least twelve.
 
 Examples:
   millrace jobs list --state failed --type email

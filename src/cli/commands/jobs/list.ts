@@ -12,10 +12,11 @@ import {
   databaseOption,
   limitOption,
   outputOption,
+  parsePast,
   parseStates,
   parseTag,
 } from "../../terminal/options.ts";
-import { ageOf, errorOf, json, table, type Format } from "../../terminal/output.ts";
+import { ageOf, attemptNow, errorOf, json, table, type Format } from "../../terminal/output.ts";
 import { given, withExistingMill, type Shell } from "../../shell.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { jobsAgain } from "./again.ts";
@@ -29,6 +30,8 @@ interface JobListOptions {
   readonly correlation?: string;
   readonly parent?: string;
   readonly tag?: Readonly<Record<string, string>>;
+  readonly since?: Date;
+  readonly until?: Date;
   readonly limit: number;
   readonly after?: string;
   readonly output: Format;
@@ -49,6 +52,8 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
     .option("--correlation <id>", "with this correlation id")
     .option("--parent <id>", "enqueued by the handler of this job")
     .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
+    .option("--since <time>", "created since this time, such as 2h (ago) or 2026-11-15", parsePast)
+    .option("--until <time>", "created before this time", parsePast)
     .addOption(limitOption())
     .option("--after <position>", "continue where a page ended, or after the job with this id")
     .addOption(databaseOption())
@@ -61,9 +66,12 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
 
 /** The words of the command that lists with the same filter. */
 function listWords(options: JobListOptions, command: Command): string {
-  const { state, type, tenant, category, correlation, parent, tag = {} } = options;
+  const { state, type, tenant, category, correlation, parent, tag = {}, since, until } = options;
   const limit = command.getOptionValueSource("limit") === "cli" ? [`--limit ${options.limit}`] : [];
-  const wanted = { state: state?.join(","), type, tenant, category, correlation, parent };
+  const names = { state: state?.join(","), type, tenant, category, correlation, parent };
+  // A time and not a duration: the pages of a list have the same range.
+  const times = { since: since?.toISOString(), until: until?.toISOString() };
+  const wanted = { ...names, ...times };
   const filters = Object.entries(wanted).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );
@@ -78,11 +86,11 @@ async function list(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { state, type, tenant, category, tag: tags, limit, after, output } = options;
-  const { correlation: correlationId, parent } = options;
+  const { correlation: correlationId, parent, since: createdAfter, until: createdBefore } = options;
   const parentId = parent === undefined ? undefined : await jobIdOf(mill, parent);
   const names = { type, tenant, category, correlationId, parentId, tags };
   const from = after === undefined ? undefined : await jobIdOf(mill, after);
-  const filter = given({ state, ...names, limit, after: from });
+  const filter = given({ state, ...names, createdAfter, createdBefore, limit, after: from });
   const page = await mill.jobs.list(filter);
   if (output === "json") {
     terminal.out(json(page));
@@ -117,7 +125,7 @@ function tableOf(jobs: readonly JobView[]): string {
       job.id,
       job.type,
       job.state,
-      `${job.attempts}/${job.maxAttempts}`,
+      `${attemptNow(job)}/${job.maxAttempts}`,
       job.tenant,
       ageOf(job.createdAt, now),
       errorOf(job.error),

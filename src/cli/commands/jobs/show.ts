@@ -8,7 +8,15 @@ import { systemClock } from "../../../lib/system.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { LogReader, shownMissed, type NewLines } from "../../follow/log-lines.ts";
 import { databaseOption, outputOption } from "../../terminal/options.ts";
-import { errorOf, json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
+import {
+  attemptNow,
+  errorOf,
+  json,
+  properties,
+  table,
+  timeOf,
+  type Format,
+} from "../../terminal/output.ts";
 import { withJob, type Shell } from "../../shell.ts";
 import { unitCounts } from "../../unit-words.ts";
 import { jobsAgain } from "./again.ts";
@@ -69,7 +77,7 @@ function sheetOf({ job, progress, ...links }: JobDetails, wait: string | null): 
     ["state", job.state],
     ["progress", progressWords(progress)],
     ["units", units.total === 0 ? null : `${units.total} (${unitCounts(units)})`],
-    ["attempts", `${job.attempts} of ${job.maxAttempts}`],
+    ["attempts", `${attemptNow(job)} of ${job.maxAttempts}`],
     ["worker", worker === null ? null : workerWords(worker)],
     ["tenant", job.tenant],
     ["lane", job.lane],

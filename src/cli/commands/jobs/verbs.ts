@@ -4,7 +4,7 @@ import type { JobView, Millrace } from "../../../api/client.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { databaseOption, outputOption } from "../../terminal/options.ts";
 import { json, type Format } from "../../terminal/output.ts";
-import { withJob, type Shell } from "../../shell.ts";
+import { withChangedJob, type Shell } from "../../shell.ts";
 
 interface JobVerbOptions {
   readonly db: string;
@@ -50,7 +50,7 @@ function declare<Given extends JobVerbOptions>(
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (id: string, options: Given) => {
-      const { facts, sentence } = await withJob(options.db, id, (mill, job) =>
+      const { facts, sentence } = await withChangedJob(options.db, id, (mill, job) =>
         verb(mill, job, options),
       );
       terminal.out(options.output === "json" ? json(facts) : `${sentence}\n`);

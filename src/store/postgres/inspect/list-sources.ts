@@ -5,6 +5,7 @@
  */
 import { INDEXES_MAX, sparsest, type Probe } from "../../shared/lists/bounds.ts";
 import {
+  CLOCK_STEP_MS_MAX,
   conditionsOf,
   DEFAULT_TENANT,
   type Chunk,
@@ -32,8 +33,10 @@ export async function* candidates(
   });
   const [first = 0, ...rest] = sizes;
   if (conditions === null) return;
+  const range = await rangeOf(session, filter);
   const probes: Probe<Source>[] = [];
-  for (const source of sourcesOf(session, filter, conditions).slice(0, INDEXES_MAX)) {
+  for (const each of sourcesOf(session, filter, conditions).slice(0, INDEXES_MAX)) {
+    const source = within(range, each);
     probes.push({ source, keys: await source(after, first) });
   }
   const chosen = sparsest(probes, first);
@@ -55,6 +58,32 @@ async function learnNames({ names }: Session, filter: ListFilter): Promise<void>
     ...(tenant === undefined ? [] : [{ kind: "tenant" as const, text: tenant }]),
     ...(category === undefined ? [] : [{ kind: "category" as const, text: category }]),
   ]);
+}
+
+interface KeyRange {
+  readonly from: JobKey;
+  readonly before: JobKey;
+}
+
+/** The keys of the jobs that were created in the time of the filter, and some more. */
+async function rangeOf(
+  { read }: Session,
+  { createdFrom, createdBefore }: ListFilter,
+): Promise<KeyRange> {
+  const keyAt = async (at: number): Promise<JobKey | undefined> =>
+    (await read.get("key_at", { at }))?.key;
+  const from = createdFrom === undefined ? 0 : await keyAt(createdFrom - CLOCK_STEP_MS_MAX);
+  const end =
+    createdBefore === undefined ? undefined : await keyAt(createdBefore + CLOCK_STEP_MS_MAX);
+  return { from: from ?? 0, before: end ?? Number.MAX_SAFE_INTEGER };
+}
+
+/** A source that begins and ends with the range. */
+function within(range: KeyRange, source: Source): Source {
+  return async (before, limit) => {
+    const keys = await source(Math.min(before, range.before), limit);
+    return keys.filter((key) => key >= range.from);
+  };
 }
 
 /** One source per part of the filter; all jobs if no part has an index. */

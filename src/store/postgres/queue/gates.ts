@@ -47,20 +47,35 @@ export async function pause(
   await repeating(dice, () => write.run("close_gate", { name, reason, by, for_ms }));
 }
 
-export async function resume(session: Session, { kind, name: text }: GateName): Promise<void> {
+/** The gate is read first: a repeated statement would find it open. */
+export async function resume(session: Session, { kind, name: text }: GateName): Promise<boolean> {
   const { names, write, dice } = session;
   const name = await names.id(kind, text);
-  if (name === undefined) return;
+  if (name === undefined) return false;
+  const closed = await session.read.all("closed_gates", {});
   await repeating(dice, () => write.run("open_gate", { name }));
   session.wakeForReturned("work");
+  return closed.some((gate) => gate.name === name);
+}
+
+export async function countBehind(
+  { read, names }: Session,
+  { kind, name: text }: GateName,
+  wanted: number,
+): Promise<{ readonly jobs: number; readonly isExact: boolean }> {
+  const name = await names.id(kind, text);
+  if (name === undefined) return { jobs: 0, isExact: true };
+  const rows = bounded(wanted, Number.MAX_SAFE_INTEGER);
+  const found = await read.get("count_behind_gate", { name, rows });
+  return { jobs: found?.jobs ?? 0, isExact: found?.exact ?? true };
 }
 
 export async function gates({ read, names }: Session): Promise<readonly Gate[]> {
   const rows = await read.all("closed_gates", {});
   await names.learn(rows.map(({ name }) => name));
-  return rows.flatMap(({ name, reason, by, until }) => {
+  return rows.flatMap(({ name, reason, by, closed_at: closedAt, until }) => {
     const gate = names.name(name);
-    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, until }];
+    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, closedAt, until }];
   });
 }
 

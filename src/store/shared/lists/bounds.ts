@@ -19,10 +19,10 @@ const COUNT_CHUNK = 5_000;
 const COUNT_CHUNKS_MAX = 200;
 
 /**
- * The maximum of statements per page: the names in the filter, one per index, two per chunk, the
- * names in the jobs and the starts of their runs.
+ * The maximum of statements per page: the names in the filter, two for a range of time, one per
+ * index, two per chunk, the names in the jobs and the starts of their runs.
  */
-export const LIST_STATEMENTS_MAX: number = 1 + INDEXES_MAX + 2 * CHUNKS_PER_PAGE_MAX + 2;
+export const LIST_STATEMENTS_MAX: number = 1 + 2 + INDEXES_MAX + 2 * CHUNKS_PER_PAGE_MAX + 2;
 
 /** The sizes of the chunks of a page. */
 export function pageChunks(limit: number): readonly number[] {

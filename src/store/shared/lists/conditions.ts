@@ -15,6 +15,8 @@ export interface Conditions<Id> {
   readonly correlation_id: Id | null;
   readonly parent: Id | null;
   readonly tags: string;
+  readonly created_from: number | null;
+  readonly created_before: number | null;
 }
 
 /** Keys of jobs from an index, with the conditions to check. */
@@ -54,8 +56,16 @@ export function conditionsOf<Id>(
     correlation_id: first === null ? null : idOf(first),
     parent: filter.parentId === undefined ? null : idOf(filter.parentId),
     tags: JSON.stringify(filter.tags ?? {}),
+    created_from: filter.createdFrom ?? null,
+    created_before: filter.createdBefore ?? null,
   };
 }
+
+/**
+ * How far the times of two jobs may contradict the order of their keys: so much may the clock of
+ * the store be set back, and no list misses a job.
+ */
+export const CLOCK_STEP_MS_MAX = 3_600_000;
 
 /** The id of the default tenant, which every installation has. Its jobs have no index. */
 export const DEFAULT_TENANT = 1;

@@ -6,6 +6,7 @@
 import { idBytes } from "../../../core/ids.ts";
 import { INDEXES_MAX, sparsest } from "../../shared/lists/bounds.ts";
 import {
+  CLOCK_STEP_MS_MAX,
   conditionsOf,
   DEFAULT_TENANT,
   type Chunk,
@@ -31,8 +32,10 @@ export function* candidates(
   });
   const [first = 0, ...rest] = sizes;
   if (conditions === null) return;
+  const range = rangeOf(session, filter);
   const probes = sourcesOf(session, filter, conditions)
     .slice(0, INDEXES_MAX)
+    .map((each) => within(range, each))
     .map((source) => ({ source, keys: source(after, first) }));
   const chosen = sparsest(probes, first);
   if (chosen === null) return;
@@ -44,6 +47,25 @@ export function* candidates(
     keys = chosen.source(last, size);
     yield { keys, conditions, isLast: keys.length < size };
   }
+}
+
+interface KeyRange {
+  readonly from: JobKey;
+  readonly before: JobKey;
+}
+
+/** The keys of the jobs that were created in the time of the filter, and some more. */
+function rangeOf({ sql }: Session, { createdFrom, createdBefore }: ListFilter): KeyRange {
+  const keyAt = (at: number): JobKey | undefined => sql.get("key_at", { at })?.key;
+  const from = createdFrom === undefined ? 0 : keyAt(createdFrom - CLOCK_STEP_MS_MAX);
+  const end = createdBefore === undefined ? undefined : keyAt(createdBefore + CLOCK_STEP_MS_MAX);
+  return { from: from ?? 0, before: end ?? Number.MAX_SAFE_INTEGER };
+}
+
+/** A source that begins and ends with the range. */
+function within(range: KeyRange, source: Source): Source {
+  return (before, limit) =>
+    source(Math.min(before, range.before), limit).filter((key) => key >= range.from);
 }
 
 /** One source per part of the filter; all jobs if no part has an index. */

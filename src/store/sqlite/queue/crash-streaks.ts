@@ -24,7 +24,7 @@ export function countLoneDeath(session: Session, type: number): void {
   // A probe that has died is counted as well: the reason names the new number.
   if (closes || (isClosed && ended >= LONE_DEATHS_MAX)) {
     const reason = crashGateReason(ended);
-    sql.run("close_gate", { name: type, until: null, reason, by: CRASH_GATE_BY });
+    sql.run("close_gate", { name: type, now, until: null, reason, by: CRASH_GATE_BY });
   }
 }
 

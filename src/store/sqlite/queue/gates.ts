@@ -43,28 +43,44 @@ export function pause(
   { kind, name }: GateName,
   why: { readonly reason: string; readonly by: string | null; readonly forMs?: number },
 ): void {
-  const until = why.forMs === undefined ? null : clock.now() + why.forMs;
+  const now = clock.now();
+  const until = why.forMs === undefined ? null : now + why.forMs;
   const id = names.id(kind, name);
-  sql.run("close_gate", { name: id, until, reason: why.reason, by: why.by });
+  sql.run("close_gate", { name: id, now, until, reason: why.reason, by: why.by });
   // No job is tried behind a gate that an operator has closed.
   if (kind === "type") sql.get("delete_streak", { type: id });
 }
 
-export function resume(session: Session, { kind, name }: GateName): void {
-  const { sql, names, outbox, state } = session;
+export function resume(session: Session, { kind, name }: GateName): boolean {
+  const { sql, names, clock, outbox, state } = session;
   const id = names.find(kind, name);
-  if (id === undefined) return;
+  if (id === undefined) return false;
+  const wasClosed = sql.get("gate_is_closed", { name: id, now: clock.now() }) !== undefined;
   sql.run("open_gate", { name: id });
   if (kind === "type") sql.get("delete_streak", { type: id });
   outbox.wake();
   // Claims have passed the jobs of the gate that `hold` has not moved.
   state.claimCursors.forget();
+  return wasClosed;
+}
+
+export function countBehind(
+  { sql, names, clock }: Session,
+  { kind, name }: GateName,
+  rows: number,
+): { readonly jobs: number; readonly isExact: boolean } {
+  const id = names.find(kind, name);
+  if (id === undefined) return { jobs: 0, isExact: true };
+  const within = { name: id, rows: bounded(rows, Number.MAX_SAFE_INTEGER), now: clock.now() };
+  const found = sql.get("count_behind_gate", within);
+  return { jobs: found?.jobs ?? 0, isExact: found?.exact === 1 };
 }
 
 export function gates({ sql, names, clock }: Session): Gate[] {
-  return sql.all("closed_gates", { now: clock.now() }).flatMap(({ name, reason, by, until }) => {
-    const gate = names.name(name);
-    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, until }];
+  return sql.all("closed_gates", { now: clock.now() }).flatMap((row) => {
+    const gate = names.name(row.name);
+    const { reason, by, closed_at: closedAt, until } = row;
+    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, closedAt, until }];
   });
 }
 
