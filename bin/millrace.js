@@ -2,7 +2,7 @@
 // Nothing is loaded before the version is known to be good: a static import would fail on an old
 // Node with a message that helps nobody.
 
-void import("./supported-node.js").then(function (node) {
+void import("../dist/lib/supported-node.js").then(function (node) {
   var complaint = node.complaintAbout(process.versions.node);
   if (complaint !== null) {
     process.stderr.write(complaint);

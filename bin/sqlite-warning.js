@@ -1,4 +1,4 @@
-// No imports and no syntax younger than Node 12: see supported-node.js.
+// No imports and no syntax younger than Node 12: see src/lib/supported-node.ts.
 
 /** Keeps one warning of Node 22 from users, who can do nothing about it; all others are shown. */
 export function dropSqliteWarning(host) {

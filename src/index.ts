@@ -1,4 +1,6 @@
 /** `millrace`: the main entry point. */
+// oxlint-disable-next-line import/no-unassigned-import -- It throws on an old Node.
+import "./lib/require-node.ts";
 
 // Declaring jobs
 export { defineJob, typed } from "./api/define.ts";

@@ -1,4 +1,6 @@
 /** `millrace/testing`: jobs on a real store in memory, with a clock that the test moves. */
+// oxlint-disable-next-line import/no-unassigned-import -- It throws on an old Node.
+import "../lib/require-node.ts";
 export { createTestMill } from "./test-mill.ts";
 export type { DrainOptions, TestMill, TestMillOptions } from "./test-mill.ts";
 export { perform } from "./perform.ts";

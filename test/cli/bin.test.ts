@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { complaintAbout } from "../../src/lib/supported-node.ts";
 import { oldNode, root, run } from "./programs.ts";
 
 const entry = join(root, "bin", "millrace.js");
@@ -8,9 +9,6 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const supported: string = manifest.engines.node;
 
 // Plain JavaScript without declarations, so the types are given here.
-const { complaintAbout }: { complaintAbout: (version: string) => string | null } = await import(
-  join(root, "bin", "supported-node.js")
-);
 const { dropSqliteWarning }: { dropSqliteWarning: (host: FakeProcess) => void } = await import(
   join(root, "bin", "sqlite-warning.js")
 );
@@ -48,6 +46,20 @@ describe("the program", () => {
     expect(stderr).toMatch(/^millrace needs Node .*\nInstall Node 24.*\n$/);
   });
 
+  test.for(["index.js", "store/sqlite/index.js", "store/postgres/index.js", "testing/index.js"])(
+    "tells an old Node that it is too old when a program imports %s",
+    async (file, context) => {
+      if (oldNode === null) return context.skip("this system has no Node older than 22");
+      const program = `import ${JSON.stringify(join(root, "dist", file))};`;
+
+      const { code, stderr } = await run(oldNode, ["--input-type=module", "-e", program]);
+
+      expect(code).toBe(1);
+      expect(stderr).toContain(`Error: millrace needs Node ${supported}, but this is Node`);
+      expect(stderr).toContain("Install Node 24");
+    },
+  );
+
   test("runs on this Node, without a warning", async () => {
     const { code, stdout, stderr } = await run(process.execPath, [entry, "--version"]);
 
@@ -58,10 +70,10 @@ describe("the program", () => {
     });
   });
 
-  test.each(["millrace.js", "sqlite-warning.js", "supported-node.js"])(
+  test.each(["bin/millrace.js", "bin/sqlite-warning.js", "dist/lib/supported-node.js"])(
     "keeps %s readable for an old Node: no static import, no young syntax",
     (file) => {
-      const text = readFileSync(join(root, "bin", file), "utf8");
+      const text = readFileSync(join(root, file), "utf8");
 
       expect(text).not.toMatch(/^\s*import\s+[\w{*"]/m);
       expect(text).not.toMatch(/\?\.|\?\?|\|\|=|&&=|^\s*await\b|#\w+[;(]/m);

@@ -1,4 +1,6 @@
 /** `millrace/postgres`: the store on PostgreSQL. */
+// oxlint-disable-next-line import/no-unassigned-import -- It throws on an old Node.
+import "../../lib/require-node.ts";
 import type { Store } from "../store.ts";
 import { makePostgresStore, type PostgresOptions } from "./create.ts";
 

@@ -11,9 +11,9 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { backup as copyPages, DatabaseSync } from "node:sqlite";
 import { MillraceError } from "../../core/errors.ts";
 import { storeError } from "./database/errors.ts";
+import { backup as copyPages, DatabaseSync } from "./database/node-sqlite.ts";
 
 /** More pages than any file has: one step, because SQLite restarts after a write between steps. */
 const ALL_PAGES = 2 ** 31 - 1;

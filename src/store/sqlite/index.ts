@@ -1,4 +1,6 @@
 /** `millrace/sqlite`: the embedded store. */
+// oxlint-disable-next-line import/no-unassigned-import -- It throws on an old Node.
+import "../../lib/require-node.ts";
 import type { Store } from "../store.ts";
 import { makeSqliteStore, type SqliteOptions } from "./create.ts";
 

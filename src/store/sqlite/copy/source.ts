@@ -3,7 +3,7 @@
  * that no long read delays WAL checkpoints of running workers.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, parseId } from "../../../core/ids.ts";
 import type {
@@ -19,6 +19,7 @@ import { storeError } from "../database/errors.ts";
 import { readMoveRecord, unblockWrites } from "./write-block.ts";
 import { makeSqliteStore } from "../create.ts";
 import { migrations } from "../database/queries.gen.ts";
+import { DatabaseSync } from "../database/node-sqlite.ts";
 
 /** The maximum of rows, and of characters in their lines, per transaction of the target. */
 const BATCH_ROWS_MAX = 2_000;

@@ -4,13 +4,13 @@
  */
 import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { wait, type Clock } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { pendingMigrations, requireProtocol, type Migration } from "../../shared/migrations.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { refuseMoved } from "../copy/write-block.ts";
 import { migrations } from "./queries.gen.ts";
+import { DatabaseSync } from "./node-sqlite.ts";
 
 /** The first release without a bug that damages a WAL file shared by two connections. */
 const SQLITE_OLDEST = [3, 51, 3] as const;

@@ -8,7 +8,7 @@
  * and an acknowledged commit would be lost.
  */
 import { OperatorWarnings } from "../../shared/operator-warnings.ts";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { shown } from "../../../core/text.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
@@ -20,6 +20,7 @@ import type { Session } from "../database/session.ts";
 import { newState } from "../database/session-state.ts";
 import { Statements } from "../database/statements.ts";
 import { Outbox } from "../events/outbox.ts";
+import { DatabaseSync } from "../database/node-sqlite.ts";
 
 interface OwnStore extends Pick<Session, "clock" | "dice"> {
   /** The file of the store. */
