@@ -36,7 +36,10 @@ export function runsOf(
 
   // An error outside of all tests, too little coverage, or a Vitest that could not run.
   const names = projects.map(({ name }) => name).join(", ");
-  const errors = tally.errors.length > 0 ? tally.errors : [`Vitest ended with ${exitCode} and no test failed: a line marked ERROR above says why`];
+  const errors =
+    tally.errors.length > 0
+      ? tally.errors
+      : [`Vitest ended with ${exitCode} and no test failed: a line marked ERROR above says why`];
   const failed = errors.map((error) => `${names}: ${error}`);
   return [...runs, { ...nothing, name: "(vitest)", budgetSeconds: 0, failed }];
 }

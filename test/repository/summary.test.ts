@@ -88,7 +88,10 @@ describe("the runs of one Vitest process", () => {
   test("fail when Vitest ends badly without a failed test, such as for its coverage", () => {
     const runs = runsOf(projects, { projects: { cli: tally }, errors: [] }, 1);
 
-    expect(lines(runs)).toContain("failed: unit, cli: Vitest ended with 1 and no test failed: a line marked ERROR above says why");
+    expect(lines(runs)).toContain(
+      "failed: unit, cli: Vitest ended with 1 and no test failed: " +
+        "a line marked ERROR above says why",
+    );
     expect(told(runs).ok).toBe(false);
   });
 
