@@ -9,7 +9,7 @@ import type { JobStore } from "../store.ts";
 import type { ThreadEntry } from "../types/jobs-and-runs.ts";
 import { hasEnded, plainOptionsOf } from "./database/callers-pool.ts";
 import type { PgPool, PoolOptions } from "./database/pool.ts";
-import { migrations } from "./database/queries.gen.ts";
+import { migrations } from "./database/migrations.gen.ts";
 import { PostgresJobStore } from "./store.ts";
 
 export { migrationScripts } from "./database/migrate.ts";

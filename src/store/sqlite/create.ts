@@ -8,8 +8,8 @@ import { shown } from "../../core/text.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { SqliteJobStore } from "./store.ts";
 
-export { migrationScripts } from "./database/connection.ts";
-export { migrations } from "./database/queries.gen.ts";
+export { migrationScripts } from "./database/migrate.ts";
+export { migrations } from "./database/migrations.gen.ts";
 
 /** What `sqliteStore` takes. */
 export interface SqliteOptions {

@@ -66,7 +66,7 @@ interface SessionOptions {
   readonly notifier: Notifier;
   readonly warnings: OperatorWarnings;
   readonly runDependencyTask: (session: Session, task: DependencyTask) => Promise<void>;
-  readonly makeState: (session: Session) => SessionState;
+  readonly newState: (session: Session) => SessionState;
 }
 
 export class Session {
@@ -108,7 +108,7 @@ export class Session {
     this.heartbeat = this.#heartbeatOn(options.heartbeatConnection);
     this.heartbeatConnection = options.heartbeatConnection;
     this.names = new InternedNames(dice, this.read, this.write);
-    this.state = options.makeState(this);
+    this.state = options.newState(this);
     this.dependencyTasks = new DependencyTasks((task) => runDependencyTask(this, task));
   }
 
