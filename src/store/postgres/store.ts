@@ -17,7 +17,7 @@ import { claim } from "./runs/claim.ts";
 import { claimAlone } from "./runs/claim-alone.ts";
 import { SYNC_COMMIT } from "./database/connection-settings.ts";
 import { heartbeatConnection } from "./database/heartbeat-connection.ts";
-import { storeError } from "./database/errors.ts";
+import { closedError, storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
@@ -240,11 +240,6 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
     await pool.end();
     throw storeError(error, place);
   }
-}
-
-/** The answer to any use before `open` or after `close`. */
-function closedError(): MillraceError {
-  return new MillraceError("STORE_CLOSED", "the store is not open");
 }
 
 function checkCount({ length }: readonly NewJob[]): void {

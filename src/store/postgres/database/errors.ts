@@ -197,3 +197,8 @@ function messageOf(error: unknown): string {
   }
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The answer to any use before `open` or after `close`. */
+export function closedError(): MillraceError {
+  return new MillraceError("STORE_CLOSED", "the store is not open");
+}
