@@ -63,6 +63,17 @@ export class NotConnected extends Error {
   }
 }
 
+/** A transaction failed and may still be open on its connection. Nothing was written. */
+export class NotRolledBack extends Error {
+  static {
+    this.prototype.name = "NotRolledBack";
+  }
+
+  constructor(cause: unknown) {
+    super("the transaction could not be rolled back", { cause });
+  }
+}
+
 /** A concurrent transaction changed what this one has read: restart the transaction. */
 export class Outdated extends Error {
   static {
@@ -72,6 +83,7 @@ export class Outdated extends Error {
 
 export function failureOf(error: unknown): FailureKind {
   if (error instanceof Outdated) return "conflict";
+  if (error instanceof NotRolledBack) return failureOf(error.cause);
   if (error instanceof MillraceError) return error.code === "STORE_REFUSED" ? "refused" : "other";
   const state = sqlState(error);
   if (state === null) return isNetwork(error) ? "lost" : "other";
@@ -84,7 +96,7 @@ export function failureOf(error: unknown): FailureKind {
 
 /** True when a connection must be closed after this error. */
 export function breaksConnection(error: unknown): boolean {
-  if (error instanceof UncertainWrite) return true;
+  if (error instanceof UncertainWrite || error instanceof NotRolledBack) return true;
   // After a failover, a new connection may reach the new primary.
   return failureOf(error) === "lost" || failureOf(error) === "read-only";
 }
@@ -121,6 +133,7 @@ export function isUnreachable(error: unknown): boolean {
 
 /** Translates an error of the database; others are unchanged. `place` contains no secret. */
 export function storeError(error: unknown, place: string): unknown {
+  if (error instanceof NotRolledBack) return storeError(error.cause, place);
   if (error instanceof MillraceError) return error;
   if (error instanceof Outdated) {
     return new MillraceError(

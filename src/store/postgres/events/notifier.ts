@@ -13,8 +13,8 @@ import { NotifySender, type NotificationParameters } from "./notify.ts";
 import { Listener, sessionOf } from "./listen.ts";
 import { WakeUpThrottle } from "./wake-up-throttle.ts";
 import { backgroundTimer, systemClock } from "../../../lib/system.ts";
-import { send, type Pool, type PoolOptions } from "../database/pool.ts";
-import { IDLE_LIMIT } from "../database/session.ts";
+import type { Pool, PoolOptions } from "../database/pool.ts";
+import { between, IDLE_LIMIT } from "../database/session.ts";
 
 /** The server's limit for a channel name. */
 const CHANNEL_BYTES_MAX = 63;
@@ -128,9 +128,7 @@ async function besideTransaction(
   work: (other: number) => Promise<boolean>,
 ): Promise<boolean> {
   return pool.withConnection(async (client) => {
-    await send(client, { text: `BEGIN; ${IDLE_LIMIT}` });
-    const answer = await work(await sessionOf(client));
-    await send(client, { text: "ROLLBACK" });
-    return answer;
+    const beside = async (): Promise<boolean> => work(await sessionOf(client));
+    return between(client, `BEGIN; ${IDLE_LIMIT}`, beside, "ROLLBACK");
   });
 }
