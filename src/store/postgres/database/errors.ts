@@ -15,6 +15,7 @@ export type FailureKind = "refused" | "conflict" | "locked" | "read-only" | "los
 
 const CONFLICTS = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
+const CANCELLED = "57014";
 const READ_ONLY = "25006";
 const TOO_MANY_CONNECTIONS = "53300";
 /** The server ended the session: shutdown, crash, start-up, dropped database, idle session. */
@@ -107,6 +108,11 @@ export function isAnswerTimeout(error: unknown): boolean {
   return cause instanceof Error && cause.message === "Query read timeout";
 }
 
+/** True when a statement was ended by a limit of time: of the client, the server or a lock. */
+export function isTimeout(error: unknown): boolean {
+  return isAnswerTimeout(error) || [CANCELLED, LOCK_NOT_AVAILABLE].includes(sqlState(error) ?? "");
+}
+
 /** True when a write that failed with this error may have taken effect. */
 export function isUncertain(error: unknown): boolean {
   const wasSent = !(error instanceof Error && UNSENT_MESSAGES.test(error.message));
@@ -153,6 +159,7 @@ export function storeError(error: unknown, place: string): unknown {
       place,
       sqlState: sqlState(cause),
       uncertain: error instanceof UncertainWrite,
+      timedOut: isTimeout(cause),
     },
   });
 }
