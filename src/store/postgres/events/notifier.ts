@@ -47,7 +47,7 @@ export class Notifier {
     // Schemas that share their first 54 bytes share wake-ups, and nothing else.
     const channel = headBytes(`millrace:${schema}`, CHANNEL_BYTES_MAX);
     const sender = Buffer.from(dice.bytes(8)).toString("hex");
-    this.#notifySender = new NotifySender(pool, channel, sender);
+    this.#notifySender = new NotifySender({ pool, clock: systemClock, channel, sender });
     const received = new WakeUpThrottle(systemClock, (wakeUp) => this.#publish(wakeUp));
     this.#listener = new Listener({
       address,
