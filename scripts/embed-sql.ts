@@ -1,8 +1,9 @@
 /**
- * Turns `sql/<dialect>/**.sql` into `src/store/<dialect>/database/queries.gen.ts`.
+ * Turns `sql/<dialect>/**.sql` into `queries.gen.ts` and `migrations.gen.ts` of
+ * `src/store/<dialect>/database`.
  *
  * The `.sql` files are the source: readable, pasteable into a console, mirrored between dialects.
- * The package contains the generated module, so that bundlers and single-file builds work.
+ * The package contains the generated modules, so that bundlers and single-file builds work.
  * `--check` writes nothing and fails when a module is stale. `--functions` writes nothing either:
  * it prints the named queries of PostgreSQL, or all of them, as functions.
  *
@@ -14,7 +15,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { queryFiles, type Dialect } from "./sql/files.ts";
 import { describeQueries } from "./sql/headers.ts";
-import { renderModule } from "./sql/module.ts";
+import { renderMigrations, renderQueries } from "./sql/module.ts";
 import { canBeFunction, queryFunction } from "./sql/query-function.ts";
 
 const { values, positionals } = parseArgs({
@@ -32,10 +33,17 @@ function embedAll(): void {
   process.exitCode = 1;
 }
 
-/** Writes one module, or only compares it. Answers whether it is fresh afterwards. */
+/** Writes the modules, or only compares them. Answers whether they are fresh afterwards. */
 function embed(dialect: Dialect): boolean {
-  const target = join(import.meta.dirname, `../src/store/${dialect}/database/queries.gen.ts`);
-  const text = renderModule(dialect);
+  const isFresh = [
+    writeModule(dialect, "queries", renderQueries(dialect)),
+    writeModule(dialect, "migrations", renderMigrations(dialect)),
+  ];
+  return isFresh.every(Boolean);
+}
+
+function writeModule(dialect: Dialect, name: string, text: string): boolean {
+  const target = join(import.meta.dirname, `../src/store/${dialect}/database/${name}.gen.ts`);
   if (values.check === true) return existsSync(target) && readFileSync(target, "utf8") === text;
   writeFileSync(target, text);
   return true;

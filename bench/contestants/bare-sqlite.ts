@@ -5,11 +5,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { idBytes, idSource } from "../../src/core/ids.ts";
 import { systemClock, systemDice } from "../../src/lib/system.ts";
-import {
-  migrations,
-  queries,
-  type QueryParameters,
-} from "../../src/store/sqlite/database/queries.gen.ts";
+import { migrations } from "../../src/store/sqlite/database/migrations.gen.ts";
+import { queries, type QueryParameters } from "../../src/store/sqlite/database/queries.gen.ts";
 
 type QueryName = keyof QueryParameters;
 type Values = Readonly<Record<string, SQLInputValue>>;

@@ -188,8 +188,10 @@ function plant({ name, verb, place, replace: [from, to] }: Planted): void {
     copy(path, path, (text) => replaceOnce(text, from, to));
     return;
   }
-  const path = `${STORES}/${name}/database/queries.gen.ts`;
-  const override = place.endsWith(".sql")
+  const isMigration = place.endsWith(".sql");
+  const module = isMigration ? "migrations" : "queries";
+  const path = `${STORES}/${name}/database/${module}.gen.ts`;
+  const override = isMigration
     ? overrideMigration(place, from, to)
     : overrideQuery(place, from, to);
   copy(path, path, (text) => text + override);

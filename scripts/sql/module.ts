@@ -1,8 +1,8 @@
-/** Renders `queries.gen.ts`: the migrations, the queries, and what the types of both are. */
+/** Renders the generated modules of a store, with the types of rows and parameters. */
 import { assembleMigrations, bindParameters, queryFiles, type Dialect } from "./files.ts";
 import { describeQueries, type Column, type Shape } from "./headers.ts";
 
-export function renderModule(dialect: Dialect): string {
+export function renderQueries(dialect: Dialect): string {
   const { shapes, queries } = describeQueries(dialect, queryFiles(dialect));
   const bound = queries.map((query) => ({ ...query, ...bindParameters(query.text, dialect) }));
   const returning = (kind: Shape["kind"]): string[] =>
@@ -11,7 +11,7 @@ export function renderModule(dialect: Dialect): string {
     );
   const timed = dialect === "postgres";
   return [
-    `// Generated from sql/${dialect} by scripts/embed-sql.ts. Do not edit.`,
+    header(dialect),
     ...(timed
       ? [
           'import type { JobId } from "../../../core/job.ts";',
@@ -39,10 +39,6 @@ export function renderModule(dialect: Dialect): string {
     ...bound.map(({ name, parameters }) => `  ${name}: ${tuple(parameters)};`),
     "}",
     "",
-    "export const migrations: readonly { version: number; name: string; sql: string }[] = [",
-    ...assembleMigrations(dialect).map((migration) => `  ${JSON.stringify(migration)},`),
-    "];",
-    "",
     "export const queries: {",
     "  readonly [Name in keyof QueryParameters]: {",
     "    readonly text: string;",
@@ -60,6 +56,21 @@ export function renderModule(dialect: Dialect): string {
     "};",
     "",
   ].join("\n");
+}
+
+/** Apart from the queries: an open store needs no migrations. */
+export function renderMigrations(dialect: Dialect): string {
+  return [
+    header(dialect),
+    "export const migrations: readonly { version: number; name: string; sql: string }[] = [",
+    ...assembleMigrations(dialect).map((migration) => `  ${JSON.stringify(migration)},`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+function header(dialect: Dialect): string {
+  return `// Generated from sql/${dialect} by scripts/embed-sql.ts. Do not edit.`;
 }
 
 function literal({ kind, columns }: Shape): string {

@@ -39,6 +39,9 @@ export interface JobStore
   onWarning?(listener: (warning: string) => void): void;
 }
 
+/** What the heartbeat thread has of a store. */
+export type ThreadStore = Pick<JobStore, "open" | "renew" | "overdue" | "settle">;
+
 /** The maximum of jobs in one claim, in one lease, and in one settle of a worker. */
 export const BATCH_MAX = 500;
 

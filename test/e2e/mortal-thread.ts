@@ -3,9 +3,8 @@
  * its server were away, and a thread that dies when it has beaten so often, as one would that ran
  * out of memory.
  */
-import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/create.ts";
-import type { JobStore } from "../../src/store/store.ts";
-import { wrapStore, type VerbWrapper } from "../../src/store/wrap-store.ts";
+import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/thread-store.ts";
+import type { ThreadStore } from "../../src/store/store.ts";
 import type { Verb } from "../../src/store/verbs.ts";
 import type { ThreadEntry } from "../../src/store/types/jobs-and-runs.ts";
 
@@ -44,24 +43,27 @@ export function lateThread(path: string, refusals: number): ThreadEntry {
 }
 
 /** @public by its name: the thread imports this module by the address in `module`. */
-export function makeThreadStore(options: MortalOptions): JobStore {
+export function makeThreadStore(options: MortalOptions): ThreadStore {
   const { path, beats, refusals, hangsAt, isBlind = false } = options;
   const store = makeSqliteThreadStore({ path });
-  if (refused < refusals) {
-    refused += 1;
-    store.open = () => Promise.reject(new Error("the server is starting up"));
-  }
+  const isAway = refused < refusals;
+  if (isAway) refused += 1;
   let left = beats;
-  const beat: VerbWrapper = (call) => {
-    // In a thread this ends the thread alone.
-    if (left <= 0 && hangsAt === null) process.exit(1);
-    left -= 1;
-    return left < 0 && hangsAt === "renew" ? new Promise(() => {}) : call();
+  return {
+    ...store,
+    async open() {
+      if (isAway) throw new Error("the server is starting up");
+      await store.open();
+    },
+    async renew(...args) {
+      // In a thread this ends the thread alone.
+      if (left <= 0 && hangsAt === null) process.exit(1);
+      left -= 1;
+      return left < 0 && hangsAt === "renew" ? new Promise(() => {}) : store.renew(...args);
+    },
+    async overdue(...args) {
+      if (isBlind) throw new Error("a row cannot be read");
+      return left <= 0 && hangsAt === "overdue" ? new Promise(() => {}) : store.overdue(...args);
+    },
   };
-  const look: VerbWrapper = (call) => {
-    if (isBlind) return Promise.reject(new Error("a row cannot be read"));
-    return left <= 0 && hangsAt === "overdue" ? new Promise(() => {}) : call();
-  };
-  const wrappers: Partial<Record<Verb, VerbWrapper>> = { renew: beat, overdue: look };
-  return wrapStore(store, (verb) => wrappers[verb] ?? null);
 }

@@ -4,7 +4,7 @@ import type { Logger, Millrace } from "millrace";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
-import { migrations } from "../../src/store/postgres/database/queries.gen.ts";
+import { migrations } from "../../src/store/postgres/database/migrations.gen.ts";
 import type { Migration } from "../../src/store/shared/migrations.ts";
 import { PROTOCOL } from "../../src/store/store.ts";
 import { completed } from "../support/factories.ts";

@@ -8,7 +8,9 @@ import { shellWord } from "../../lib/shell-word.ts";
 import type { CountName, WorkerRecord } from "../../store/types/records.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
+import type { UnfinishedChecks } from "../../store/doctor/unfinished.ts";
 import { partialChecks } from "./doctor-partial.ts";
+import { newUnfinishedChecks, unfinishedChecks } from "./doctor-unfinished.ts";
 
 const WORKERS_MAX = 1_000;
 /** The queued jobs that are compared with the workers; --deep compares all. */
@@ -17,13 +19,20 @@ const QUEUED_MAX = 100_000;
 const GROUPS_MAX = 10_000;
 /** The groups that no worker takes and that are named; the others are counted. */
 const NAMED_MAX = 10;
+const UNTAKEN = "jobs that no worker takes";
 
 export async function contentChecks(store: JobStore, isDeep: boolean): Promise<DoctorCheck[]> {
-  const workers = await knownWorkers(store);
+  const checks = newUnfinishedChecks();
+  const workers = await checks.run("jobs and workers", null, () => knownWorkers(store));
+  const ofJobs = await checks.run("jobs", [], async () =>
+    workers === null ? [] : jobChecks(store, workers, isDeep, checks),
+  );
+  const ofPauses = await checks.run("pauses", [], () => pauseChecks(store));
   return [
-    ...(await jobChecks(store, workers, isDeep)),
-    ...workerChecks(workers),
-    ...(await pauseChecks(store)),
+    ...ofJobs,
+    ...(workers === null ? [] : workerChecks(workers)),
+    ...ofPauses,
+    ...unfinishedChecks(checks.all),
   ];
 }
 
@@ -42,6 +51,7 @@ async function jobChecks(
   store: JobStore,
   workers: readonly KnownWorker[],
   isDeep: boolean,
+  checks: UnfinishedChecks,
 ): Promise<DoctorCheck[]> {
   const stats = await countJobs(store);
   const { queued, oldestQueuedMs } = stats;
@@ -55,7 +65,9 @@ async function jobChecks(
   const takers = workers.filter(
     (worker) => !worker.isSilent && !worker.quiet && !isOverdue(worker),
   );
-  const untaken = queued === 0 ? [] : await untakenChecks(store, takers, isDeep);
+  const untaken = await checks.run(UNTAKEN, [], async () =>
+    queued === 0 ? [] : untakenChecks(store, takers, isDeep),
+  );
   return [{ name: "jobs", found, fix: null }, ...untaken];
 }
 
@@ -110,7 +122,7 @@ function moreUntaken(count: number): DoctorCheck {
 const UNTAKEN_PART = {
   table: "ready",
   examined: QUEUED_MAX,
-  checks: ["jobs that no worker takes"],
+  checks: [UNTAKEN],
 } as const;
 
 /** A silent worker has died or is stuck. Any other worker rescues its jobs. */

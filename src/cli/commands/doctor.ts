@@ -14,6 +14,7 @@ import { requireStore, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { invariantChecks, type FixForm } from "./doctor-invariants.ts";
 import { partialChecks, type PartialCheck } from "./doctor-partial.ts";
+import { unfinishedChecks } from "./doctor-unfinished.ts";
 
 /** The permission bits of other users, which should not be set. */
 const MODE_OF_OTHERS = 0o077;
@@ -117,14 +118,15 @@ async function openServer({ url, schema }: ServerAddress, isDeep: boolean): Prom
   await store.open();
   const check = async (): Promise<DoctorCheck[]> => {
     const examined = await store.examine({ isDeep });
-    const { version, bytes, deadRows, findings, brokenInvariants } = examined;
+    const { version, bytes, deadRows, findings, brokenInvariants, unfinished } = examined;
     const size = `${Math.round(bytes / 1024 ** 2)} MB, ${deadRows} dead rows`;
     return [
       { name: "postgresql", found: version, fix: null },
       { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
       { name: "size", found: size, fix: null },
       ...findings,
-      ...invariantChecks(brokenInvariants, isDeep, onServer(schema ?? "millrace")),
+      ...invariantChecks(brokenInvariants, isDeep, onServer(schema ?? "millrace"), unfinished),
+      ...unfinishedChecks(unfinished),
       ...partialChecks(examined.cutShort),
       ...(await contentChecks(store, isDeep)),
     ];

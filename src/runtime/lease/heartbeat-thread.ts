@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { wait } from "../../core/clock.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
-import type { JobStore } from "../../store/store.ts";
+import type { ThreadStore } from "../../store/store.ts";
 import type { ThreadStart, ThreadMessage } from "./heartbeat.ts";
 import { BeatTimes } from "./beat-times.ts";
 import { OverdueWatch } from "./overdue-runs.ts";
@@ -14,7 +14,7 @@ const start: ThreadStart = workerData;
 void run();
 
 async function run(): Promise<void> {
-  const entry: { makeThreadStore(options: object): JobStore } = await import(start.entry.module);
+  const entry: { makeThreadStore(options: object): ThreadStore } = await import(start.entry.module);
   const store = await opened(() => entry.makeThreadStore(start.entry.options));
   const overdueWatch = new OverdueWatch({
     store,
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
 }
 
 /** Retries, because the store may be unavailable for a moment. */
-async function opened(make: () => JobStore): Promise<JobStore> {
+async function opened(make: () => ThreadStore): Promise<ThreadStore> {
   for (;;) {
     const store = make();
     try {

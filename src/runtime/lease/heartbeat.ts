@@ -15,6 +15,9 @@ import { beatOnce, type Beat } from "./clock-skew.ts";
 import type { RunName } from "../run/lock-queue.ts";
 import { Ticker } from "../ticker.ts";
 
+/** The default of V8 fits servers: a thread that only beats would keep megabytes of garbage. */
+const THREAD_LIMITS = { maxYoungGenerationSizeMb: 2 };
+
 export interface HeartbeatParts {
   readonly store: Pick<JobStore, "renew" | "thread">;
   readonly clock: Clock;
@@ -96,7 +99,7 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
     isSource ? "./heartbeat-thread.ts" : "./heartbeat-thread.js",
     import.meta.url,
   );
-  const thread = new Thread(file, { workerData: start });
+  const thread = new Thread(file, { workerData: start, resourceLimits: THREAD_LIMITS });
   // The worker keeps the process alive, not its heartbeat.
   thread.unref();
   let substitute: Heartbeat | null = inlineHeartbeat(parts);

@@ -11,7 +11,7 @@ import type { RetryPolicy } from "../../core/policy.ts";
 import { settle } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { OverdueRun, SettleItem, WorkerId } from "../../store/types/jobs-and-runs.ts";
-import { IGNORED_SIGNAL_MS_MAX } from "../run/execution.ts";
+import { IGNORED_SIGNAL_MS_MAX } from "../run/limits.ts";
 import type { RunName } from "../run/lock-queue.ts";
 
 /** Gradual corrections of a clock stay below this. */

@@ -29,13 +29,11 @@ import { contextOf, type ContextParts } from "./context.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
 import { RunAborted, RunNotes, type RunStore } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
+import { IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { Snooze } from "./snooze.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
-
-/** How long a handler or a unit may ignore the aborted signal before the run ends without it. */
-export const IGNORED_SIGNAL_MS_MAX = 5_000;
 
 /**
  * Why a run is interrupted. A stop of the worker has its own time limit for handlers. The expiry of

@@ -73,6 +73,13 @@ export interface Extent {
   readonly cutShort: readonly CutShort[];
 }
 
+/** What a deep check examines: all rows. */
+export const WHOLE: Extent = {
+  examined: NO_BOUNDS.rows,
+  lastKey: NO_BOUNDS.keys,
+  cutShort: [],
+};
+
 /** How far the checks reach. `sizes` counts up to one row more than the bound. */
 export function extentOf(sizes: TableSizes, { rows, keys }: ExamineBounds): Extent {
   const lastKey = Math.min(sizes.first_key + keys - 1, Number.MAX_SAFE_INTEGER);

@@ -5,12 +5,13 @@ import { hasUnescapedPassword, ESCAPE_PASSWORD, shownAs } from "../../lib/url-pa
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
-import type { JobStore } from "../store.ts";
 import type { ThreadEntry } from "../types/jobs-and-runs.ts";
 import { hasEnded, plainOptionsOf } from "./database/callers-pool.ts";
-import type { PgPool, PoolOptions } from "./database/pool.ts";
-import { migrations } from "./database/queries.gen.ts";
+import { placeOf } from "./database/place.ts";
+import type { PgPool } from "./database/pool.ts";
+import { migrations } from "./database/migrations.gen.ts";
 import { PostgresJobStore } from "./store.ts";
+import { THREAD_MODULE as module } from "./thread-store.ts";
 
 export { migrationScripts } from "./database/migrate.ts";
 export { migrations };
@@ -70,41 +71,12 @@ export function makePostgresStore(
 /** Null: another thread cannot use this pool, nor connect in the same way. */
 function threadEntry({ url, pool, schema }: PostgresOptions): ThreadEntry | null {
   const common = { schema, poolSize: THREAD_POOL_SIZE };
-  const module = import.meta.url;
   const place = placeOf({ url });
   if (pool === undefined) return shownAs({ module, options: { url, ...common } }, place);
   const plain = plainOptionsOf(pool);
   if ("missing" in plain) return null;
   const isValid = (): boolean => !hasEnded(pool);
   return shownAs({ module, options: { connection: plain, ...common }, isValid }, place);
-}
-
-/**
- * How another thread opens the same installation.
- *
- * @public by its name: the thread imports this module by the address in `thread`.
- */
-export function makeThreadStore({ schema = "millrace", ...address }: ThreadOptions): JobStore {
-  return new PostgresJobStore({
-    address,
-    place: placeOf(address),
-    schema,
-    clock: null,
-    dice: systemDice,
-    migrations,
-    thread: null,
-  });
-}
-
-interface ThreadOptions extends Omit<PoolOptions, "pool"> {
-  readonly schema?: string;
-}
-
-/** Names the database in messages, without its password. */
-function placeOf({ url }: Pick<PoolOptions, "url">): string {
-  if (url === undefined || !URL.canParse(url)) return "PostgreSQL";
-  const { host, pathname } = new URL(url);
-  return `PostgreSQL at ${host}${pathname}`;
 }
 
 const KNOWN = ["url", "pool", "schema", "poolSize"];

@@ -6,10 +6,8 @@
  */
 import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { DutyCycle } from "../../lib/duty-cycle.ts";
 import { systemClock } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
-import { ScanCursors } from "../shared/scan-cursors.ts";
 import type { EnqueueAnswer, NewJob, ThreadEntry } from "../types/jobs-and-runs.ts";
 import type { JobStore, WakeUp } from "../store.ts";
 import { openDependencies, resolveDependencies, runDependencyTask } from "./queue/dependencies.ts";
@@ -17,30 +15,19 @@ import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim } from "./runs/claim.ts";
 import { claimAlone } from "./runs/claim-alone.ts";
-import { LostClaims } from "./runs/lost-claims.ts";
-import { Enqueuer } from "./jobs/enqueue.ts";
 import { SYNC_COMMIT } from "./database/connection-settings.ts";
 import { heartbeatConnection } from "./database/heartbeat-connection.ts";
-import { storeError } from "./database/errors.ts";
+import { closedError, storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
-import {
-  countBehind,
-  gates,
-  hold,
-  LOOK_MS_MAX,
-  pause,
-  promote,
-  release,
-  resume,
-} from "./queue/gates.ts";
+import { countBehind, gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
-import { noteBatcher, record } from "./runs/record.ts";
+import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { overdue } from "./runs/overdue.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
@@ -49,17 +36,18 @@ import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
-import { markStale, prune, remove, RESCAN_MS_MAX } from "./retention/prune.ts";
+import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import { Session } from "./database/session.ts";
-import type { SessionState } from "./database/session-state.ts";
-import { settle, settlementBatcher } from "./runs/settle.ts";
-import { acquireLocks, lockHolder, LOCK_SWEEP_MS_MAX } from "./runs/locks.ts";
+import { newState } from "./database/session-state.ts";
+import { settle } from "./runs/settle.ts";
+import { acquireLocks, lockHolder } from "./runs/locks.ts";
 import { groupedStats, stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
-import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
+import { rescue } from "./runs/rescue.ts";
+import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
 
 /** Jobs in one call. */
 const ENQUEUE_MAX = 10_000;
@@ -248,32 +236,11 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
     const beats = clock === null ? await heartbeatConnection(address, pool) : null;
     const notifier = new Notifier({ pool, address, schema, dice, warn });
     const parts = { pool, heartbeatConnection: beats, schema, clock, dice, notifier, warnings };
-    return new Session({ ...parts, runDependencyTask, makeState });
+    return new Session({ ...parts, runDependencyTask, newState });
   } catch (error) {
     await pool.end();
     throw storeError(error, place);
   }
-}
-
-function makeState(session: Session): SessionState {
-  return {
-    enqueuer: new Enqueuer(session),
-    settlements: settlementBatcher(session),
-    notes: noteBatcher(session),
-    claimCursors: null,
-    lostClaims: new LostClaims(() => systemClock.monotonic()),
-    dependencySweep: { job: 0, depends_on: 0 },
-    readyLook: new DutyCycle(LOOK_MS_MAX),
-    lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),
-    expired: { cursors: new ScanCursors(), rescan: new DutyCycle(RESCAN_MS_MAX) },
-    idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },
-    home: null,
-  };
-}
-
-/** The answer to any use before `open` or after `close`. */
-function closedError(): MillraceError {
-  return new MillraceError("STORE_CLOSED", "the store is not open");
 }
 
 function checkCount({ length }: readonly NewJob[]): void {

@@ -112,6 +112,16 @@ describe("ClaimCursor", () => {
     expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true, true]);
   });
 
+  test("asks once whether there is more after a rescan with a short answer", async () => {
+    const { cursor } = cursorAt();
+    const { seen, take } = scripted([position(9, 40, 2)]);
+
+    await cursor.scan(2, take);
+    await cursor.scan(2, take);
+
+    expect(seen).toEqual([null, null]);
+  });
+
   test("does not rescan while rescans have used up their budget", async () => {
     const { cursor, move } = cursorAt();
     const { seen, take } = scripted([position(9, 40, 2)], [], []);

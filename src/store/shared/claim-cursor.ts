@@ -233,8 +233,10 @@ export class ClaimCursor {
     this.#rescanAt = startedAt + RESCAN_MS;
     const batch = yield null;
     this.#rescanned(startedAt);
-    // A full answer may have stopped before the marks. A shorter one has scanned beyond them.
+    // A full answer may have stopped before the marks. A shorter one has scanned beyond them: the
+    // next scan most likely finds nothing, and from the marks it would need a rescan as well.
     if (batch.count >= limit) this.#lanes.clear();
+    else this.requestRescan();
     this.#advance(batch.positions);
     return batch;
   }

@@ -7,9 +7,10 @@ import { MillraceError } from "../../core/errors.ts";
 import { shown } from "../../core/text.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { SqliteJobStore } from "./store.ts";
+import { THREAD_MODULE } from "./thread-store.ts";
 
-export { migrationScripts } from "./database/connection.ts";
-export { migrations } from "./database/queries.gen.ts";
+export { migrationScripts } from "./database/migrate.ts";
+export { migrations } from "./database/migrations.gen.ts";
 
 /** What `sqliteStore` takes. */
 export interface SqliteOptions {
@@ -42,17 +43,8 @@ export function makeSqliteStore(options: SqliteOptions, ports: SqlitePorts = {})
     // A replaced clock decides alone when something happens.
     watchesLog: canBeShared(options, ports),
     // Another thread can use neither a database in memory nor a replaced clock.
-    thread: canBeShared(options, ports) ? { module: import.meta.url, options } : null,
+    thread: canBeShared(options, ports) ? { module: THREAD_MODULE, options } : null,
   });
-}
-
-/**
- * How another thread opens the same file.
- *
- * @public by its name: the thread imports this module by the address in `thread`.
- */
-export function makeThreadStore(options: SqliteOptions): SqliteJobStore {
-  return makeSqliteStore(options);
 }
 
 function canBeShared({ path }: SqliteOptions, { clock }: SqlitePorts): boolean {

@@ -5,9 +5,7 @@
  * verb runs in between. Writes go through the {@link Writer}, where overlapping calls share one
  * commit. Reads run directly. This file is the table of verbs; the folders implement them.
  */
-import { resolve } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
-import { wait, type Clock, type Dice } from "../../core/clock.ts";
+import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { CopySource } from "../shared/copy-tables.ts";
 import { isOnlyProgress } from "../shared/decode-notes.ts";
@@ -34,9 +32,10 @@ import { cancel } from "./jobs/cancel.ts";
 import { claim, claimsNothing } from "./runs/claim.ts";
 import { claimAlone, claimsNoneAlone } from "./runs/lone-claim.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
-import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
+import { connect } from "./database/connection.ts";
+import { migrate, type MigrateOptions } from "./database/migrate.ts";
+import { OpenFile } from "./database/open-file.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
-import { isBusy, isRefused, storeError } from "./database/errors.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { blockWrites } from "./copy/write-block.ts";
@@ -57,12 +56,10 @@ import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts"
 import { batchesOf } from "./batching/fallback.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
-import { InternedNames } from "./database/interned-names.ts";
 import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
-import { identityCheck } from "./database/file-identity.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
@@ -70,29 +67,16 @@ import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
 import { OperatorWarnings } from "../shared/operator-warnings.ts";
-import { newState } from "./database/session-state.ts";
-import { Statements } from "./database/statements.ts";
 import { groupedStats, stats } from "./inspect/stats.ts";
-import { Outbox } from "./events/outbox.ts";
-import { Notifier } from "./events/notifier.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
 import { rescue } from "./runs/rescue.ts";
 import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
-import { closedError, Writer } from "./batching/writer.ts";
+import { closedError } from "./batching/writer.ts";
 
 /** The maximum of jobs in one call: it is one transaction, which blocks the event loop. */
 const ENQUEUE_MAX = 10_000;
-const READ_WAIT_MS = 10;
-const READ_ROUNDS_MAX = 500;
 
-interface Opened {
-  readonly database: DatabaseSync;
-  readonly session: Session;
-  readonly writer: Writer;
-  readonly notifier: Notifier;
-}
-
-export interface StoreOptions extends ConnectionOptions {
+export interface StoreOptions extends MigrateOptions {
   /** Whether writes of other processes are noticed by a watch on the log, besides the poll. */
   readonly watchesLog: boolean;
   readonly clock: Clock;
@@ -106,8 +90,8 @@ export class SqliteJobStore implements JobStore {
   readonly thread: ThreadEntry | null;
   readonly #options: StoreOptions;
   readonly #warnings = new OperatorWarnings();
-  #opening: Promise<Opened> | null = null;
-  #opened: Opened | null = null;
+  #opening: Promise<OpenFile> | null = null;
+  #opened: OpenFile | null = null;
   #closing: Promise<void> | null = null;
   #inBacklog = false;
 
@@ -118,7 +102,7 @@ export class SqliteJobStore implements JobStore {
 
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
-    this.#opening ??= openAll(this.#options, this.#warnings);
+    this.#opening ??= this.#open();
     this.#opened = await this.#opening;
   }
 
@@ -178,7 +162,7 @@ export class SqliteJobStore implements JobStore {
 
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
-    return this.#writeBatch(jobs, enqueue, enqueueWithin);
+    return this.#use().writeBatch(jobs, enqueue, enqueueWithin);
   }
 
   async enqueueInTransaction(
@@ -217,7 +201,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   async settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]> {
-    return this.#writeBatch(items, settle, settleParts);
+    return this.#use().writeBatch(items, settle, settleParts);
   }
 
   async record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
@@ -303,7 +287,7 @@ export class SqliteJobStore implements JobStore {
 
   readonly repairLeases: () => Promise<void> = this.#writes(repairLeases);
 
-  #use(): Opened {
+  #use(): OpenFile {
     if (this.#opened === null || this.#closing !== null) throw closedError();
     return this.#opened;
   }
@@ -322,82 +306,26 @@ export class SqliteJobStore implements JobStore {
   }
 
   #write<Answer>(work: (session: Session) => Answer): Promise<Answer> {
-    const { session, writer } = this.#use();
-    return writer.write(() => work(session));
+    return this.#use().write(work);
   }
 
-  /** Writes a whole batch. If the database refuses it, writes it again with bisection. */
-  async #writeBatch<Item, Answer>(
-    items: readonly Item[],
-    whole: (session: Session, items: readonly Item[]) => readonly Answer[],
-    inParts: (session: Session, items: readonly Item[]) => readonly Answer[],
-  ): Promise<readonly Answer[]> {
-    try {
-      return await this.#write((session) => whole(session, items));
-    } catch (error) {
-      if (!isRefused(error)) throw error;
-    }
-    return this.#write((session) => inParts(session, items));
-  }
-
-  /** Reads one snapshot. Retries while another process holds the lock. */
   async #read<Answer>(work: (session: Session) => Answer): Promise<Answer> {
-    for (let round = 0; ; round += 1) {
-      const { database, session } = this.#use();
-      try {
-        database.exec("BEGIN");
-        return work(session);
-      } catch (error) {
-        if (!isBusy(error) || round >= READ_ROUNDS_MAX) throw storeError(error, this.#options.path);
-      } finally {
-        if (database.isTransaction) database.exec("COMMIT");
-      }
-      await wait(session.clock, READ_WAIT_MS);
-    }
+    return this.#use().read(work);
+  }
+
+  async #open(): Promise<OpenFile> {
+    const options = this.#options;
+    const { path, clock } = options;
+    const database = await connect(path, clock, (opened) => migrate(opened, options, clock));
+    return new OpenFile(database, options, this.#warnings);
   }
 
   async #close(): Promise<void> {
     // An opening in progress must finish before the database can be closed.
     await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
-    const { database, writer, notifier } = this.#opened;
-    notifier.close();
-    await writer.close();
-    database.close();
+    await this.#opened.close();
   }
-}
-
-async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Opened> {
-  const { clock, dice, path } = options;
-  const database = await openDatabase(options, clock);
-  const sql = new Statements(database);
-  const names = new InternedNames(sql);
-  const notifier = new Notifier(
-    database,
-    clock,
-    options.watchesLog ? `${resolve(path)}-wal` : null,
-  );
-  const state = newState(clock, (ms) => notifier.wakeIn(ms));
-  const outbox = new Outbox(sql, clock, () => state.claimCursors.onWakeUp("work"));
-  const writer = new Writer({
-    database,
-    path,
-    clock,
-    dice,
-    outbox,
-    check: identityCheck(path, clock),
-    committed: (wakeUp) => notifier.wake(wakeUp),
-    rolledBack: () => {
-      names.forget();
-      state.claimCursors.forget();
-    },
-  });
-  return {
-    database,
-    session: { sql, names, clock, dice, outbox, warnings, state },
-    writer,
-    notifier,
-  };
 }
 
 function checkCount({ length }: readonly NewJob[]): void {

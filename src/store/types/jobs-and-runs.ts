@@ -298,7 +298,7 @@ export interface OverdueRun {
   readonly facts: CrashFacts;
 }
 
-/** A module that exports `makeThreadStore(options): JobStore`. */
+/** A module that exports `makeThreadStore(options): ThreadStore`. */
 export interface ThreadEntry {
   readonly module: string;
   readonly options: object;

@@ -75,6 +75,8 @@ export function aliasesSuite(open: OpenStore): void {
       await keep(store, batch, note);
       const children = [child];
       await store.settle([{ ...settleItem(batch, batch.job, completed()), children }]);
+      // The store resolves the dependencies of a new job after its commit.
+      await store.resolveDependencies(100);
 
       expect((await store.get(child.id))?.id).toBe(holder);
       expect(await claimable(store)).toEqual([next.id]);

@@ -6,7 +6,7 @@ export const SQLITE_PROTOCOL_FAULTS: Faults = {
     "jobs/enqueue.ts": [
       ["an old producer enqueues jobs", "  requireProtocol(session.sql", "  Object(session.sql"],
     ],
-    "database/connection.ts": [
+    "database/migrate.ts": [
       ["an old release opens the store", "    requireProtocol(leastProtocol(database));\n", ""],
     ],
   },

@@ -84,9 +84,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "names outlive the rollback that undid them",
-    file: `${STORE}/store.ts`,
-    now: "      names.forget();\n      state.claimCursors",
-    planted: "      state.claimCursors",
+    file: `${STORE}/database/open-file.ts`,
+    now: "        names.forget();\n        state.claimCursors",
+    planted: "        state.claimCursors",
     breaks: "I2, I19",
   },
   {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { migrations } from "../database/queries.gen.ts";
+import { migrations } from "../database/migrations.gen.ts";
 import { ANALYZE, EMPTY, GUARD, OCCUPIED } from "./statements.ts";
 
 test("a copy guards, checks and empties every table of the schema but meta", () => {

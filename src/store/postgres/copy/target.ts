@@ -28,7 +28,7 @@ import {
 import { CopySession, type SendQuery } from "./session.ts";
 import { makePostgresStore } from "../create.ts";
 import { Pool } from "../database/pool.ts";
-import { migrations } from "../database/queries.gen.ts";
+import { migrations } from "../database/migrations.gen.ts";
 import { inSchema } from "../database/statements.ts";
 
 /** Rows of the first fetch; later fetches have about {@link FETCH_CHARS} characters. */

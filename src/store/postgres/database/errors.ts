@@ -15,6 +15,7 @@ export type FailureKind = "refused" | "conflict" | "locked" | "read-only" | "los
 
 const CONFLICTS = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
+const CANCELLED = "57014";
 const READ_ONLY = "25006";
 const TOO_MANY_CONNECTIONS = "53300";
 /** The server ended the session: shutdown, crash, start-up, dropped database, idle session. */
@@ -63,6 +64,17 @@ export class NotConnected extends Error {
   }
 }
 
+/** A transaction failed and may still be open on its connection. Nothing was written. */
+export class NotRolledBack extends Error {
+  static {
+    this.prototype.name = "NotRolledBack";
+  }
+
+  constructor(cause: unknown) {
+    super("the transaction could not be rolled back", { cause });
+  }
+}
+
 /** A concurrent transaction changed what this one has read: restart the transaction. */
 export class Outdated extends Error {
   static {
@@ -72,6 +84,7 @@ export class Outdated extends Error {
 
 export function failureOf(error: unknown): FailureKind {
   if (error instanceof Outdated) return "conflict";
+  if (error instanceof NotRolledBack) return failureOf(error.cause);
   if (error instanceof MillraceError) return error.code === "STORE_REFUSED" ? "refused" : "other";
   const state = sqlState(error);
   if (state === null) return isNetwork(error) ? "lost" : "other";
@@ -84,7 +97,7 @@ export function failureOf(error: unknown): FailureKind {
 
 /** True when a connection must be closed after this error. */
 export function breaksConnection(error: unknown): boolean {
-  if (error instanceof UncertainWrite) return true;
+  if (error instanceof UncertainWrite || error instanceof NotRolledBack) return true;
   // After a failover, a new connection may reach the new primary.
   return failureOf(error) === "lost" || failureOf(error) === "read-only";
 }
@@ -93,6 +106,11 @@ export function breaksConnection(error: unknown): boolean {
 export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof UncertainWrite ? error.cause : error;
   return cause instanceof Error && cause.message === "Query read timeout";
+}
+
+/** True when a statement was ended by a limit of time: of the client, the server or a lock. */
+export function isTimeout(error: unknown): boolean {
+  return isAnswerTimeout(error) || [CANCELLED, LOCK_NOT_AVAILABLE].includes(sqlState(error) ?? "");
 }
 
 /** True when a write that failed with this error may have taken effect. */
@@ -121,6 +139,7 @@ export function isUnreachable(error: unknown): boolean {
 
 /** Translates an error of the database; others are unchanged. `place` contains no secret. */
 export function storeError(error: unknown, place: string): unknown {
+  if (error instanceof NotRolledBack) return storeError(error.cause, place);
   if (error instanceof MillraceError) return error;
   if (error instanceof Outdated) {
     return new MillraceError(
@@ -140,6 +159,7 @@ export function storeError(error: unknown, place: string): unknown {
       place,
       sqlState: sqlState(cause),
       uncertain: error instanceof UncertainWrite,
+      timedOut: isTimeout(cause),
     },
   });
 }
@@ -196,4 +216,9 @@ function messageOf(error: unknown): string {
     return error.errors.map((each) => messageOf(each)).join(", ");
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The answer to any use before `open` or after `close`. */
+export function closedError(): MillraceError {
+  return new MillraceError("STORE_CLOSED", "the store is not open");
 }

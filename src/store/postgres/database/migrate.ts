@@ -14,7 +14,7 @@ import { newestOf, requireProtocol, type Migration } from "../../shared/migratio
 import { settingWarnings } from "../doctor/server-settings.ts";
 import { failureOf } from "./errors.ts";
 import { send, type PgClient, type Pool } from "./pool.ts";
-import { migrations as newest } from "./queries.gen.ts";
+import { migrations as newest } from "./migrations.gen.ts";
 import { BEGIN, inTransaction } from "./session.ts";
 import { inSchema, quoted } from "./statements.ts";
 

@@ -2,14 +2,25 @@
  * Everything that an open store keeps between calls. Only the lost claims affect answers; the rest
  * saves work.
  */
-import type { DutyCycle } from "../../../lib/duty-cycle.ts";
-import type { ScanCursors } from "../../shared/scan-cursors.ts";
+import { DutyCycle } from "../../../lib/duty-cycle.ts";
+import { systemClock } from "../../../lib/system.ts";
+import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import type { NoteAnswer, RunNote } from "../../types/notes.ts";
 import type { Batcher } from "../batching/batcher.ts";
-import type { Enqueuer } from "../jobs/enqueue.ts";
+import { Enqueuer } from "../jobs/enqueue.ts";
 import type { LowWaterMarks } from "../../shared/claim-cursor.ts";
-import type { LostClaims } from "../runs/lost-claims.ts";
+import { LostClaims } from "../runs/lost-claims.ts";
+import { noteBatcher } from "../runs/record.ts";
+import { settlementBatcher } from "../runs/settle.ts";
+import type { Session } from "./session.ts";
+
+/** A look for claimable jobs that takes longer is limited to 5 % of the time. */
+const LOOK_MS_MAX = 20;
+/** The same for a sweep of all locks. */
+const LOCK_SWEEP_MS_MAX = 20;
+/** The same for a rescan of expired rows. */
+const RESCAN_MS_MAX = 250;
 
 export interface SessionState {
   /** Overlapping calls of one verb share a statement. */
@@ -32,4 +43,20 @@ export interface SessionState {
   readonly idempotency: { reached: number; readonly rescan: DutyCycle };
   /** The identity of the store's database. Null before the first call with `{ tx }`. */
   home: string | null;
+}
+
+export function newState(session: Session): SessionState {
+  return {
+    enqueuer: new Enqueuer(session),
+    settlements: settlementBatcher(session),
+    notes: noteBatcher(session),
+    claimCursors: null,
+    lostClaims: new LostClaims(() => systemClock.monotonic()),
+    dependencySweep: { job: 0, depends_on: 0 },
+    readyLook: new DutyCycle(LOOK_MS_MAX),
+    lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),
+    expired: { cursors: new ScanCursors(), rescan: new DutyCycle(RESCAN_MS_MAX) },
+    idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },
+    home: null,
+  };
 }

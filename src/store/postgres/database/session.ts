@@ -3,7 +3,13 @@ import type { Clock, Dice } from "../../../core/clock.ts";
 import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
 import { KnownSettings, SYNC_COMMIT } from "./connection-settings.ts";
-import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
+import {
+  breaksConnection,
+  failureOf,
+  isUncertain,
+  NotRolledBack,
+  UncertainWrite,
+} from "./errors.ts";
 import type { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { InternedNames } from "./interned-names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
@@ -66,7 +72,7 @@ interface SessionOptions {
   readonly notifier: Notifier;
   readonly warnings: OperatorWarnings;
   readonly runDependencyTask: (session: Session, task: DependencyTask) => Promise<void>;
-  readonly makeState: (session: Session) => SessionState;
+  readonly newState: (session: Session) => SessionState;
 }
 
 export class Session {
@@ -108,7 +114,7 @@ export class Session {
     this.heartbeat = this.#heartbeatOn(options.heartbeatConnection);
     this.heartbeatConnection = options.heartbeatConnection;
     this.names = new InternedNames(dice, this.read, this.write);
-    this.state = options.makeState(this);
+    this.state = options.newState(this);
     this.dependencyTasks = new DependencyTasks((task) => runDependencyTask(this, task));
   }
 
@@ -149,11 +155,8 @@ export class Session {
   async snapshot<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     return retrying(this.dice, () =>
       this.pool.withConnection(async (client) => {
-        await send(client, { text: BEGIN_READING });
         const sql = this.#statements.through((run) => run(client));
-        const answer = await orRollBack(client, () => work(sql));
-        await send(client, { text: "COMMIT" });
-        return answer;
+        return between(client, BEGIN_READING, () => work(sql), "COMMIT");
       }),
     );
   }
@@ -161,11 +164,8 @@ export class Session {
   /** Runs `work` in a transaction that is rolled back. */
   async dryRun<Answer>(work: (sql: Sql, client: PgClient) => Promise<Answer>): Promise<Answer> {
     return this.pool.withConnection(async (client) => {
-      await send(client, { text: BEGIN });
       const sql = this.#statements.through((run) => run(client));
-      const answer = await orRollBack(client, () => work(sql, client));
-      await send(client, { text: "ROLLBACK" });
-      return answer;
+      return between(client, BEGIN, () => work(sql, client), "ROLLBACK");
     });
   }
 
@@ -223,17 +223,43 @@ export async function inTransaction<Answer>(
   begin: string,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  await send(client, { text: begin });
-  const answer = await orRollBack(client, work);
-  await orUncertain(() => send(client, { text: "COMMIT" }));
-  return answer;
+  return orRollBack(client, async () => {
+    await send(client, { text: begin });
+    const answer = await work();
+    await orUncertain(() => send(client, { text: "COMMIT" }));
+    return answer;
+  });
 }
 
+/** The same for a transaction that writes nothing, so its end is never uncertain. */
+export async function between<Answer>(
+  client: PgClient,
+  begin: string,
+  work: () => Promise<Answer>,
+  end: "COMMIT" | "ROLLBACK",
+): Promise<Answer> {
+  return orRollBack(client, async () => {
+    await send(client, { text: begin });
+    const answer = await work();
+    await send(client, { text: end });
+    return answer;
+  });
+}
+
+/**
+ * Covers BEGIN and COMMIT as well: a statement time-out or a cancel may strike in either, and the
+ * transaction is open then. A connection that cannot roll back is closed, not released.
+ */
 async function orRollBack<Answer>(client: PgClient, work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
-    if (failureOf(error) !== "lost") await send(client, { text: "ROLLBACK" });
+    if (breaksConnection(error)) throw error;
+    try {
+      await send(client, { text: "ROLLBACK" });
+    } catch {
+      throw new NotRolledBack(error);
+    }
     throw error;
   }
 }

@@ -5,13 +5,16 @@
 import {
   EXAMINE_BOUNDS,
   extentOf,
-  NO_BOUNDS,
+  WHOLE,
   type CutShort,
   type ExamineBounds,
   type Extent,
 } from "../../doctor/bounds.ts";
 import type { Repair } from "../../doctor/repairs.ts";
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
+import { UnfinishedChecks, type UnfinishedCheck } from "../../doctor/unfinished.ts";
+import { systemClock } from "../../../lib/system.ts";
+import { isTimeout } from "../database/errors.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { schemaDrift } from "./schema-drift.ts";
 import type { TableHealth } from "../database/queries.gen.ts";
@@ -63,6 +66,8 @@ export interface ServerExamination {
   readonly cutShort: readonly CutShort[];
   /** Invariants that are broken. */
   readonly brokenInvariants: readonly BrokenInvariant[];
+  /** Checks that a limit of time has cut. */
+  readonly unfinished: readonly UnfinishedCheck[];
 }
 
 export async function examine(
@@ -71,11 +76,21 @@ export async function examine(
 ): Promise<ServerExamination> {
   const { read, schema } = session;
   const all = { ...LIMITS, ...limits };
-  const tables = await read.all("table_health", { schema });
-  const holders = await read.all("vacuum_holders", { limit: HOLDERS_MAX });
-  const settings = await read.get("server_settings", {});
-  const extent = await extentIn(session, all.isDeep ? NO_BOUNDS : all.bounds);
-  const misplaced = await misplacedJobs(session, extent);
+  const checks = new UnfinishedChecks(() => systemClock.monotonic(), isTimeout);
+  const tables = await checks.run("tables", [], () => read.all("table_health", { schema }));
+  const holders = await checks.run("vacuum", [], () =>
+    read.all("vacuum_holders", { limit: HOLDERS_MAX }),
+  );
+  const settings = await checks.run("settings", undefined, () => read.get("server_settings", {}));
+  const drift = await checks.run("schema", [], () => schemaDrift(session));
+  const extent = all.isDeep ? WHOLE : await extentIn(session, all.bounds);
+  const misplaced = await misplacedJobs(session, extent, checks);
+  const broken = await brokenInvariants(session, {
+    extent,
+    isDeep: all.isDeep,
+    isSound: misplaced.length === 0,
+    checks,
+  });
   return {
     version: settings?.version ?? "unknown",
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
@@ -89,15 +104,12 @@ export async function examine(
         ...deadRows(schema, table, all),
         ...bloat(schema, table, all),
       ]),
-      ...(await schemaDrift(session)),
+      ...drift,
       ...misplaced,
     ],
     cutShort: extent.cutShort,
-    brokenInvariants: await brokenInvariants(session, {
-      extent,
-      isDeep: all.isDeep,
-      isSound: misplaced.length === 0,
-    }),
+    brokenInvariants: broken,
+    unfinished: checks.all,
   };
 }
 

@@ -3,6 +3,7 @@
  * of a backup can leave jobs that never run or that run twice.
  */
 import { NO_BOUNDS, type Extent } from "../../doctor/bounds.ts";
+import type { UnfinishedChecks } from "../../doctor/unfinished.ts";
 import type { ServerFinding } from "./examine.ts";
 import type { Session } from "../database/session.ts";
 import { quoted, type Sql } from "../database/statements.ts";
@@ -11,20 +12,31 @@ import { quoted, type Sql } from "../database/statements.ts";
 const FINDINGS_MAX = 20;
 const LIMIT = { limit: FINDINGS_MAX };
 
-/** All in one snapshot. */
-export async function misplacedJobs(session: Session, extent: Extent): Promise<ServerFinding[]> {
+export async function misplacedJobs(
+  session: Session,
+  extent: Extent,
+  checks: UnfinishedChecks,
+): Promise<ServerFinding[]> {
   const { schema } = session;
-  return session.snapshot(async (sql) => {
-    const lost = await lostJobs(sql, extent);
-    if (extent.examined < NO_BOUNDS.rows) await sql.get("prefer_lookups", {});
-    return [
-      ...lost,
-      ...(await ownerlessLeases(sql, schema)),
-      ...(await strayStarts(sql, schema)),
-      ...(await placesWithoutJob(sql, schema, extent)),
-      ...(await placesAgainstAttempts(sql, schema, extent)),
-    ];
-  });
+  const isBounded = extent.examined < NO_BOUNDS.rows;
+  const check = (
+    name: string,
+    find: (sql: Sql) => Promise<ServerFinding[]>,
+    prefersLookups = isBounded,
+  ): Promise<ServerFinding[]> =>
+    checks.run(name, [], () =>
+      session.snapshot(async (sql) => {
+        if (prefersLookups) await sql.get("prefer_lookups", {});
+        return find(sql);
+      }),
+    );
+  return [
+    ...(await check("lost job", (sql) => lostJobs(sql, extent), false)),
+    ...(await check("lease without worker", (sql) => ownerlessLeases(sql, schema))),
+    ...(await check("start without lease", (sql) => strayStarts(sql, schema))),
+    ...(await check("place without job", (sql) => placesWithoutJob(sql, schema, extent))),
+    ...(await check("place against ledger", (sql) => placesAgainstAttempts(sql, schema, extent))),
+  ];
 }
 
 async function lostJobs(sql: Sql, { lastKey }: Extent): Promise<ServerFinding[]> {

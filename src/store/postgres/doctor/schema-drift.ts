@@ -6,7 +6,7 @@
 import { isDenied } from "../database/errors.ts";
 import type { ServerFinding } from "./examine.ts";
 import { send } from "../database/pool.ts";
-import { migrations } from "../database/queries.gen.ts";
+import { migrations } from "../database/migrations.gen.ts";
 import type { SchemaObject } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { inSchema, quoted } from "../database/statements.ts";

@@ -13,8 +13,8 @@ import { NotifySender, type NotificationParameters } from "./notify.ts";
 import { Listener, sessionOf } from "./listen.ts";
 import { WakeUpThrottle } from "./wake-up-throttle.ts";
 import { backgroundTimer, systemClock } from "../../../lib/system.ts";
-import { send, type Pool, type PoolOptions } from "../database/pool.ts";
-import { IDLE_LIMIT } from "../database/session.ts";
+import type { Pool, PoolOptions } from "../database/pool.ts";
+import { between, IDLE_LIMIT } from "../database/session.ts";
 
 /** The server's limit for a channel name. */
 const CHANNEL_BYTES_MAX = 63;
@@ -47,7 +47,7 @@ export class Notifier {
     // Schemas that share their first 54 bytes share wake-ups, and nothing else.
     const channel = headBytes(`millrace:${schema}`, CHANNEL_BYTES_MAX);
     const sender = Buffer.from(dice.bytes(8)).toString("hex");
-    this.#notifySender = new NotifySender(pool, channel, sender);
+    this.#notifySender = new NotifySender({ pool, clock: systemClock, channel, sender });
     const received = new WakeUpThrottle(systemClock, (wakeUp) => this.#publish(wakeUp));
     this.#listener = new Listener({
       address,
@@ -128,9 +128,7 @@ async function besideTransaction(
   work: (other: number) => Promise<boolean>,
 ): Promise<boolean> {
   return pool.withConnection(async (client) => {
-    await send(client, { text: `BEGIN; ${IDLE_LIMIT}` });
-    const answer = await work(await sessionOf(client));
-    await send(client, { text: "ROLLBACK" });
-    return answer;
+    const beside = async (): Promise<boolean> => work(await sessionOf(client));
+    return between(client, `BEGIN; ${IDLE_LIMIT}`, beside, "ROLLBACK");
   });
 }

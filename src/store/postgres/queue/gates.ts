@@ -17,9 +17,6 @@ const MOVE_MAX = 1_000;
 /** The longest pause: 285 years. */
 const MS_MAX = 9_000_000_000_000;
 
-/** A look for claimable jobs that takes longer is limited to 5 % of the time. */
-export const LOOK_MS_MAX = 20;
-
 export async function promote(session: Session, limit: number): Promise<Promotion> {
   const { state, write, dice, notifier } = session;
   const move = (look: boolean): Promise<QueryRows["promote_due"] | undefined> =>

@@ -12,8 +12,6 @@ import { list } from "../database/values.ts";
 const PRUNE_MAX = 5_000;
 /** Units that one statement deletes, apart from those of the last job. */
 const UNITS_MAX = 50_000;
-/** A rescan that takes longer is limited to 5 % of the time. */
-export const RESCAN_MS_MAX = 250;
 
 export async function prune(
   session: Session,

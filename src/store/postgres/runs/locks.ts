@@ -15,9 +15,6 @@ import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
 import type { Barriers } from "../database/queries.gen.ts";
 
-/** A sweep of all locks that takes longer is limited to 5 % of the time. */
-export const LOCK_SWEEP_MS_MAX = 20;
-
 /** Locks the lease, so that the run cannot end between the check and the insert. */
 export async function acquireLocks(
   session: Session,

@@ -7,8 +7,6 @@ import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";
 
-export { rescue } from "./rescue.ts";
-
 /** Workers in one answer. */
 const WORKERS_MAX = 1_000;
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock, systemDice } from "../../../lib/system.ts";
 import { Statements } from "../database/statements.ts";
-import { migrations } from "../database/queries.gen.ts";
+import { migrations } from "../database/migrations.gen.ts";
 import { Outbox } from "../events/outbox.ts";
 import { Writer } from "./writer.ts";
 

@@ -18,7 +18,7 @@ import { requireSqlite } from "../database/connection.ts";
 import { storeError } from "../database/errors.ts";
 import { readMoveRecord, unblockWrites } from "./write-block.ts";
 import { makeSqliteStore } from "../create.ts";
-import { migrations } from "../database/queries.gen.ts";
+import { migrations } from "../database/migrations.gen.ts";
 import { DatabaseSync } from "../database/node-sqlite.ts";
 
 /** The maximum of rows, and of characters in their lines, per transaction of the target. */

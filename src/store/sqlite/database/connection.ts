@@ -6,16 +6,11 @@ import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { wait, type Clock } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
-import { pendingMigrations, requireProtocol, type Migration } from "../../shared/migrations.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { refuseMoved } from "../copy/write-block.ts";
-import { migrations } from "./queries.gen.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 
 /** The first release without a bug that damages a WAL file shared by two connections. */
 const SQLITE_OLDEST = [3, 51, 3] as const;
-const USER_TABLES =
-  "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'";
 /**
  * How long a statement may hold up the loop for a lock; longer waits are the writer's, in the open.
  */
@@ -24,32 +19,27 @@ const BUSY_TIMEOUT_MS = 5;
 const OPEN_WAIT_MS = 20;
 const OPEN_ROUNDS_MAX = 3_000;
 
-export interface ConnectionOptions {
-  readonly path: string;
-  /** Allows Millrace's tables beside those of the application. */
-  readonly shared: boolean;
-}
-
-/** Opens the database, creating the file if need be, and brings its schema up to date. */
-export async function openDatabase(
-  options: ConnectionOptions,
+/** Opens the database, creating the file if need be. `prepare` updates the schema then. */
+export async function connect(
+  path: string,
   clock: Clock,
+  prepare: (database: DatabaseSync) => Promise<void>,
 ): Promise<DatabaseSync> {
   requireSqlite(process.versions["sqlite"] ?? "0.0.0");
-  const isFile = options.path !== ":memory:";
-  if (isFile) checkPath(options.path);
+  const isFile = path !== ":memory:";
+  if (isFile) checkPath(path);
   try {
-    const database = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       await configure(database, isFile, clock);
-      await migrate(database, options, clock);
+      await prepare(database);
     } catch (error) {
       database.close();
       throw error;
     }
     return database;
   } catch (error) {
-    throw storeError(error, options.path);
+    throw storeError(error, path);
   }
 }
 
@@ -142,75 +132,8 @@ async function configure(database: DatabaseSync, isFile: boolean, clock: Clock):
   }
 }
 
-async function migrate(
-  database: DatabaseSync,
-  options: ConnectionOptions,
-  clock: Clock,
-): Promise<void> {
-  const current = await untilFree(clock, () => schemaVersion(database, options));
-  if (current > 0) {
-    refuseMoved(database);
-    requireProtocol(leastProtocol(database));
-  }
-  if (pendingMigrations(migrations, current).length === 0) return;
-  await untilFree(clock, () => database.exec("BEGIN IMMEDIATE"));
-  try {
-    // Under the lock: another process may have migrated in between.
-    for (const { version, sql } of pendingMigrations(
-      migrations,
-      schemaVersion(database, options),
-    )) {
-      database.exec(sql);
-      database.exec(noteVersion(version));
-    }
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
-}
-
-/** The migrations as scripts that an operator can run, one after the other, to the same effect. */
-export function migrationScripts(): readonly Migration[] {
-  return migrations.map(({ version, name, sql }) => {
-    const parts = ["BEGIN IMMEDIATE;", sql.trimEnd(), `${noteVersion(version)};`, "COMMIT;"];
-    return { version, name, sql: `${parts.join("\n")}\n` };
-  });
-}
-
-function noteVersion(version: number): string {
-  return `INSERT OR REPLACE INTO millrace_meta (name, value) VALUES ('schema', '${version}')`;
-}
-
-/** The schema version of the file; 0 if it has no tables of Millrace. */
-function schemaVersion(database: DatabaseSync, options: ConnectionOptions): number {
-  const tables = database
-    .prepare(USER_TABLES)
-    .all()
-    .map((row) => String(row["name"]));
-  if (!tables.includes("millrace_meta")) {
-    if (tables.length > 0 && !options.shared) {
-      throw new MillraceError(
-        "STORE_FOREIGN",
-        `${options.path} is a database of another application (it has a table ${tables[0]})`,
-        { details: { path: options.path, tables: tables.slice(0, 10) } },
-      );
-    }
-    return 0;
-  }
-  const row = database.prepare("SELECT value FROM millrace_meta WHERE name = 'schema'").get();
-  const version = Number(row?.["value"] ?? 0);
-  if (Number.isSafeInteger(version)) return version;
-  throw new MillraceError("STORE_CORRUPT", `${options.path} has no readable schema version`);
-}
-
-function leastProtocol(database: DatabaseSync): number {
-  const text = "SELECT value FROM millrace_meta WHERE name = 'min_protocol'";
-  return Number(database.prepare(text).get()?.["value"] ?? 0);
-}
-
 /** Waits for a lock that another process holds, without holding up the event loop. */
-async function untilFree<Answer>(clock: Clock, work: () => Answer): Promise<Answer> {
+export async function untilFree<Answer>(clock: Clock, work: () => Answer): Promise<Answer> {
   for (let round = 0; ; round += 1) {
     try {
       return work();

@@ -2,13 +2,7 @@
 import { idBytes, idFromBytes, idUuid } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
-import type {
-  Claim,
-  ClaimedJob,
-  ClaimRequest,
-  CrashFacts,
-  JobKey,
-} from "../../types/jobs-and-runs.ts";
+import type { Claim, ClaimedJob, ClaimRequest, JobKey } from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
 import type { ClaimCursor } from "../../shared/claim-cursor.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
@@ -23,7 +17,7 @@ import {
   type ReadyJob,
 } from "./claim-candidates.ts";
 import { findLone } from "./lone-candidates.ts";
-import { listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
+import { listsOf, openRuns, withFacts } from "./lease.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -267,12 +261,4 @@ function claimedJob(
     onOrphan,
     retryOwner,
   };
-}
-
-/** The facts that decide about a crashed or ended run. */
-export function factsOf({ names }: Session, job: HeldJob): CrashFacts {
-  const { tries, crashes, max_attempts: maxAttempts } = job;
-  const id = idFromBytes(job.id);
-  const type = names.text(job.type);
-  return { id, type, tries, crashes, maxAttempts, ...policyOfFlags(job.flags) };
 }

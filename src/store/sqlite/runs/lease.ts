@@ -1,5 +1,7 @@
 /** The runs of a lease: which it names, which have started, which are open. */
-import type { JobKey } from "../../types/jobs-and-runs.ts";
+import { idFromBytes } from "../../../core/ids.ts";
+import { policyOfFlags } from "../../shared/codes.ts";
+import type { CrashFacts, JobKey } from "../../types/jobs-and-runs.ts";
 import { findCancelRequests } from "./cancel-requests.ts";
 import type { LeaseRow, WaitingRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
@@ -70,6 +72,14 @@ export function withFacts({ sql }: Session, runs: readonly HeldRun[]): HeldJob[]
     const job = facts.get(run.key);
     return job === undefined ? [] : [{ ...job, ...run }];
   });
+}
+
+/** The facts that decide about a crashed or ended run. */
+export function factsOf({ names }: Session, job: HeldJob): CrashFacts {
+  const { tries, crashes, max_attempts: maxAttempts } = job;
+  const id = idFromBytes(job.id);
+  const type = names.text(job.type);
+  return { id, type, tries, crashes, maxAttempts, ...policyOfFlags(job.flags) };
 }
 
 /** Splits runs into those with a cancel request, and the others. */

@@ -1,8 +1,7 @@
 /** overdue: runs of a worker that exceed their time limit. */
 import { idBytes } from "../../../core/ids.ts";
 import type { OverdueRun, WorkerId } from "../../types/jobs-and-runs.ts";
-import { factsOf } from "./claim.ts";
-import { openRuns, withFacts } from "./lease.ts";
+import { factsOf, openRuns, withFacts } from "./lease.ts";
 import type { Session } from "../database/session.ts";
 
 export function overdue(session: Session, worker: WorkerId, slackMs: number): OverdueRun[] {

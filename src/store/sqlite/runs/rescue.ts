@@ -7,8 +7,7 @@ import type { CrashFacts, JobKey, RescueAnswer, RescueRequest } from "../../type
 import type { LeaseRow, QueryRows } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { countLoneDeath } from "../queue/crash-streaks.ts";
-import { factsOf } from "./claim.ts";
-import { keepRuns, openRuns, withFacts, type HeldRun } from "./lease.ts";
+import { factsOf, keepRuns, openRuns, withFacts, type HeldRun } from "./lease.ts";
 import { dropMissing, splitMissing } from "./missing-jobs.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./settle.ts";
