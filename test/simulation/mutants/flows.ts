@@ -95,8 +95,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a unit runs again although it has completed",
     file: "src/runtime/run/units.ts",
-    now: "(unit) => runNotes.checkpoints.completed(phase, unit) === undefined,",
-    planted: "(unit) => runNotes.checkpoints.completed(phase, unit)?.result !== null,",
+    now: "runNotes.checkpoints.completed(phase, unit) === undefined);",
+    planted: "runNotes.checkpoints.completed(phase, unit)?.result !== null);",
     breaks: "I25",
   },
   {
