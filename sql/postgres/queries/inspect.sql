@@ -95,7 +95,7 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   AND (:category::integer IS NULL OR job.category = :category::integer)
   AND (
       :correlation::text IS NULL
-      OR job.correlation = :correlation::text
+      OR job.correlation IN (:correlation::text, :correlation_uuid::text)
       OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
   )
   AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
@@ -126,7 +126,7 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   AND (:category::integer IS NULL OR job.category = :category::integer)
   AND (
       :correlation::text IS NULL
-      OR job.correlation = :correlation::text
+      OR job.correlation IN (:correlation::text, :correlation_uuid::text)
       OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
   )
   AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
@@ -359,7 +359,7 @@ LIMIT :limit::integer;
 -- timeout: reader
 SELECT key
 FROM millrace.job
-WHERE correlation = :correlation::text
+WHERE correlation IN (:correlation::text, :correlation_uuid::text)
   AND key < :before::bigint
 UNION ALL
 SELECT key

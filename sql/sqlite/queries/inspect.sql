@@ -76,7 +76,7 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   AND (:category IS NULL OR now.category = :category)
   AND (
       :correlation IS NULL
-      OR now.correlation = :correlation
+      OR now.correlation IN (:correlation, :correlation_uuid)
       OR (now.correlation IS NULL AND now.id = :correlation_id)
   )
   AND (:parent IS NULL OR now.parent = :parent)
@@ -106,7 +106,7 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   AND (:category IS NULL OR now.category = :category)
   AND (
       :correlation IS NULL
-      OR now.correlation = :correlation
+      OR now.correlation IN (:correlation, :correlation_uuid)
       OR (now.correlation IS NULL AND now.id = :correlation_id)
   )
   AND (:parent IS NULL OR now.parent = :parent)
@@ -292,7 +292,7 @@ LIMIT :limit;
 -- returns: key integer
 SELECT key
 FROM millrace_job
-WHERE correlation = :correlation
+WHERE correlation IN (:correlation, :correlation_uuid)
   AND key < :before
 UNION ALL
 SELECT key

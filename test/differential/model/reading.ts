@@ -1,5 +1,5 @@
 /** What the model shows, what people do with dead letters, and what retention removes. */
-import { parseId } from "../../../src/core/ids.ts";
+import { idUuid, parseId } from "../../../src/core/ids.ts";
 import { isFinal, type JobId } from "../../../src/core/job.ts";
 import type {
   DeadLetterRecord,
@@ -54,7 +54,9 @@ export function matching(world: World, filter: ListFilter): ModelJob[] {
 /** The first job of a chain is found by its own id. */
 function isCorrelated(wanted: string | undefined, { id, correlationId }: NewJob): boolean {
   if (wanted === undefined) return true;
-  return correlationId === null ? parseId(wanted) === id : wanted === correlationId;
+  const first = parseId(wanted);
+  if (correlationId === null) return first === id;
+  return wanted === correlationId || (first !== null && idUuid(first) === correlationId);
 }
 
 function isAsked(wanted: string | undefined, found: string | null): boolean {

@@ -263,8 +263,8 @@ export interface QueryParameters {
   job_by_id: readonly ["id"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
-  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "groups"];
@@ -274,7 +274,7 @@ export interface QueryParameters {
   keys_of_type: readonly ["type", "before", "limit"];
   keys_of_tenant: readonly ["tenant", "before", "limit"];
   keys_of_category: readonly ["category", "before", "limit"];
-  keys_of_correlation: readonly ["correlation", "before", "correlation_id", "limit"];
+  keys_of_correlation: readonly ["correlation", "correlation_uuid", "before", "correlation_id", "limit"];
   keys_of_parent: readonly ["parent", "before", "limit"];
   keys_of_tag: readonly ["name", "value", "before", "limit"];
   keys_of_states: readonly ["states", "before", "limit"];
@@ -743,13 +743,13 @@ export const queries: {
     timeout: "answer",
   },
   match_jobs: {
-    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key,\n           coalesce(lease.started_at, (\n               SELECT start.at\n               FROM millrace.run_start AS start\n               WHERE start.lease = lease.number AND start.key = run.key\n           )) AS start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND ($9::bigint IS NULL OR job.created_at >= $9::bigint)\n  AND ($10::bigint IS NULL OR job.created_at < $10::bigint)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($11::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $12::integer",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags","limit"],
+    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key,\n           coalesce(lease.started_at, (\n               SELECT start.at\n               FROM millrace.run_start AS start\n               WHERE start.lease = lease.number AND start.key = run.key\n           )) AS start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation IN ($6::text, $7::text)\n      OR (job.correlation IS NULL AND job.id = $8::uuid)\n  )\n  AND ($9::uuid IS NULL OR job.parent = $9::uuid)\n  AND ($10::bigint IS NULL OR job.created_at >= $10::bigint)\n  AND ($11::bigint IS NULL OR job.created_at < $11::bigint)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($12::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $13::integer",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags","limit"],
     timeout: "reader",
   },
   count_matching: {
-    text: "SELECT count(*) AS count\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_now AS job ON job.key = candidate.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND (\n      $9::bigint IS NULL\n      OR job.created_at >= millrace.at_ms($9::bigint)\n  )\n  AND (\n      $10::bigint IS NULL\n      OR job.created_at < millrace.at_ms($10::bigint)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($11::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags"],
+    text: "SELECT count(*) AS count\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_now AS job ON job.key = candidate.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation IN ($6::text, $7::text)\n      OR (job.correlation IS NULL AND job.id = $8::uuid)\n  )\n  AND ($9::uuid IS NULL OR job.parent = $9::uuid)\n  AND (\n      $10::bigint IS NULL\n      OR job.created_at >= millrace.at_ms($10::bigint)\n  )\n  AND (\n      $11::bigint IS NULL\n      OR job.created_at < millrace.at_ms($11::bigint)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($12::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
     timeout: "reader",
   },
   count_places: {
@@ -798,8 +798,8 @@ export const queries: {
     timeout: "reader",
   },
   keys_of_correlation: {
-    text: "SELECT key\nFROM millrace.job\nWHERE correlation = $1::text\n  AND key < $2::bigint\nUNION ALL\nSELECT key\nFROM millrace.job\nWHERE id = $3::uuid\n  AND correlation IS NULL\n  AND key < $2::bigint\nORDER BY key DESC\nLIMIT $4::integer",
-    parameters: ["correlation","before","correlation_id","limit"],
+    text: "SELECT key\nFROM millrace.job\nWHERE correlation IN ($1::text, $2::text)\n  AND key < $3::bigint\nUNION ALL\nSELECT key\nFROM millrace.job\nWHERE id = $4::uuid\n  AND correlation IS NULL\n  AND key < $3::bigint\nORDER BY key DESC\nLIMIT $5::integer",
+    parameters: ["correlation","correlation_uuid","before","correlation_id","limit"],
     timeout: "reader",
   },
   keys_of_parent: {

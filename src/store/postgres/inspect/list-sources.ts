@@ -92,13 +92,15 @@ function sourcesOf(
   filter: ListFilter,
   conditions: Conditions<string>,
 ): Source[] {
-  const { states, type, tenant, category, correlation, correlation_id, parent } = conditions;
+  const { states, type, tenant, category, parent } = conditions;
+  const { correlation, correlation_id, correlation_uuid } = conditions;
   const sources: Source[] = [];
   const add = (rows: (page: { before: JobKey; limit: number }) => Promise<KeyRow[]>): void => {
     sources.push(async (before, limit) => (await rows({ before, limit })).map(({ key }) => key));
   };
   if (correlation !== null) {
-    add((page) => read.all("keys_of_correlation", { correlation, correlation_id, ...page }));
+    const texts = { correlation, correlation_id, correlation_uuid };
+    add((page) => read.all("keys_of_correlation", { ...texts, ...page }));
   }
   if (parent !== null) add((page) => read.all("keys_of_parent", { parent, ...page }));
   if (states !== null) add((page) => read.all("keys_of_states", { states, ...page }));

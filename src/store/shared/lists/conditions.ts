@@ -1,5 +1,5 @@
 /** The filter of `list` and `count` as parameters of statements. */
-import { parseId } from "../../../core/ids.ts";
+import { idUuid, parseId } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
@@ -13,6 +13,7 @@ export interface Conditions<Id> {
   readonly category: number | null;
   readonly correlation: string | null;
   readonly correlation_id: Id | null;
+  readonly correlation_uuid: string | null;
   readonly parent: Id | null;
   readonly tags: string;
   readonly created_from: number | null;
@@ -45,7 +46,8 @@ export function conditionsOf<Id>(
   const category = filter.category === undefined ? null : nameOf("category", filter.category);
   if (type === undefined || tenant === undefined || category === undefined) return null;
   const states = filter.states?.map((state) => stateCodec.code[state]);
-  // A correlation may be a job id: the first job of a chain is correlated by its own id.
+  // A correlation may be a job id, in any of its forms: the first job of a chain is correlated by
+  // its own id, and the others store this id as a UUID.
   const first = filter.correlationId === undefined ? null : parseId(filter.correlationId);
   return {
     states: states === undefined ? null : listOf(states),
@@ -54,6 +56,7 @@ export function conditionsOf<Id>(
     category,
     correlation: filter.correlationId ?? null,
     correlation_id: first === null ? null : idOf(first),
+    correlation_uuid: first === null ? null : idUuid(first),
     parent: filter.parentId === undefined ? null : idOf(filter.parentId),
     tags: JSON.stringify(filter.tags ?? {}),
     created_from: filter.createdFrom ?? null,

@@ -251,8 +251,8 @@ export interface QueryParameters {
   job_by_key: readonly ["key"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
-  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "created_from", "created_before", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "groups"];
@@ -262,7 +262,7 @@ export interface QueryParameters {
   keys_of_type: readonly ["type", "before", "limit"];
   keys_of_tenant: readonly ["tenant", "before", "limit"];
   keys_of_category: readonly ["category", "before", "limit"];
-  keys_of_correlation: readonly ["correlation", "before", "correlation_id", "limit"];
+  keys_of_correlation: readonly ["correlation", "correlation_uuid", "before", "correlation_id", "limit"];
   keys_of_parent: readonly ["parent", "before", "limit"];
   keys_of_tag: readonly ["name", "value", "before", "limit"];
   keys_of_states: readonly ["states", "before", "limit"];
@@ -719,12 +719,12 @@ export const queries: {
     parameters: ["ids"],
   },
   match_jobs: {
-    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND (?9 IS NULL OR now.created_at >= ?9)\n  AND (?10 IS NULL OR now.created_at < ?10)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?11) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?12",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags","limit"],
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation IN (?6, ?7)\n      OR (now.correlation IS NULL AND now.id = ?8)\n  )\n  AND (?9 IS NULL OR now.parent = ?9)\n  AND (?10 IS NULL OR now.created_at >= ?10)\n  AND (?11 IS NULL OR now.created_at < ?11)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?12) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?13",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags","limit"],
   },
   count_matching: {
-    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND (?9 IS NULL OR now.created_at >= ?9)\n  AND (?10 IS NULL OR now.created_at < ?10)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?11) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","created_from","created_before","tags"],
+    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation IN (?6, ?7)\n      OR (now.correlation IS NULL AND now.id = ?8)\n  )\n  AND (?9 IS NULL OR now.parent = ?9)\n  AND (?10 IS NULL OR now.created_at >= ?10)\n  AND (?11 IS NULL OR now.created_at < ?11)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?12) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
   },
   count_waiting: {
     text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
@@ -763,8 +763,8 @@ export const queries: {
     parameters: ["category","before","limit"],
   },
   keys_of_correlation: {
-    text: "SELECT key\nFROM millrace_job\nWHERE correlation = ?1\n  AND key < ?2\nUNION ALL\nSELECT key\nFROM millrace_job\nWHERE id = ?3\n  AND correlation IS NULL\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?4",
-    parameters: ["correlation","before","correlation_id","limit"],
+    text: "SELECT key\nFROM millrace_job\nWHERE correlation IN (?1, ?2)\n  AND key < ?3\nUNION ALL\nSELECT key\nFROM millrace_job\nWHERE id = ?4\n  AND correlation IS NULL\n  AND key < ?3\nORDER BY key DESC\nLIMIT ?5",
+    parameters: ["correlation","correlation_uuid","before","correlation_id","limit"],
   },
   keys_of_parent: {
     text: "SELECT key\nFROM millrace_job\nWHERE parent = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",

@@ -74,13 +74,15 @@ function sourcesOf(
   filter: ListFilter,
   conditions: Conditions<Uint8Array>,
 ): Source[] {
-  const { states, type, tenant, category, correlation, correlation_id, parent } = conditions;
+  const { states, type, tenant, category, parent } = conditions;
+  const { correlation, correlation_id, correlation_uuid } = conditions;
   const sources: Source[] = [];
   const add = (read: (page: { before: JobKey; limit: number }) => KeyRow[]): void => {
     sources.push((before, limit) => read({ before, limit }).map(({ key }) => key));
   };
   if (correlation !== null) {
-    add((page) => sql.all("keys_of_correlation", { correlation, correlation_id, ...page }));
+    const texts = { correlation, correlation_id, correlation_uuid };
+    add((page) => sql.all("keys_of_correlation", { ...texts, ...page }));
   }
   if (parent !== null) add((page) => sql.all("keys_of_parent", { parent, ...page }));
   if (states !== null) add((page) => sql.all("keys_of_states", { states, ...page }));
