@@ -57,6 +57,19 @@ describe("a process of workers", () => {
     expect(wakeUps).toBe(1);
   });
 
+  test("stays reserved for the lone run of one worker when that of another ends", async () => {
+    const process = processOf(1, 1);
+    const [first, second] = [{}, {}];
+    await process.empty(first);
+    await process.empty(second);
+
+    process.reopen(first);
+    process.reopen(first);
+    expect(process.isReserved).toBe(true);
+    process.reopen(second);
+    expect(process.isReserved).toBe(false);
+  });
+
   test("is empty only when every worker is idle", async () => {
     const process = processOf(4);
     const busy = { isIdle: false };
@@ -71,14 +84,14 @@ describe("a process of workers", () => {
       wake: () => {},
     });
     let isEmpty = false;
-    const emptied = process.empty().then(() => (isEmpty = true));
+    const emptied = process.empty(process).then(() => (isEmpty = true));
     await Promise.resolve();
     expect([process.isReserved, isEmpty]).toEqual([true, false]);
     busy.isIdle = true;
     ended.resolve();
     await emptied;
     expect(process.isIdle).toBe(true);
-    process.reopen();
+    process.reopen(process);
     expect(process.isReserved).toBe(false);
   });
 

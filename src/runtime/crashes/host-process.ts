@@ -56,7 +56,8 @@ export class HostProcess {
   #once = 0;
   #often = 0;
   readonly #running = new Set<ClaimedJob>();
-  #isReserved = false;
+  /** The lone runs, one of each worker at most, for which the process is empty or empties. */
+  readonly #reservedFor = new Set<object>();
 
   constructor(id: ProcessId, { pid, isAlive }: ProcessTable = PROCESS_TABLE) {
     this.id = id;
@@ -76,27 +77,28 @@ export class HostProcess {
 
   /** A job is to run alone: no worker of the process claims or starts another. */
   get isReserved(): boolean {
-    return this.#isReserved;
+    return this.#reservedFor.size > 0;
   }
 
   get isIdle(): boolean {
     return [...this.#members].every(({ isIdle }) => isIdle);
   }
 
-  /** Reserves the process for a job that runs alone. Resolves when the process is empty. */
-  async empty(): Promise<void> {
-    this.#isReserved = true;
+  /**
+   * Reserves the process for a job that runs alone. Resolves when the process is empty. The next
+   * lone run of another worker may reserve the process before this one reopens it.
+   */
+  async empty(holder: object): Promise<void> {
+    this.#reservedFor.add(holder);
     // A run that ends may leave a settlement, and a claim that was under way may start runs.
-    while (this.#isReserved && !this.isIdle) {
+    while (this.#reservedFor.has(holder) && !this.isIdle) {
       await Promise.all([...this.#members].map((member) => member.empty()));
     }
   }
 
-  /** Ends the reservation. */
-  reopen(): void {
-    if (!this.#isReserved) return;
-    this.#isReserved = false;
-    this.#wake();
+  /** Ends the reservation of this holder. */
+  reopen(holder: object): void {
+    if (this.#reservedFor.delete(holder) && !this.isReserved) this.#wake();
   }
 
   /** Claims overlap, also those of several lanes and workers: each gets what the others left. */

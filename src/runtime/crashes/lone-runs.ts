@@ -106,7 +106,7 @@ export class LoneRuns {
 
   /** The worker has stopped, perhaps without a handler that ignores its signal. */
   end(): void {
-    if (this.#claim !== null) this.#parts.process.reopen();
+    if (this.#claim !== null) this.#parts.process.reopen(this);
   }
 
   async #next(): Promise<void> {
@@ -139,7 +139,7 @@ export class LoneRuns {
     }
     logger.info("the process is emptied for a job that runs alone", fieldsOf(claim));
     try {
-      const emptied = Promise.race([process.empty(), this.#cancelled.promise]);
+      const emptied = Promise.race([process.empty(this), this.#cancelled.promise]);
       await within(clock, EMPTY_MS_MAX, emptied);
       if (!process.isIdle || !this.#mayStart()) {
         await this.#giveBack(claim);
@@ -156,7 +156,7 @@ export class LoneRuns {
       if (isProbe && hasSucceeded) await store.endCrashStreak(job.type);
       return true;
     } finally {
-      process.reopen();
+      process.reopen(this);
     }
   }
 

@@ -21,7 +21,7 @@ export const crowdMutants: readonly Mutant[] = [
     name: "jobs start beside a job that runs alone",
     file: "src/runtime/crashes/lone-runs.ts",
     now: "const hasSucceeded = await this.#parts.run(claim);",
-    planted: "process.reopen();\n      const hasSucceeded = await this.#parts.run(claim);",
+    planted: "process.reopen(this);\n      const hasSucceeded = await this.#parts.run(claim);",
     breaks: "I7",
   },
   {
