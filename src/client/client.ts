@@ -50,7 +50,7 @@ import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
 import { idOf, notFound, pauseView, refId, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
-/** The rows of each place that `resume` and `pauses` read to count the jobs behind a pause. */
+/** The rows of each place that `resume` and `pauses` read to count jobs, for all pauses together. */
 const QUEUED_MAX = 100_000;
 
 export interface ClientParts {
@@ -168,20 +168,23 @@ export class Client implements Omit<Millrace, "work"> {
 
   async resume(target: PauseTarget): Promise<Resumed> {
     const gate = gateOf("resume", target);
-    const count = await this.#countBehind(gate);
-    return { wasPaused: await this.parts.store.resume(gate), ...count };
+    // Beside the resume, which neither waits for the count nor fails with it.
+    const uncounted = { queued: 0, atLeast: true };
+    const counting = this.#countBehind(gate, QUEUED_MAX).catch(() => uncounted);
+    const wasPaused = await this.parts.store.resume(gate);
+    return { wasPaused, ...(await counting) };
   }
 
   async pauses(): Promise<readonly Pause[]> {
     const pauses: Pause[] = [];
-    for (const gate of await this.parts.store.gates()) {
-      pauses.push(pauseView(gate, await this.#countBehind(gate)));
-    }
+    const gates = await this.parts.store.gates();
+    const rows = Math.ceil(QUEUED_MAX / gates.length);
+    for (const gate of gates) pauses.push(pauseView(gate, await this.#countBehind(gate, rows)));
     return pauses;
   }
 
-  async #countBehind(gate: GateName): Promise<QueuedCount> {
-    const { jobs, isExact } = await this.parts.store.countBehind(gate, QUEUED_MAX);
+  async #countBehind(gate: GateName, rows: number): Promise<QueuedCount> {
+    const { jobs, isExact } = await this.parts.store.countBehind(gate, rows);
     return { queued: jobs, atLeast: !isExact };
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import type { GateName } from "../../../src/store/types/records.ts";
 import { retention } from "../../support/factories.ts";
 import { take } from "../../support/steps.ts";
 import { latch, openTest, unchecked, untilAborted, type RuntimeTest } from "../support.ts";
@@ -12,6 +13,38 @@ const say = (text: string, { attempt }: { readonly attempt: number }): string =>
 };
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run(say);
 const listening = defineJob({ type: "listening" }).run((_, ctx) => untilAborted(ctx.signal));
+
+describe("resume", () => {
+  test("opens the gate also when the jobs behind it cannot be counted", async () => {
+    await using kit = await openTest();
+    await kit.mill.pause({ type: "echo" }, "stocktaking");
+    kit.failOnce("countBehind");
+
+    const answer = await kit.mill.resume({ type: "echo" });
+
+    expect(answer).toEqual({ wasPaused: true, queued: 0, atLeast: true });
+    expect(await kit.mill.pauses()).toEqual([]);
+  });
+});
+
+describe("pauses", () => {
+  test("read a number of rows that does not grow with the number of pauses", async () => {
+    await using kit = await openTest();
+    const limits: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      await kit.mill.pause({ tenant: `customer-${turn}` }, "stocktaking");
+    }
+    const original = kit.store.countBehind.bind(kit.store);
+    Reflect.set(kit.store, "countBehind", (gate: GateName, rows: number) => {
+      limits.push(rows);
+      return original(gate, rows);
+    });
+
+    await kit.mill.pauses();
+
+    expect(limits).toEqual([25_000, 25_000, 25_000, 25_000]);
+  });
+});
 
 describe("jobs.retry", () => {
   test("of a waiting job runs it now, and it is the same job", async () => {
