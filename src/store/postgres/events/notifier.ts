@@ -92,7 +92,12 @@ export class Notifier {
   /** A notification for a statement to send; null when `wake` is to be used instead. */
   forStatement(wakeUp: WakeUp): StatementNotification | null {
     const parameters = this.#notifySender.forStatement(wakeUp);
-    return parameters === null ? null : { parameters, committed: () => this.#publish(wakeUp) };
+    if (parameters === null) return null;
+    const committed = (): void => {
+      this.#notifySender.committed();
+      this.#publish(wakeUp);
+    };
+    return { parameters, committed };
   }
 
   /** No listener is called after this. */

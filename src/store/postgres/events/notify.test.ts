@@ -44,15 +44,19 @@ describe("a wake-up for events", () => {
     expect(sent).toEqual([{ message: "final", at: 0 }]);
   });
 
-  test("is not sent when a statement sends another wake-up", async () => {
+  test.each([
+    ["commits", []],
+    ["fails", [{ message: "events", at: 10 }]],
+  ])("waits for a statement with another wake-up, which %s", async (end, expected) => {
     const { clock, sent, sender } = openSender();
 
     sender.notify("events");
     const parameters = sender.forStatement("final");
+    if (end === "commits") sender.committed();
     await clock.advance(100);
 
     expect(parsePayload(parameters?.payload ?? "").message).toBe("final");
-    expect(sent).toEqual([]);
+    expect(sent.slice(0, 1)).toEqual(expected);
   });
 
   test("is sent for events that come after that wake-up", async () => {

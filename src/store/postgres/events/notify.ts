@@ -61,8 +61,12 @@ export class NotifySender {
    */
   forStatement(wakeUp: WakeUp): NotificationParameters | null {
     if (!this.#throttle.takeTurn(wakeUp)) return null;
-    this.#dropWaiting();
     return { channel: this.#channel, payload: payloadOf(this.#sender, wakeUp) };
+  }
+
+  /** The statement has sent its notification, which includes the wake-up for events. */
+  committed(): void {
+    this.#dropWaiting();
   }
 
   /** Sends a message that only the own listener reads. False: the server is read-only. */
