@@ -93,6 +93,11 @@ export function extentOf(sizes: TableSizes, { rows, keys }: ExamineBounds): Exte
   return { examined: rows, lastKey, cutShort };
 }
 
+/** The extent where the sizes of the tables are not known. */
+export function unknownExtent({ rows, keys }: ExamineBounds): Extent {
+  return { examined: rows, lastKey: keys, cutShort: [] };
+}
+
 function isExamined(table: string): table is ExaminedTable {
   return Object.hasOwn(CHECKS, table);
 }

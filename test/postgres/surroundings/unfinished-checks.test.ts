@@ -59,6 +59,17 @@ test("the comparison of queued jobs with workers is named, and the other checks 
   expect(checks.filter(({ fix }) => fix !== null)).toHaveLength(1);
 });
 
+test("sizes that cannot be read are named, and the other checks stay", async () => {
+  await using patient = await openPatient("unsized");
+  const text = inSchema(queries.examined_tables.text, "unsized");
+
+  patient.strike((sent) => (sent.text === text ? { text: CANCELLED } : sent));
+  const { unfinished, version } = await patient.store.examine();
+
+  expect(unfinished.map(({ check }) => check)).toEqual(["sizes of tables"]);
+  expect(version).not.toBe("unknown");
+});
+
 test.each([
   ["the server is silent", new Error("Query read timeout"), true],
   ["the server cancels", Object.assign(new Error("canceled"), { code: "57014" }), true],

@@ -110,6 +110,7 @@ export function isAnswerTimeout(error: unknown): boolean {
 
 /** True when a statement was ended by a limit of time: of the client, the server or a lock. */
 export function isTimeout(error: unknown): boolean {
+  if (error instanceof NotRolledBack) return isTimeout(error.cause);
   return isAnswerTimeout(error) || [CANCELLED, LOCK_NOT_AVAILABLE].includes(sqlState(error) ?? "");
 }
 

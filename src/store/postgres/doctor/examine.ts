@@ -5,6 +5,7 @@
 import {
   EXAMINE_BOUNDS,
   extentOf,
+  unknownExtent,
   WHOLE,
   type CutShort,
   type ExamineBounds,
@@ -83,7 +84,11 @@ export async function examine(
   );
   const settings = await checks.run("settings", undefined, () => read.get("server_settings", {}));
   const drift = await checks.run("schema", [], () => schemaDrift(session));
-  const extent = all.isDeep ? WHOLE : await extentIn(session, all.bounds);
+  const extent = all.isDeep
+    ? WHOLE
+    : await checks.run("sizes of tables", unknownExtent(all.bounds), () =>
+        extentIn(session, all.bounds),
+      );
   const misplaced = await misplacedJobs(session, extent, checks);
   const broken = await brokenInvariants(session, {
     extent,
