@@ -2,10 +2,12 @@
  * Makes the embedded store. Unlike the public `sqliteStore`, the result has all verbs, and clock
  * and dice can be replaced.
  */
+import { resolve } from "node:path";
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { shown } from "../../core/text.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
+import type { ThreadEntry } from "../types/jobs-and-runs.ts";
 import { SqliteJobStore } from "./store.ts";
 import { THREAD_MODULE } from "./thread-store.ts";
 
@@ -43,8 +45,13 @@ export function makeSqliteStore(options: SqliteOptions, ports: SqlitePorts = {})
     // A replaced clock decides alone when something happens.
     watchesLog: canBeShared(options, ports),
     // Another thread can use neither a database in memory nor a replaced clock.
-    thread: canBeShared(options, ports) ? { module: THREAD_MODULE, options } : null,
+    thread: canBeShared(options, ports) ? threadEntry(options) : null,
   });
+}
+
+/** The thread opens the file later, perhaps after a change of the working directory. */
+function threadEntry({ path }: SqliteOptions): ThreadEntry {
+  return { module: THREAD_MODULE, options: { path: resolve(path) } };
 }
 
 function canBeShared({ path }: SqliteOptions, { clock }: SqlitePorts): boolean {
