@@ -105,7 +105,9 @@ async function act(parts: CopyParts, options: CopyOptions, terminal: Terminal): 
   if (options.dryRun === true) return rehearse(parts, isJson, terminal);
   if (options.abandon === true) {
     await abandonCopy(parts);
-    const words = `${source.place} accepts writes again, and ${target.place} is empty.\n`;
+    const words =
+      `${source.place} accepts writes again, and ${target.place} is empty.\n` +
+      "Start the workers again: those that met the write block have stopped.\n";
     terminal.out(isJson ? json({ from: source.place, to: target.place, abandoned: true }) : words);
     return EXIT.success;
   }
