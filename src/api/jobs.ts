@@ -398,12 +398,15 @@ export interface JobFilter {
   type?: string;
   tenant?: string;
   category?: string;
-  /** The text that `correlationId` of a view shows. */
+  /** The text that `correlationId` of a view shows, or the id of the first job of the chain. */
   correlationId?: string;
   parentId?: string;
   /** The job must have all of these tags. */
   tags?: Readonly<Record<string, string>>;
-  /** Created at this time or later. */
+  /**
+   * Created at this time or later. Where the clock of the store was set back by more than an hour,
+   * jobs may be missing from a range of time.
+   */
   createdAfter?: Instant;
   /** Created before this time. */
   createdBefore?: Instant;

@@ -95,7 +95,7 @@ export function listSuite(open: OpenStore): void {
       }
     });
 
-    test("filters by each state and by several (C-03)", async () => {
+    test("filters by each state and by several (003-34, C-03)", async () => {
       await using db = await open();
       const { store } = db;
       const ids = await addInEveryState(store);
@@ -189,10 +189,10 @@ export function listSuite(open: OpenStore): void {
     });
 
     test.each<[string, ListFilter]>([
-      ["type", { type: "sms" }],
+      ["type (003-34)", { type: "sms" }],
       ["tenant (000-12, I16)", { tenant: "acme" }],
-      ["category", { category: "documents" }],
-      ["correlation (004-17, 004-38)", { correlationId: "user-action-123" }],
+      ["category (003-34)", { category: "documents" }],
+      ["correlation (003-34, 004-17, 004-38)", { correlationId: "user-action-123" }],
       ["one tag (000-13)", { tags: { edition: "main" } }],
       ["two tags (000-13)", { tags: { edition: "main", region: "nord" } }],
     ])("filters by %s", async (_, filter) => {
@@ -216,7 +216,7 @@ export function listSuite(open: OpenStore): void {
       expect(await store.count(filter, 10)).toBe(1);
     });
 
-    test("filters by the time of creation: from the first moment, before the last", async () => {
+    test("filters by the time of creation (003-34): from the first moment, before the last", async () => {
       await using db = await open();
       const { store, clock } = db;
       const ids: JobId[] = [];
