@@ -50,7 +50,7 @@ import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
 import { idOf, notFound, pauseView, refId, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
-/** The rows of each place that `resume` and `pauses` read to count jobs, for all pauses together. */
+/** The rows of each place that `resume` and `pauses` read to count jobs, over all pauses. */
 const QUEUED_MAX = 100_000;
 
 export interface ClientParts {

@@ -46,18 +46,19 @@ export async function openTest(options: TestMillOptions = {}): Promise<RuntimeTe
 }
 
 type Verb =
-  | "claim"
-  | "returnPrefetched"
-  | "hold"
-  | "register"
-  | "markStale"
   | "acquireLocks"
-  | "resolveDependencies"
-  | "promote"
   | "checkpoints"
+  | "claim"
+  | "countBehind"
+  | "hold"
+  | "markStale"
+  | "promote"
   | "record"
+  | "register"
   | "renew"
   | "rescue"
+  | "resolveDependencies"
+  | "returnPrefetched"
   | "settle"
   | "silent"
   | "startPrefetched";

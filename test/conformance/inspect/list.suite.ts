@@ -216,7 +216,7 @@ export function listSuite(open: OpenStore): void {
       expect(await store.count(filter, 10)).toBe(1);
     });
 
-    test("filters by the time of creation (003-34): from the first moment, before the last", async () => {
+    test("filters by the time of creation, without the last moment (003-34)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const ids: JobId[] = [];
