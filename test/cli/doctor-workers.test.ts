@@ -62,6 +62,17 @@ describe("millrace doctor finds jobs that no worker takes", () => {
     expect(await house.doctor()).toEqual({ code: 0, findings: [] });
   });
 
+  test("leaves out jobs behind a pause", async () => {
+    await using house = await openHouse();
+    await house.join({});
+    await house.files.enqueue([newJob({ type: "sms" })]);
+    await house.files.pause({ kind: "type", name: "sms" }, { reason: "no credit", by: null });
+
+    const { findings } = await house.doctor();
+
+    expect(findings.map(({ name }) => name)).toEqual(["pauses"]);
+  });
+
   test("names at most ten groups, and counts the others", async () => {
     await using house = await openHouse();
     await house.join({});
