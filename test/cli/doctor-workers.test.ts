@@ -62,6 +62,18 @@ describe("millrace doctor finds jobs that no worker takes", () => {
     expect(await house.doctor()).toEqual({ code: 0, findings: [] });
   });
 
+  test("because all workers are quiet, or none runs", async () => {
+    await using house = await openHouse();
+    await house.files.enqueue([newJob({})]);
+    const none = await house.doctor();
+    for (const { id } of [await house.join({}), await house.join({})]) await house.files.quiet(id);
+
+    const { findings } = await house.doctor();
+
+    expect(none.findings[0]?.found).toMatch(/jobs wait.*, and no worker runs$/);
+    expect(findings[0]?.found).toMatch(/jobs wait.*, and all 2 worker\(s\) are quiet$/);
+  });
+
   test("leaves out jobs behind a pause", async () => {
     await using house = await openHouse();
     await house.join({});

@@ -58,13 +58,13 @@ async function jobChecks(
   const names = ["scheduled", "queued", "running", "failed"] as const;
   const found = names.map((name) => `${countOf(stats, name)} ${name}`).join(", ");
   const waits = oldestQueuedMs === null ? "" : `, the oldest for ${formatDuration(oldestQueuedMs)}`;
-  if (queued > 0 && workers.every((worker) => worker.isSilent || worker.quiet)) {
-    const noWorker = `${found}; jobs wait${waits}, and no worker runs`;
-    return [{ name: "jobs", found: noWorker, fix: "millrace worker --jobs FILE" }];
+  const alive = workers.filter(({ isSilent }) => !isSilent);
+  if (queued > 0 && alive.every(({ quiet }) => quiet)) {
+    const why = alive.length === 0 ? "no worker runs" : `all ${alive.length} worker(s) are quiet`;
+    const idle = `${found}; jobs wait${waits}, and ${why}`;
+    return [{ name: "jobs", found: idle, fix: "millrace worker --jobs FILE" }];
   }
-  const takers = workers.filter(
-    (worker) => !worker.isSilent && !worker.quiet && !isOverdue(worker),
-  );
+  const takers = alive.filter((worker) => !worker.quiet && !isOverdue(worker));
   const untaken = await checks.run(UNTAKEN, [], async () =>
     queued === 0 ? [] : untakenChecks(store, takers, isDeep),
   );
