@@ -48,6 +48,7 @@ export class Settler {
   #sending: Promise<void> | null = null;
   #isClosed = false;
   #underWay = 0;
+  #returned = 0;
 
   constructor(parts: SettlerParts) {
     this.#parts = parts;
@@ -68,6 +69,11 @@ export class Settler {
   /** The store has answered every settlement. */
   get isIdle(): boolean {
     return this.#sending === null;
+  }
+
+  /** The interrupted runs whose jobs the store has returned to the queue so far. */
+  get returned(): number {
+    return this.#returned;
   }
 
   /** Resolves when the store has answered every settlement. */
@@ -99,6 +105,7 @@ export class Settler {
       for (let index = 0; index < batch.length; index += 1) {
         const item = batch[index]!;
         const answer = answers[index]!;
+        if (answer === "settled" && item.settlement.outcome === "interrupted") this.#returned += 1;
         if (typeof answer === "string" && answer !== "refused") this.#parts.onSettled(item);
         if (!isPlain(item, answer)) await this.#onAnswer(item, answer);
       }
