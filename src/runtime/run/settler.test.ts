@@ -4,11 +4,11 @@ import { completed, failedWith, jobId, newJob, retryIn } from "../../../test/sup
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { NewJob, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
-import { Settler, type EndedRun } from "./settler.ts";
+import { Settler, type UnsettledRun } from "./settler.ts";
 
 const lease = { number: 7, secret: "s" };
 const ID = jobId();
-const item = (key: number): EndedRun => ({ lease, id: ID, key, n: 1, settlement: completed() });
+const item = (key: number): UnsettledRun => ({ lease, id: ID, key, n: 1, settlement: completed() });
 
 interface Logged {
   readonly message: string;
@@ -270,7 +270,7 @@ describe("a settler", () => {
     ]);
   });
 
-  test("drops the ends of runs when the installation has moved, and logs no lost lease", async () => {
+  test("drops ends of runs when the installation has moved, and logs no lost lease", async () => {
     const error = new MillraceError("STORE_MOVED", "this installation moved to another place");
     const { settler, logged, ended, batches } = makeSettler(() => Promise.reject(error));
 

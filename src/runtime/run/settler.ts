@@ -34,7 +34,7 @@ const JOB_MISSING =
   "be deleted by hand; millrace doctor --fix removes the rest of the job";
 
 /** The end of a run. The log names the job by its id, which users can look up. */
-export interface EndedRun extends SettleItem {
+export interface UnsettledRun extends SettleItem {
   readonly id: JobId;
 }
 
@@ -51,7 +51,7 @@ interface SettlerParts {
 export class Settler {
   readonly #parts: SettlerParts;
   readonly #closed = Promise.withResolvers<void>();
-  #queue: EndedRun[] = [];
+  #queue: UnsettledRun[] = [];
   #sending: Promise<void> | null = null;
   #isClosed = false;
   #underWay = 0;
@@ -62,7 +62,7 @@ export class Settler {
     this.#parts = parts;
   }
 
-  add(item: EndedRun): void {
+  add(item: UnsettledRun): void {
     // A handler has ended after the stop gave up waiting: its job was returned to the queue.
     if (this.#isClosed) return;
     this.#queue.push(item);
@@ -151,7 +151,7 @@ export class Settler {
     return null;
   }
 
-  async #onAnswer(item: EndedRun, answer: SettleAnswer): Promise<void> {
+  async #onAnswer(item: UnsettledRun, answer: SettleAnswer): Promise<void> {
     const { logger } = this.#parts;
     if (answer === "missing") {
       logger.error(JOB_MISSING, { ...runFields(item), job_key: item.key });
@@ -167,7 +167,7 @@ export class Settler {
   }
 
   /** Settles without result and children, because the store may have refused one of them. */
-  #settleBare(item: EndedRun, why: StoreRefusal): void {
+  #settleBare(item: UnsettledRun, why: StoreRefusal): void {
     const { settlement, note, children } = item;
     const run = { lease: item.lease, id: item.id, key: item.key, n: item.n };
     if (isUnstorable(settlement)) {
@@ -204,6 +204,6 @@ function isUnstorable(settlement: Settlement): boolean {
   return settlement.to === "failed" && settlement.fault === UNSTORABLE;
 }
 
-function runFields({ lease, id, n }: EndedRun): object {
+function runFields({ lease, id, n }: UnsettledRun): object {
   return { job_id: id, run: n, fence: lease.number };
 }
