@@ -105,7 +105,7 @@ export const CATALOGUE = {
   },
   STORE_MISSING: {
     status: 500,
-    hint: "Name another store, or create this one with: millrace migrate",
+    hint: "Name another store, or run millrace migrate to create this one.",
   },
   STORE_SERVER_READ_ONLY: {
     status: 503,
