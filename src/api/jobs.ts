@@ -293,7 +293,7 @@ export interface Explanation {
 export interface JobStats {
   readonly scheduled: number;
   readonly queued: number;
-  /** Queued jobs that a closed gate holds back. */
+  /** Queued jobs that a pause, a concurrency key or a dependency holds back. */
   readonly held: number;
   readonly running: number;
   readonly failed: number;

@@ -4,6 +4,7 @@ import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
 import type { Millrace, OpenOptions } from "../api/client.ts";
 import { changedJobIdOf, jobIdOf } from "./job-id.ts";
+import type { Store } from "../store/store.ts";
 import { EXIT, CommandFailure } from "./terminal/exit-codes.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -16,12 +17,12 @@ export interface Shell {
 
 /** Opens the store, creates it if necessary, and closes it after `work`. */
 export async function withMill<Answer>(
-  url: string,
+  store: string | Store,
   work: (mill: Millrace) => Promise<Answer>,
   options: OpenOptions = {},
 ): Promise<Answer> {
   const { openMillrace } = await import("../open.ts");
-  const mill = await openMillrace(url, options);
+  const mill = await openMillrace(store, options);
   try {
     return await work(mill);
   } finally {
@@ -35,7 +36,10 @@ export async function withExistingMill<Answer>(
   work: (mill: Millrace) => Promise<Answer>,
 ): Promise<Answer> {
   requireStore(url);
-  return withMill(url, work);
+  const address = parseDatabaseUrl(url);
+  if (address.kind === "sqlite") return withMill(url, work);
+  const { makeStore } = await import("../make-store.ts");
+  return withMill(await makeStore(address, { create: false }), work);
 }
 
 /** Opens a store that exists, for a command about one job; `text` may begin the id of the job. */

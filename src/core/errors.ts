@@ -103,6 +103,10 @@ export const CATALOGUE = {
     status: 500,
     hint: "Create the database, or correct its name at the end of the URL.",
   },
+  STORE_MISSING: {
+    status: 500,
+    hint: "Name another store, or run millrace migrate to create this one.",
+  },
   STORE_SERVER_READ_ONLY: {
     status: 503,
     hint: "Connect to the primary. During a failover, try again when there is a new primary.",

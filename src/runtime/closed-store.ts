@@ -44,6 +44,10 @@ export function isClosed(error: unknown): boolean {
   return hasCode(error, "STORE_CLOSED");
 }
 
+export function isMoved(error: unknown): boolean {
+  return hasCode(error, "STORE_MOVED");
+}
+
 function hasCode(error: unknown, code: ErrorCode): error is MillraceError {
   return error instanceof MillraceError && error.code === code;
 }

@@ -62,6 +62,29 @@ describe("millrace doctor finds jobs that no worker takes", () => {
     expect(await house.doctor()).toEqual({ code: 0, findings: [] });
   });
 
+  test("because all workers are quiet, or none runs", async () => {
+    await using house = await openHouse();
+    await house.files.enqueue([newJob({})]);
+    const none = await house.doctor();
+    for (const { id } of [await house.join({}), await house.join({})]) await house.files.quiet(id);
+
+    const { findings } = await house.doctor();
+
+    expect(none.findings[0]?.found).toMatch(/jobs wait.*, and no worker runs$/);
+    expect(findings[0]?.found).toMatch(/jobs wait.*, and all 2 worker\(s\) are quiet$/);
+  });
+
+  test("leaves out jobs behind a pause", async () => {
+    await using house = await openHouse();
+    await house.join({});
+    await house.files.enqueue([newJob({ type: "sms" })]);
+    await house.files.pause({ kind: "type", name: "sms" }, { reason: "no credit", by: null });
+
+    const { findings } = await house.doctor();
+
+    expect(findings.map(({ name }) => name)).toEqual(["pauses"]);
+  });
+
   test("names at most ten groups, and counts the others", async () => {
     await using house = await openHouse();
     await house.join({});

@@ -252,6 +252,29 @@ describe("millrace stats", () => {
     expect(out).toMatch(/^scheduled +1\nqueued +1\nheld +0\nrunning +0\nfailed +1\n/);
     expect(await store.json("stats")).toMatchObject({ scheduled: 1, queued: 1, failed: 1 });
   });
+
+  test("counts jobs behind a pause as held before a worker has moved them", async () => {
+    await using store = new TestStore();
+    await store.type("enqueue", "mail");
+    await store.type("enqueue", "mail");
+    await store.type("pause", "--type", "mail", "--reason", "relay down");
+    const stats = await store.json("stats");
+    const byType = await store.json("stats", "--by", "type");
+    const doctor = await store.type("doctor");
+    await store.type("pause", "--tenant", "default");
+    const doubly = await store.type("doctor");
+    await store.type("enqueue", "sms", "--tenant", "acme");
+
+    expect(await store.json("pauses")).toMatchObject([{ queued: 0 }, { queued: 0 }]);
+    expect(stats).toMatchObject({ queued: 0, held: 2, oldestQueuedMs: null, atLeast: [] });
+    expect(byType).toMatchObject({ groups: [{ name: "mail", queued: 0, held: 2 }], atLeast: [] });
+    expect(doctor.out).toContain(
+      "the type mail is paused (relay down); 2 job(s) wait for this pause alone",
+    );
+    expect(doctor.out).not.toContain("no worker runs");
+    expect(doubly.out).toContain("the type mail is paused (relay down); 0 job(s) wait");
+    expect(await store.json("stats")).toMatchObject({ queued: 1, held: 2 });
+  });
 });
 
 describe("millrace stats --by", () => {

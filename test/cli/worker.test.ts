@@ -77,7 +77,12 @@ describe("millrace worker", () => {
     const { code, stderr } = await worker.ended;
 
     expect(code).toBe(0);
-    expect(stderr).toContain(`a second Ctrl-C exits at once; waiting for long ${id}`);
+    const returned = "1 run(s) did not end within 100 ms; their jobs were returned to the queue";
+    expect(entries(stderr).slice(1)).toMatchObject([
+      { msg: `stopping: waiting for long ${id}; a second signal exits at once` },
+      { msg: returned },
+      { msg: expect.stringMatching(/^worker \w+ has stopped$/) },
+    ]);
     expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 

@@ -101,7 +101,7 @@ describe("a file that has moved", () => {
     expect((await ends.old.renew(worker, 30_000)).status).toBe("lost");
     const batch = at(open, 0);
     const late = settleItem(batch, at(batch.jobs, 1), completed());
-    expect(await ends.old.settle([late])).toEqual(["stale"]);
+    await expect(ends.old.settle([late])).rejects.toMatchObject(moved);
   });
 
   test("refuses writes past the store as well, whatever the release", async () => {

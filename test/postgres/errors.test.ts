@@ -171,6 +171,36 @@ describe("a store on PostgreSQL that cannot be opened", () => {
   });
 });
 
+describe("a database without a store", () => {
+  const db = (): string => `${server.url}?schema=unborn`;
+  const schemas = async (): Promise<number> => {
+    const { rows } = await query("SELECT 1 FROM pg_namespace WHERE nspname = 'unborn'");
+    return rows.length;
+  };
+
+  test.each(["stats", "jobs list", "pauses", "workers list", "doctor"])(
+    "is not changed by: millrace %s",
+    async (command) => {
+      const { code, err } = await type(...command.split(" "), "--db", db());
+
+      expect(code).toBe(5);
+      expect(err).toMatch(/there is no store in the schema unborn/i);
+      expect(err).toContain("millrace migrate");
+      expect(await schemas()).toBe(0);
+    },
+  );
+
+  test("gets a store by: millrace enqueue", async () => {
+    const made = await type("enqueue", "mail", "--db", db());
+    await type("pause", "--type", "mail", "--db", db());
+    const { code, out } = await type("stats", "--db", db(), "-o", "json");
+
+    expect([made.code, code]).toEqual([0, 0]);
+    expect(JSON.parse(out)).toMatchObject({ queued: 0, held: 1 });
+    expect((await type("doctor", "--db", db())).out).toContain("1 job(s) wait for this pause");
+  });
+});
+
 describe("a call on an open store on PostgreSQL", () => {
   test("says that the server's disk is full", async () => {
     const store = makePostgresStore({ url: server.url, schema: "full" });

@@ -2,10 +2,10 @@
 import type { JobStats } from "../../api/client.ts";
 import { countJobs } from "../../client/stats.ts";
 import { formatDuration } from "../../core/duration.ts";
-import { notTaken, type Wanted } from "../../core/takers.ts";
+import { isBehind, notTaken, type Wanted } from "../../core/takers.ts";
 import { isOverdue } from "../../jobs/views.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import type { CountName, WorkerRecord } from "../../store/types/records.ts";
+import type { CountName, Gate, WorkerRecord } from "../../store/types/records.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
 import type { UnfinishedChecks } from "../../store/doctor/unfinished.ts";
@@ -13,7 +13,7 @@ import { partialChecks } from "./doctor-partial.ts";
 import { newUnfinishedChecks, unfinishedChecks } from "./doctor-unfinished.ts";
 
 const WORKERS_MAX = 1_000;
-/** The queued jobs that are compared with the workers; --deep compares all. */
+/** The queued jobs that are compared with workers and pauses; --deep compares all with workers. */
 const QUEUED_MAX = 100_000;
 /** The groups of queued jobs by type, lane and tenant that are compared. */
 const GROUPS_MAX = 10_000;
@@ -58,13 +58,13 @@ async function jobChecks(
   const names = ["scheduled", "queued", "running", "failed"] as const;
   const found = names.map((name) => `${countOf(stats, name)} ${name}`).join(", ");
   const waits = oldestQueuedMs === null ? "" : `, the oldest for ${formatDuration(oldestQueuedMs)}`;
-  if (queued > 0 && workers.every((worker) => worker.isSilent || worker.quiet)) {
-    const noWorker = `${found}; jobs wait${waits}, and no worker runs`;
-    return [{ name: "jobs", found: noWorker, fix: "millrace worker --jobs FILE" }];
+  const alive = workers.filter(({ isSilent }) => !isSilent);
+  if (queued > 0 && alive.every(({ quiet }) => quiet)) {
+    const why = alive.length === 0 ? "no worker runs" : `all ${alive.length} worker(s) are quiet`;
+    const idle = `${found}; jobs wait${waits}, and ${why}`;
+    return [{ name: "jobs", found: idle, fix: "millrace worker --jobs FILE" }];
   }
-  const takers = workers.filter(
-    (worker) => !worker.isSilent && !worker.quiet && !isOverdue(worker),
-  );
+  const takers = alive.filter((worker) => !worker.quiet && !isOverdue(worker));
   const untaken = await checks.run(UNTAKEN, [], async () =>
     queued === 0 ? [] : untakenChecks(store, takers, isDeep),
   );
@@ -83,9 +83,11 @@ async function untakenChecks(
 ): Promise<DoctorCheck[]> {
   const rows = isDeep ? Number.MAX_SAFE_INTEGER : QUEUED_MAX;
   const { groups, cutShort, hasMore } = await store.groupedStats({ rows, groups: GROUPS_MAX });
+  const gates = await store.gates();
   const untaken = new Map<string, { kind: keyof Wanted; name: string; count: number }>();
   for (const group of groups) {
-    const kind = group.queued === 0 ? null : notTaken(group, takers);
+    const waits = group.queued > 0 && !isBehind(group, gates);
+    const kind = waits ? notTaken(group, takers) : null;
     if (kind === null) continue;
     const name = group[kind];
     const known = untaken.get(`${kind} ${name}`)?.count ?? 0;
@@ -161,14 +163,24 @@ function overdueCheck(worker: KnownWorker): DoctorCheck {
 }
 
 async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {
-  const stats = await countJobs(store);
-  const { held } = stats;
+  const { held } = await countJobs(store);
   const gates = await store.gates();
-  if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding no jobs`, fix: null }];
-  const heldJobs = countOf(stats, "held");
-  return gates.map(({ kind, name, reason }) => ({
+  const pauses: (Gate & { readonly count: string })[] = [];
+  for (const gate of held === 0 ? [] : gates) {
+    const { jobs, isExact } = await store.countBehind(gate, QUEUED_MAX);
+    pauses.push({ ...gate, count: isExact ? String(jobs) : `at least ${jobs}` });
+  }
+  const alone = pauses.filter(({ count }) => count !== "0");
+  // Jobs behind two pauses count for neither of them.
+  const holding = alone.length > 0 || pauses.length < 2 ? alone : pauses;
+  if (holding.length > 0) return holding.map(pauseCheck);
+  return [{ name: "pauses", found: `${gates.length}, holding no jobs`, fix: null }];
+}
+
+function pauseCheck({ kind, name, reason, count }: Gate & { readonly count: string }): DoctorCheck {
+  return {
     name: "pauses",
-    found: `the ${kind} ${name} is paused (${reason}); ${heldJobs} job(s) are held in total`,
+    found: `the ${kind} ${name} is paused (${reason}); ${count} job(s) wait for this pause alone`,
     fix: `millrace resume --${kind} ${shellWord(name)}`,
-  }));
+  };
 }

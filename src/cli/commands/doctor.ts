@@ -114,7 +114,8 @@ async function openFileInstallation(
 
 async function openServer({ url, schema }: ServerAddress, isDeep: boolean): Promise<Installation> {
   const { makePostgresStore, migrations } = await import("../../store/postgres/create.ts");
-  const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
+  const place = schema === undefined ? { url } : { url, schema };
+  const store = makePostgresStore(place, { create: false });
   await store.open();
   const check = async (): Promise<DoctorCheck[]> => {
     const examined = await store.examine({ isDeep });

@@ -71,7 +71,7 @@ called. Without deps in the file, the export deps of millrace.config.ts is used.
   export const deps = async () => ({ db: await connect(), async dispose() { … } });
 
 The first Ctrl-C or SIGTERM stops the worker: it waits for running jobs, and returns the jobs that
-do not end in time to the queue, without a charged attempt. The second Ctrl-C exits at once, which
+do not end in time to the queue, without a charged attempt. A second signal exits at once, which
 counts as a crash.
 
 With --until-idle, the worker does not wait for jobs that are due later, that are paused, or whose
@@ -171,5 +171,5 @@ async function announceStop(
   const ours = jobs.filter(({ type }) => types.includes(type));
   const names = ours.map(({ type, id }) => `${type} ${id}`).join(", ");
   const what = ours.length === running ? names : `${running} running job(s)`;
-  logger.info(`stopping; a second Ctrl-C exits at once; waiting for ${what}`);
+  logger.info(`stopping: waiting for ${what}; a second signal exits at once`);
 }

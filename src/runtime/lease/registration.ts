@@ -14,7 +14,7 @@ import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Renewal, WorkerInfo } from "../../store/types/jobs-and-runs.ts";
-import { isClosed } from "../closed-store.ts";
+import { isClosed, isMoved } from "../closed-store.ts";
 import { BeatTimes } from "./beat-times.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
 import { beatOnce, SkewWatch, type Beat } from "./clock-skew.ts";
@@ -170,11 +170,16 @@ export class Registration {
       this.#isRegistered = true;
       return;
     }
-    logger.error("lease lost: the runs of this worker are stopped", {
-      worker_id: info.id,
-    });
     onLost();
-    await this.#registerOnce();
+    const refusal = await this.#registerOnce().then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    // An installation that has moved refuses the registration, and the log names this cause.
+    if (!isMoved(refusal?.error)) {
+      logger.error("lease lost: the runs of this worker are stopped", { worker_id: info.id });
+    }
+    if (refusal !== null) throw refusal.error;
     this.#isRegistered = true;
     onRegained();
   }

@@ -64,7 +64,7 @@ export class RunLauncher {
     const { job, lease, children, note } = execution;
     const context = { policy: this.policyOf(job.type), random: dice.random() };
     const settlement = settle(job, outcome, context);
-    const end = { lease, key: job.key, n: job.n, settlement, children };
+    const end = { lease, id: job.id, key: job.key, n: job.n, settlement, children };
     noteSender.lockQueue.runEnding(job, execution.lockNames);
     settler.add(note === undefined ? end : { ...end, note });
   }
@@ -73,8 +73,8 @@ export class RunLauncher {
   settleUnbegun(lease: Lease, job: ClaimedJob, outcome: Outcome): void {
     const { dice, settler } = this.#parts;
     const context = { policy: this.policyOf(job.type), random: dice.random() };
-    const { key, n } = job;
-    settler.add({ lease, key, n, settlement: settle(job, outcome, context) });
+    const { id, key, n } = job;
+    settler.add({ lease, id, key, n, settlement: settle(job, outcome, context) });
   }
 
   policyOf(type: string): RetryPolicy {

@@ -2,11 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { completed, failedWith, jobId, newJob, retryIn } from "../../../test/support/factories.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
+import { MillraceError } from "../../core/errors.ts";
 import type { NewJob, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
-import { Settler } from "./settler.ts";
+import { Settler, type UnsettledRun } from "./settler.ts";
 
 const lease = { number: 7, secret: "s" };
-const item = (key: number): SettleItem => ({ lease, key, n: 1, settlement: completed() });
+const ID = jobId();
+const item = (key: number): UnsettledRun => ({ lease, id: ID, key, n: 1, settlement: completed() });
 
 interface Logged {
   readonly message: string;
@@ -82,7 +84,7 @@ describe("a settler", () => {
     expect(logged).toEqual([
       {
         message: expect.stringMatching(/deleted .* while it ran.*millrace doctor --fix/),
-        fields: { job_key: 2, run: 1, fence: 7 },
+        fields: { job_id: ID, job_key: 2, run: 1, fence: 7 },
       },
     ]);
   });
@@ -263,7 +265,22 @@ describe("a settler", () => {
     settler.add(item(1));
     await settler.drained();
 
-    expect(logged).toMatchObject([{ message: "lease lost: result discarded" }]);
+    expect(logged).toEqual([
+      { message: "lease lost: result discarded", fields: { job_id: ID, run: 1, fence: 7 } },
+    ]);
+  });
+
+  test("drops ends of runs when the installation has moved, and logs no lost lease", async () => {
+    const error = new MillraceError("STORE_MOVED", "this installation moved to another place");
+    const { settler, logged, ended, batches } = makeSettler(() => Promise.reject(error));
+
+    settler.add(item(1));
+    await settler.drained();
+
+    expect(batches).toHaveLength(1);
+    expect(logged).toMatchObject([{ fields: { error } }]);
+    expect(ended).toEqual([1]);
+    expect(await settler.close(0)).toBe(0);
   });
 });
 

@@ -11,7 +11,9 @@ import { soon } from "../../lib/system.ts";
 import { isSuccess, type Fault, type Settlement } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
 import { BATCH_MAX, type JobStore } from "../../store/store.ts";
+import type { JobId } from "../../core/job.ts";
 import type { StoreRefusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
+import { isMoved } from "../closed-store.ts";
 import { ChildNotEnqueuedError, warnAboutDuplicates } from "./refused-children.ts";
 
 /** Settlements that may wait for the store. If the process died now, their jobs would run again. */
@@ -31,6 +33,11 @@ const JOB_MISSING =
   "the job was deleted from the table job while it ran: its result is discarded. Jobs must not " +
   "be deleted by hand; millrace doctor --fix removes the rest of the job";
 
+/** The end of a run. The log names the job by its id, which users can look up. */
+export interface UnsettledRun extends SettleItem {
+  readonly id: JobId;
+}
+
 interface SettlerParts {
   readonly store: Pick<JobStore, "get" | "settle">;
   readonly clock: Clock;
@@ -44,16 +51,18 @@ interface SettlerParts {
 export class Settler {
   readonly #parts: SettlerParts;
   readonly #closed = Promise.withResolvers<void>();
-  #queue: SettleItem[] = [];
+  #queue: UnsettledRun[] = [];
   #sending: Promise<void> | null = null;
   #isClosed = false;
   #underWay = 0;
+  #returned = 0;
+  #hasMoved = false;
 
   constructor(parts: SettlerParts) {
     this.#parts = parts;
   }
 
-  add(item: SettleItem): void {
+  add(item: UnsettledRun): void {
     // A handler has ended after the stop gave up waiting: its job was returned to the queue.
     if (this.#isClosed) return;
     this.#queue.push(item);
@@ -68,6 +77,11 @@ export class Settler {
   /** The store has answered every settlement. */
   get isIdle(): boolean {
     return this.#sending === null;
+  }
+
+  /** The interrupted runs whose jobs the store has returned to the queue so far. */
+  get returned(): number {
+    return this.#returned;
   }
 
   /** Resolves when the store has answered every settlement. */
@@ -99,6 +113,7 @@ export class Settler {
       for (let index = 0; index < batch.length; index += 1) {
         const item = batch[index]!;
         const answer = answers[index]!;
+        if (answer === "settled" && item.settlement.outcome === "interrupted") this.#returned += 1;
         if (typeof answer === "string" && answer !== "refused") this.#parts.onSettled(item);
         if (!isPlain(item, answer)) await this.#onAnswer(item, answer);
       }
@@ -125,20 +140,25 @@ export class Settler {
         return await store.settle(batch);
       } catch (error) {
         logger.error("cannot store the results of runs; trying again", { error });
+        if (isMoved(error)) {
+          // The move has taken back the jobs of all leases.
+          this.#hasMoved = true;
+          return batch.map(() => "stale");
+        }
         await within(clock, Math.min(retryMs, RETRY_MS_MAX), this.#closed.promise);
       }
     }
     return null;
   }
 
-  async #onAnswer(item: SettleItem, answer: SettleAnswer): Promise<void> {
+  async #onAnswer(item: UnsettledRun, answer: SettleAnswer): Promise<void> {
     const { logger } = this.#parts;
     if (answer === "missing") {
-      logger.error(JOB_MISSING, runFields(item));
+      logger.error(JOB_MISSING, { ...runFields(item), job_key: item.key });
       return;
     }
     if (answer === "stale") {
-      logger.warn("lease lost: result discarded", runFields(item));
+      if (!this.#hasMoved) logger.warn("lease lost: result discarded", runFields(item));
       return;
     }
     if (answer === "refused" || typeof answer === "object") this.#settleBare(item, answer);
@@ -147,8 +167,9 @@ export class Settler {
   }
 
   /** Settles without result and children, because the store may have refused one of them. */
-  #settleBare(item: SettleItem, why: StoreRefusal): void {
-    const { lease, key, n, settlement, note, children } = item;
+  #settleBare(item: UnsettledRun, why: StoreRefusal): void {
+    const { settlement, note, children } = item;
+    const run = { lease: item.lease, id: item.id, key: item.key, n: item.n };
     if (isUnstorable(settlement)) {
       const message =
         "cannot store the result; the job will be returned to the queue when the worker stops";
@@ -156,12 +177,12 @@ export class Settler {
       return;
     }
     if (why === "refused") {
-      this.#queue.push({ lease, key, n, settlement: failedBy(UNSTORABLE, settlement) });
+      this.#queue.push({ ...run, settlement: failedBy(UNSTORABLE, settlement) });
       return;
     }
     const fault = faultOf(new ChildNotEnqueuedError(why, children ?? []), "non_retryable");
     const kept = note?.logs === undefined ? {} : { note: { logs: note.logs } };
-    this.#queue.push({ lease, key, n, settlement: failedBy(fault, settlement), ...kept });
+    this.#queue.push({ ...run, settlement: failedBy(fault, settlement), ...kept });
   }
 }
 
@@ -183,6 +204,6 @@ function isUnstorable(settlement: Settlement): boolean {
   return settlement.to === "failed" && settlement.fault === UNSTORABLE;
 }
 
-function runFields({ lease, key, n }: SettleItem): object {
-  return { job_key: key, run: n, fence: lease.number };
+function runFields({ lease, id, n }: UnsettledRun): object {
+  return { job_id: id, run: n, fence: lease.number };
 }

@@ -1,5 +1,6 @@
 /** The runs of one worker, from the call of a handler to the answer of the store. */
 import type { Clock, Dice } from "../../core/clock.ts";
+import { formatDuration } from "../../core/duration.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import type { Logger } from "../../api/context.ts";
@@ -89,10 +90,8 @@ export class WorkerRuns {
 
   /** Waits for handlers within the grace period, aborts the others, and returns their jobs. */
   async end(graceMs: number): Promise<Leftovers> {
-    if (this.running.size > 0) {
-      this.#parts.logger.info(`stopping: waiting for ${this.running.size} running job(s)`, {});
-    }
     await this.running.drain(graceMs);
+    const before = this.#settler.returned;
     this.running.interruptAll("stop");
     await this.running.drain(Math.min(LAST_CALLS_MS, graceMs));
     await this.#noteSender.close(LAST_CALLS_MS);
@@ -101,6 +100,14 @@ export class WorkerRuns {
     const stuck = this.running.executions;
     for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
     const unsettled = await this.#settler.close(LAST_CALLS_MS);
+    const returned = this.#settler.returned - before;
+    if (returned > 0) {
+      const grace = formatDuration(graceMs);
+      this.#parts.logger.info(
+        `${returned} run(s) did not end within ${grace}; their jobs were returned to the queue`,
+        {},
+      );
+    }
     return { unsettled, stuck: stuck.length };
   }
 }

@@ -40,11 +40,13 @@ type PostgresConnection =
       readonly poolSize?: undefined;
     };
 
-/** What tests and simulations replace. Without a clock, the server's clock decides. */
+/** What tests, simulations and commands replace. Without a clock, the server's clock decides. */
 export interface PostgresPorts {
   readonly clock?: Clock;
   readonly dice?: Dice;
   readonly migrations?: readonly Migration[];
+  /** False: opening refuses a schema without an installation, with STORE_MISSING. */
+  readonly create?: boolean;
 }
 
 /** Connections of the heartbeat thread, which only renews leases. */
@@ -63,6 +65,7 @@ export function makePostgresStore(
     clock: ports.clock ?? null,
     dice: ports.dice ?? systemDice,
     migrations: ports.migrations ?? migrations,
+    create: ports.create ?? true,
     // Another thread cannot use a replaced clock.
     thread: ports.clock === undefined ? threadEntry(options) : null,
   });

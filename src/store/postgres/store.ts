@@ -61,6 +61,8 @@ export interface StoreOptions {
   readonly clock: Clock | null;
   readonly dice: Dice;
   readonly migrations: readonly Migration[];
+  /** False: opening refuses a schema without an installation. */
+  readonly create: boolean;
   readonly thread: ThreadEntry | null;
 }
 
@@ -226,11 +228,11 @@ export class PostgresJobStore implements JobStore {
 }
 
 async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Session> {
-  const { address, place, schema, migrations, clock, dice } = options;
+  const { address, place, schema, migrations, create, clock, dice } = options;
   const pool = await Pool.make(address);
   const warn = (warning: string): void => warnings.report(warning);
   try {
-    await migrate({ pool, schema, migrations, dice, tell: warn });
+    await migrate({ pool, schema, migrations, dice, create, tell: warn });
     await refuseUnfinished(pool, schema);
     // With a replaced clock, every statement of a test goes through the pool of the test.
     const beats = clock === null ? await heartbeatConnection(address, pool) : null;

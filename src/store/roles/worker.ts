@@ -74,7 +74,7 @@ export interface WorkerStore {
   /**
    * Ends runs. Every started run ends this way: `rescue` and `intervene` share the code of settle.
    * One answer per item, in the order given. `stale`: the lease or the run has ended already;
-   * nothing changes.
+   * nothing changes. If the installation has moved, STORE_MOVED is thrown instead.
    */
   settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]>;
   /**

@@ -38,7 +38,7 @@ import { OpenFile } from "./database/open-file.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
-import { blockWrites } from "./copy/write-block.ts";
+import { blockWrites, refuseMoved } from "./copy/write-block.ts";
 import {
   countBehind,
   findBlocked,
@@ -201,7 +201,11 @@ export class SqliteJobStore implements JobStore {
   }
 
   async settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]> {
-    return this.#use().writeBatch(items, settle, settleParts);
+    const file = this.#use();
+    const answers = await file.writeBatch(items, settle, settleParts);
+    // A move has taken back the jobs of all leases: the caller is told the cause.
+    if (answers.includes("stale") && this.#closing === null) refuseMoved(file.database);
+    return answers;
   }
 
   async record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {

@@ -388,6 +388,11 @@ describe("jobs.stats", () => {
     await kit.mill.enqueue(echo, "one more");
 
     expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 10_000, atLeast: ["queued"] });
+
+    await kit.mill.pause({ tenant: "default" }, "stop");
+
+    const paused = { queued: 0, held: 10_000, atLeast: ["queued", "held"] };
+    expect(await kit.mill.jobs.stats()).toMatchObject(paused);
   });
 });
 

@@ -37,17 +37,22 @@ export interface MigrateOptions {
   readonly schema: string;
   readonly migrations: readonly Migration[];
   readonly dice: Dice;
+  /** False: the installation must exist. */
+  readonly create: boolean;
   /** Gets warnings for operators. */
   readonly tell: (warning: string) => void;
 }
 
 /** Checks the server, and migrates if necessary: each migration is one transaction. */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const { pool, schema, migrations } = options;
+  const { pool, schema, migrations, create } = options;
   await pool.withConnection((client) => checkServer(client, options.tell));
   const versionNow = (): Promise<number> =>
     pool.withConnection((client) => schemaVersion(client, schema));
   let version = await versionNow();
+  if (version === 0 && !create) {
+    throw new MillraceError("STORE_MISSING", `there is no store in the schema ${schema}`);
+  }
   await admit(options, version);
   while (version < newestOf(migrations)) {
     await patiently(options, () =>
