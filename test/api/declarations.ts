@@ -73,7 +73,7 @@ function readDeclarations(file: string): DeclarationFile {
 }
 
 function declaredName(text: string, file: string): string | null {
-  if (/^(?:import|export) (?:type )?\{/.test(text) || /^import "/.test(text)) return null;
+  if (/^(?:import|export) (?:type )?\{/.test(text) || text.startsWith('import "')) return null;
   const name =
     /^(?:export )?(?:declare )?(?:abstract )?(?:class|const|function|interface|type) ([\w$]+)/.exec(
       text,
