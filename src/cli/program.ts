@@ -125,8 +125,9 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
 
 const SERVER_HELP_AFTER = `
 With --jobs, or jobs in millrace.config.ts, jobs that are enqueued over HTTP use their definition:
-the payload is checked, and lane, timeout and attempts are set. Without a job file, and for types
-that the file does not declare, any payload is accepted and the default settings apply.
+the payload is checked, and lane, timeout and attempts are set. A type that the file does not
+declare is refused (422 TYPE_UNKNOWN). Without a job file, any type and payload are accepted, and
+the default settings apply.
 `;
 
 function declareMigrate(program: Command, { terminal, end }: Shell): void {
