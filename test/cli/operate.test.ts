@@ -78,6 +78,24 @@ describe("millrace dlq", () => {
     expect(closed).toMatchObject({ status: "discarded", reviewedBy: "bob", notes: "a test" });
     expect(late.code).toBe(1);
   });
+
+  test("a closed letter names its successor or its reviewer, and no command to retry", async () => {
+    await using store = new TestStore();
+    const [done, dropped] = [await deadLetter(store), await deadLetter(store)];
+    const successor = await store.json("dlq", "reprocess", done);
+    await store.type("dlq", "discard", dropped, "--by", "bob");
+
+    const again = await store.type("dlq", "reprocess", done);
+    const late = await store.type("dlq", "discard", dropped);
+
+    expect(again).toMatchObject({ code: 1, out: "" });
+    expect(again.err).toContain(`job ${successor.id} was enqueued in its place`);
+    expect(again.err).toContain("Follow the job that was enqueued in its place");
+    expect(late).toMatchObject({ code: 1, out: "" });
+    expect(late.err).toContain("was discarded by bob");
+    expect(late.err).toContain("Enqueue a new job");
+    expect(again.err + late.err).not.toContain("Retry the job");
+  });
 });
 
 describe("millrace pause and resume", () => {
