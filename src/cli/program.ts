@@ -61,7 +61,6 @@ export function createProgram(shell: Shell): Command {
     .helpOption("-h, --help", "Show this help, or the help of a command.")
     .helpCommand("help [command]", "Show the help of a command.")
     .showSuggestionAfterError()
-    .showHelpAfterError("Run millrace --help to see all commands.")
     .exitOverride()
     .configureOutput({
       writeOut: shell.terminal.out,
@@ -89,7 +88,17 @@ export function createProgram(shell: Shell): Command {
   declareBackup(program, shell);
   declareCopy(program, shell);
   declareConfig(program, shell);
+  pointToHelp(program, program.name());
   return program;
+}
+
+/** Lets the usage errors of each command point to the help of that command. */
+function pointToHelp(command: Command, path: string): void {
+  const isGroup = command.commands.length > 0;
+  command.showHelpAfterError(
+    `Run ${path} --help to see ${isGroup ? "its commands" : "its arguments and options"}.`,
+  );
+  for (const each of command.commands) pointToHelp(each, `${path} ${each.name()}`);
 }
 
 const HELP_AFTER = `
