@@ -154,8 +154,9 @@ export interface Jobs {
    */
   progress(id: string): Promise<ProgressView>;
   /**
-   * Lists the units of a job, by phase, and within a phase in the order in which they were given to
-   * `each` and `step`. Throws JOB_NOT_FOUND, and OPTION_INVALID for an unknown filter or state.
+   * Lists the units of a job, by phase in the order in which phases run, and within a phase in the
+   * order in which they were given to `each` and `step`. Throws JOB_NOT_FOUND, and OPTION_INVALID
+   * for an unknown filter or state.
    *
    * @example
    * ```ts

@@ -61,7 +61,6 @@ export function createProgram(shell: Shell): Command {
     .helpOption("-h, --help", "Show this help, or the help of a command.")
     .helpCommand("help [command]", "Show the help of a command.")
     .showSuggestionAfterError()
-    .showHelpAfterError("Run millrace --help to see all commands.")
     .exitOverride()
     .configureOutput({
       writeOut: shell.terminal.out,
@@ -89,7 +88,17 @@ export function createProgram(shell: Shell): Command {
   declareBackup(program, shell);
   declareCopy(program, shell);
   declareConfig(program, shell);
+  pointToHelp(program, program.name());
   return program;
+}
+
+/** Lets the usage errors of each command point to the help of that command. */
+function pointToHelp(command: Command, path: string): void {
+  const isGroup = command.commands.length > 0;
+  command.showHelpAfterError(
+    `Run ${path} --help to see ${isGroup ? "its commands" : "its arguments and options"}.`,
+  );
+  for (const each of command.commands) pointToHelp(each, `${path} ${each.name()}`);
 }
 
 const HELP_AFTER = `
@@ -125,8 +134,9 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
 
 const SERVER_HELP_AFTER = `
 With --jobs, or jobs in millrace.config.ts, jobs that are enqueued over HTTP use their definition:
-the payload is checked, and lane, timeout and attempts are set. Without a job file, and for types
-that the file does not declare, any payload is accepted and the default settings apply.
+the payload is checked, and lane, timeout and attempts are set. A type that the file does not
+declare is refused (422 TYPE_UNKNOWN). Without a job file, any type and payload are accepted, and
+the default settings apply.
 `;
 
 function declareMigrate(program: Command, { terminal, end }: Shell): void {

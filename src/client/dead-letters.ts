@@ -89,8 +89,23 @@ function unknown(id: JobId): MillraceError {
   return new MillraceError("JOB_NOT_FOUND", `there is no dead letter ${id}`, { details: { id } });
 }
 
-function closed({ id, status }: DeadLetterRecord): MillraceError {
-  return new MillraceError("JOB_OVER", `dead letter ${id} is ${status} and cannot change`, {
+/** The hint of the code would be to retry the job, which ignores the decision of the review. */
+function closed({
+  id,
+  status,
+  reviewedBy,
+  successor: successorId,
+}: DeadLetterRecord): MillraceError {
+  if (successorId !== null) {
+    const message = `dead letter ${id} is ${status}: job ${successorId} was enqueued in its place`;
+    return new MillraceError("JOB_OVER", message, {
+      details: { id, status, successorId },
+      hint: "Follow the job that was enqueued in its place.",
+    });
+  }
+  const by = reviewedBy === null ? "" : ` by ${reviewedBy}`;
+  return new MillraceError("JOB_OVER", `dead letter ${id} was ${status}${by} and cannot change`, {
     details: { id, status },
+    hint: "Enqueue a new job if the work is needed after all.",
   });
 }

@@ -21,7 +21,7 @@ export async function detailsOf(
   return {
     job: jobView(job),
     progress: await progressOf(store, job, names),
-    failedUnits: (await listUnits(store, job, failed)).units,
+    failedUnits: (await listUnits(store, job, names, failed)).units,
     attempts: (await store.attempts(id)).map(attemptView),
     worker: workerOf(await store.holder(id)),
     waitsFor: linksOf(await store.openDependencies(id, LINKS_MAX + 1)),

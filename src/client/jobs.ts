@@ -79,7 +79,10 @@ function readers(parts: JobsParts): Omit<Jobs, Verb> {
       const job = await find(id);
       return progressOf(store, job, phasesOf(job.type));
     },
-    units: async (id, filter = {}) => listUnits(store, await find(id), filter),
+    async units(id, filter = {}) {
+      const job = await find(id);
+      return listUnits(store, job, phasesOf(job.type), filter);
+    },
     holders: async (unit) => holdersOf(store, unit),
     logs: async (id, page = {}) => listLogs(store, (await find(id)).id, page),
     async explain(id) {

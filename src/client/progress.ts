@@ -18,6 +18,7 @@ import type {
   UnitCount,
   UnitPlace,
   UnitRecord,
+  UnitRecordFilter,
 } from "../store/types/notes.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
@@ -65,17 +66,55 @@ export async function failedUnitsOf(store: JobStore, id: JobId): Promise<number>
   return units.reduce((total, { failed }) => total + failed, 0);
 }
 
-/** The cursor of a page is the place of its last unit. */
+/**
+ * A page of units, phase by phase. `names` are the phases of the definition, as far as this process
+ * knows it. The cursor of a page is the place of its last unit.
+ */
 export async function listUnits(
   store: JobStore,
   job: JobRecord,
+  names: readonly string[],
   given: UnitFilter,
 ): Promise<{ units: readonly UnitView[]; next: string | null }> {
   const { filter, after, limit } = unitFilter(given);
-  const page = after === undefined ? { limit } : { limit, after: unitAt(after) };
-  const found = await store.units(job.id, filter, page);
+  const place = after === undefined ? null : unitAt(after);
+  const found: UnitRecord[] = [];
+  for (const phase of await phasesFrom(place, store, job, names, filter)) {
+    const start = place?.phase === phase ? { after: place } : {};
+    const page = { limit: limit - found.length, ...start };
+    found.push(...(await store.units(job.id, { ...filter, phase }, page)));
+    if (found.length >= limit) break;
+  }
   const last = found.length >= limit ? found.at(-1) : undefined;
   return { units: found.map(unitView), next: last === undefined ? null : cursorOf(last) };
+}
+
+/**
+ * The phases whose units a page may have, in the order in which they run. Phases that the job no
+ * longer has come last.
+ */
+async function phasesFrom(
+  place: UnitPlace | null,
+  store: JobStore,
+  job: JobRecord,
+  names: readonly string[],
+  { phase: wanted, state }: UnitRecordFilter,
+): Promise<readonly string[]> {
+  if (wanted !== undefined) return [wanted];
+  const { progress, units } = (await store.progress(job.id)) ?? NOTHING;
+  const order = comparePhases(progress?.phases ?? names);
+  return units
+    .filter((count) => state === undefined || count[state] > 0)
+    .map(({ phase }) => phase)
+    .filter((phase) => place === null || order(phase, place.phase) >= 0)
+    .toSorted(order);
+}
+
+function comparePhases(names: readonly string[]): (left: string, right: string) => number {
+  const places = new Map(names.map((name, index) => [name, index]));
+  const placeOf = (phase: string): number => places.get(phase) ?? names.length;
+  return (left, right) =>
+    placeOf(left) - placeOf(right) || Number(left > right) - Number(left < right);
 }
 
 export async function holdersOf(store: JobStore, unit: string): Promise<readonly UnitHolderView[]> {

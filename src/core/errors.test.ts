@@ -25,6 +25,12 @@ describe("a MillraceError", () => {
     expect(error.hint).toBe(CATALOGUE.STORE_FULL.hint);
   });
 
+  test("takes another hint if one is given", () => {
+    const error = new MillraceError("STORE_FULL", "full", { hint: "Remove old backups." });
+
+    expect(error.hint).toBe("Remove old backups.");
+  });
+
   test("keeps cause and details", () => {
     const cause = new Error("ENOSPC");
     const error = new MillraceError("STORE_FULL", "full", { cause, details: { path: "a.db" } });

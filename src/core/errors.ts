@@ -144,6 +144,8 @@ export interface MillraceErrorOptions {
   readonly cause?: unknown;
   /** Data for programs: the path, the option, the id. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** The next step, if the hint of the code does not fit. */
+  readonly hint?: string;
 }
 
 /**
@@ -169,19 +171,17 @@ export class MillraceError extends Error {
 
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
+  readonly hint: string;
 
   constructor(code: ErrorCode, message: string, options: MillraceErrorOptions = {}) {
     super(message, options);
     this.code = code;
     this.details = options.details ?? {};
+    this.hint = options.hint ?? CATALOGUE[code].hint;
   }
 
   get status(): number {
     return CATALOGUE[this.code].status;
-  }
-
-  get hint(): string {
-    return CATALOGUE[this.code].hint;
   }
 }
 

@@ -71,5 +71,6 @@ export function atRequest(index: number, error: unknown): unknown {
   return new MillraceError(error.code, `request ${index}: ${error.message}`, {
     cause: error,
     details: { ...error.details, index },
+    hint: error.hint,
   });
 }

@@ -37,7 +37,9 @@ export function newJobOf(request: RequestParts, context: RequestContext): NewJob
 function checkPayload({ type, schema }: Definition, payload: unknown): unknown {
   if (schema !== undefined) return parsePayload(type, schema, payload);
   if (payload === undefined) return undefined;
-  throw new MillraceError("PAYLOAD_INVALID", `job "${type}" takes no payload`);
+  throw new MillraceError("PAYLOAD_INVALID", `job "${type}" takes no payload`, {
+    hint: "Declare the payload in defineJob, with a schema or payload: typed<…>(), or send none.",
+  });
 }
 
 /** The output of the schema, which the handler gets. Synchronous if the schema is. */

@@ -162,7 +162,7 @@ export function refId(call: "wait" | "result", ref: unknown): JobId {
     return idOf(ref.id);
   }
   const isId = typeof ref === "string" && parseId(ref) !== null;
-  const example = isId ? `mill.${call}({ id: "${ref}", type: "" })` : `mill.${call}(job)`;
+  const example = isId ? `mill.${call}(await mill.jobs.get("${ref}"))` : `mill.${call}(job)`;
   throw new MillraceError(
     "ID_INVALID",
     `mill.${call} needs the job that mill.enqueue returned, or an object with its id, ` +

@@ -31,6 +31,19 @@ describe("the command line", () => {
   });
 
   test.each([
+    ["jobs list --stat failed", "millrace jobs list --help"],
+    ["jobs show", "millrace jobs show --help"],
+    ["jobs lst", "millrace jobs --help"],
+    ["worker --lanes x", "millrace worker --help"],
+    ["sever", "millrace --help"],
+  ])("%s points to %s", async (words, help) => {
+    const { code, err } = await type(...words.split(" "));
+
+    expect(code).toBe(2);
+    expect(err).toContain(`Run ${help} to see`);
+  });
+
+  test.each([
     ["no command", []],
     ["an unknown option", ["migrate", "--dbb", "x"]],
     ["a missing argument", ["backup"]],

@@ -32,6 +32,21 @@ describe("millrace jobs follow", () => {
     });
   });
 
+  test.each(["jobs follow", "enqueue --follow"])(
+    "%s names the command that explains a job which is not final in time",
+    async (words) => {
+      await using store = new TestStore();
+      const { id } = await (await store.mill).enqueue(email);
+      const args = words === "jobs follow" ? ["jobs", "follow", id] : ["enqueue", "a", "--follow"];
+
+      const { code, err } = await store.type(...args, "--timeout", "1ms");
+
+      expect(code).toBe(124);
+      expect(err).toMatch(/WAIT_TIMED_OUT: job (\w{26}) .*\n.*millrace jobs explain \1 --db /);
+      expect(err).not.toContain("jobs.explain");
+    },
+  );
+
   test("explains why a job does not run", async () => {
     await using store = new TestStore();
     const mill = await store.mill;

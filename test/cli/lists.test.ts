@@ -31,6 +31,20 @@ describe("millrace jobs list --parent", () => {
   });
 });
 
+describe("millrace jobs list --since --until", () => {
+  test("refuses a range in which no job can be", async () => {
+    await using store = new TestStore();
+
+    const empty = await store.type("jobs", "list", "--since", "1h", "--until", "2h");
+    const range = await store.type("jobs", "list", "--since", "2h", "--until", "1h");
+
+    expect(empty).toMatchObject({ code: 2, out: "" });
+    expect(empty.err).toMatch(/^--since \S+Z is not before --until \S+Z/);
+    expect(empty.err).toContain("Give the earlier time to --since");
+    expect(range).toMatchObject({ code: 0, err: "No jobs match.\n" });
+  });
+});
+
 describe("the attempts of a running job", () => {
   test("include the attempt that is running, in a list and in show", async () => {
     await using store = new TestStore();

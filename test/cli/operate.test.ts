@@ -78,6 +78,24 @@ describe("millrace dlq", () => {
     expect(closed).toMatchObject({ status: "discarded", reviewedBy: "bob", notes: "a test" });
     expect(late.code).toBe(1);
   });
+
+  test("a closed letter names its successor or its reviewer, and no command to retry", async () => {
+    await using store = new TestStore();
+    const [done, dropped] = [await deadLetter(store), await deadLetter(store)];
+    const successor = await store.json("dlq", "reprocess", done);
+    await store.type("dlq", "discard", dropped, "--by", "bob");
+
+    const again = await store.type("dlq", "reprocess", done);
+    const late = await store.type("dlq", "discard", dropped);
+
+    expect(again).toMatchObject({ code: 1, out: "" });
+    expect(again.err).toContain(`job ${successor.id} was enqueued in its place`);
+    expect(again.err).toContain("Follow the job that was enqueued in its place");
+    expect(late).toMatchObject({ code: 1, out: "" });
+    expect(late.err).toContain("was discarded by bob");
+    expect(late.err).toContain("Enqueue a new job");
+    expect(again.err + late.err).not.toContain("Retry the job");
+  });
 });
 
 describe("millrace pause and resume", () => {
@@ -237,6 +255,40 @@ describe("millrace workers", () => {
     expect(unknown.err).toContain(`WORKER_NOT_FOUND: there is no worker ${mistyped}`);
     expect(unknown.err).toContain(`Did you mean ${worker.id}?`);
     expect(wrong.err + unknown.err).not.toContain("job");
+  });
+
+  test("quiet takes the first twelve letters of a worker's id, in any case", async () => {
+    await using store = new TestStore();
+    await using worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    await worker.ready;
+    const start = worker.id.slice(0, 12);
+
+    const few = await store.type("workers", "quiet", worker.id.slice(0, 11));
+    const none = await store.type("workers", "quiet", `7${start.slice(1)}`);
+    const [before] = await store.json("workers", "list");
+    const quieted = await store.type("workers", "quiet", start.toLowerCase());
+
+    expect(few).toMatchObject({ code: 2, out: "" });
+    expect(few.err).toContain("at least 12 letters");
+    expect(none).toMatchObject({ code: 1, out: "" });
+    expect(none.err).toContain("WORKER_NOT_FOUND");
+    expect(before).toMatchObject({ isQuiet: false });
+    expect(quieted).toMatchObject({ code: 0, out: `${worker.id} claims no more jobs.\n` });
+  });
+
+  test("quiet refuses letters that several workers have, and names these workers", async () => {
+    await using store = new TestStore();
+    await store.mill;
+    const files = makeSqliteStore({ path: store.file });
+    await files.open();
+    const ids = ["01KE6Z4XP07V1H8R2N5QWT9AC8", "01KE6Z4XP07V1H8R2N5QWT9AC9"];
+    for (const id of ids) await files.register(workerInfo({ id }));
+
+    const { code, out, err } = await store.type("workers", "quiet", ids[0]!.slice(0, 25));
+    await files.close();
+
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    for (const id of ids) expect(err).toContain(id);
   });
 });
 

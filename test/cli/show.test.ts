@@ -153,6 +153,29 @@ describe("millrace jobs show", () => {
     });
   });
 
+  test("shows of each run whether it was charged, and the class of its error", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    let isReady = false;
+    const flaky = defineJob({ type: "flaky" }).run((_, ctx) => {
+      if (!isReady) {
+        isReady = true;
+        ctx.snooze(100);
+      }
+      throw new NonRetryableError("the account is closed");
+    });
+    const job = await mill.enqueue(flaky);
+    await using _ = mill.work({ jobs: [flaky] });
+    await mill.wait(job);
+
+    const { out } = await store.type("jobs", "show", job.id);
+
+    const runs = out.slice(out.indexOf("RUN ")).trimEnd().split("\n");
+    expect(runs[0]).toMatch(/^RUN +OUTCOME +.* TIME +CHARGED +WORKER +CLASS +ERROR$/);
+    expect(runs[1]).toMatch(/^1 +snoozed .* no +\w{26}$/);
+    expect(runs[2]).toMatch(/^2 +failed .* yes +\w{26} +non_retryable +NonRetryableError: /);
+  });
+
   test("shows what a job waits for, and which jobs wait for it", async () => {
     await using store = new TestStore();
     const mill = await store.mill;

@@ -9,6 +9,7 @@ import { CATALOGUE } from "../../src/core/errors.ts";
 import { EVENT_NAMES } from "../../src/api/events.ts";
 import { PRIORITIES } from "../../src/core/job.ts";
 import { ROOT } from "../api/children.ts";
+import { openServer } from "../support/http-server.ts";
 import { blocksOf, rowsOf } from "./markdown.ts";
 import { userPages } from "./pages.ts";
 import { presetTable } from "./preset-table.ts";
@@ -31,6 +32,18 @@ describe("docs/command-line.md", () => {
     const missing = commands().filter(({ name }) => !code.join("").includes(`millrace ${name} `));
 
     expect(missing.filter(({ name }) => !code.join("").includes(`millrace ${name}\n`))).toEqual([]);
+  });
+
+  test("lists the paths of the server", async () => {
+    await using server = await openServer();
+    const named = rowsOf(await page("command-line")).flatMap(([cell]) =>
+      [...cell!.matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, path = ""]) => path),
+    );
+
+    const served = server.app.routes
+      .filter(({ method, path }) => method !== "ALL" && !/\.(?:css|js)$/.test(path))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
+    expect(named.toSorted()).toEqual(served.toSorted());
   });
 
   test("lists the exit codes", async () => {

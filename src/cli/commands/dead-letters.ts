@@ -62,7 +62,8 @@ export function declareDeadLetters(program: Command, shell: Shell): void {
 
 const HELP_AFTER = `
 A dead letter has the id of its job. An ID may be shortened to its first letters, at least four, if
-no other id begins with them.
+no other id begins with them. Commands that change a dead letter (reprocess, acknowledge, discard)
+need at least twelve.
 
 Examples:
   millrace dlq list --status pending_review

@@ -22,7 +22,7 @@ import {
 } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { given, withMill, type Shell } from "../shell.ts";
-import { followAgain } from "./jobs/again.ts";
+import { followCommands } from "./jobs/again.ts";
 import { FOLLOW_HELP_AFTER } from "./jobs/follow.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -103,9 +103,9 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " already existed"}\n`);
-      const again = followAgain(job.id, command);
+      const commands = followCommands(job.id, command);
       const { output: format, timeout: timeoutMs } = options;
-      return follow(mill, job.id, { format, timeoutMs, again }, terminal);
+      return follow(mill, job.id, { format, timeoutMs, ...commands }, terminal);
     }
     if (!job.created) terminal.err("The job already existed; no second job was enqueued.\n");
     terminal.out(options.output === "table" ? `${job.id}\n` : json(job));

@@ -5,6 +5,7 @@ import { MillraceError, type ErrorCode } from "../../core/errors.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
+import { changedWorkerIdOf } from "../job-id.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
@@ -40,22 +41,31 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .description("Make a worker claim no more jobs; its running jobs continue.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, { db, output }: WorkersOptions) => {
-      await withExistingMill(db, (mill) => quiet(mill, id, terminal));
+    .addHelpText("after", QUIET_HELP_AFTER)
+    .action(async (text: string, { db, output }: WorkersOptions) => {
+      const id = await withExistingMill(db, (mill) => quiet(mill, text, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
     });
 }
 
+const QUIET_HELP_AFTER = `
+An ID may be shortened to its first letters, at least twelve, if no other worker's id begins with
+them.
+`;
+
 /** Says which worker was probably meant, if there is no such worker. */
-async function quiet({ workers }: Millrace, id: string, terminal: Terminal): Promise<void> {
+async function quiet(mill: Millrace, text: string, terminal: Terminal): Promise<string> {
+  const { workers } = mill;
   try {
+    const id = await changedWorkerIdOf(mill, text);
     await workers.quiet(id);
+    return id;
   } catch (error) {
     if (!(error instanceof MillraceError && UNKNOWN.has(error.code))) throw error;
     const near = closest(
-      id,
+      text,
       (await workers.list()).map((worker) => worker.id),
     );
     if (near !== null) terminal.err(`Did you mean ${near}?\n`);

@@ -1,5 +1,6 @@
 /** Follows one job to its end: changes to stderr, the result to stdout. */
 import { wait } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
 import { isFinal } from "../../core/job.ts";
 import type { JobView, Millrace } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
@@ -21,12 +22,14 @@ export interface FollowOptions {
   readonly timeoutMs: number | undefined;
   /** The command that follows the job again. */
   readonly again: string;
+  /** The command that explains why the job does not run. */
+  readonly explain: string;
 }
 
 export async function follow(
   mill: Millrace,
   id: string,
-  { format, timeoutMs, again }: FollowOptions,
+  { format, timeoutMs, again, explain }: FollowOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const reporter = reporterFor(format, terminal, systemClock);
@@ -37,9 +40,23 @@ export async function follow(
     reporter.end();
     if (job === "detached") return detached(again, terminal);
     return finish(job, format, terminal);
+  } catch (error) {
+    throw isTimeout(error) ? timedOut(error, explain) : error;
   } finally {
     reporter.end();
   }
+}
+
+function isTimeout(error: unknown): error is MillraceError {
+  return error instanceof MillraceError && error.code === "WAIT_TIMED_OUT";
+}
+
+/** The same error with a command in its hint, not a call of the library. */
+function timedOut({ code, message, details }: MillraceError, explain: string): MillraceError {
+  return new MillraceError(code, message, {
+    details,
+    hint: `Wait longer, or read the reason with: ${explain}`,
+  });
 }
 
 /** Polls until the job is final, and once more then. Ctrl-C ends only the polling. */

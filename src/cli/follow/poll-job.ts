@@ -66,7 +66,7 @@ export class JobPoller {
     return job;
   }
 
-  /** Reads all failed units, because they are listed by key and not by time. */
+  /** Reads all failed units, because they are listed by their position and not by time. */
   async #readFailures({ units, state }: ProgressView, runsEnded: number): Promise<void> {
     const at = JSON.stringify([units.failed, runsEnded, state]);
     if (at === this.#failuresAt) return;

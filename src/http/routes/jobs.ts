@@ -251,7 +251,8 @@ async function enqueue(
     const option = error instanceof MillraceError ? error.details["option"] : undefined;
     if (!(error instanceof MillraceError) || typeof option !== "string") throw error;
     const details = { path: `options.${option}` };
-    throw new MillraceError(error.code, error.message, { cause: error, details });
+    const { code, message, hint } = error;
+    throw new MillraceError(code, message, { cause: error, details, hint });
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { MillraceError } from "../../core/errors.ts";
+import { folderOf } from "./database/connection.ts";
 import { storeError } from "./database/errors.ts";
 import { backup as copyPages, DatabaseSync } from "./database/node-sqlite.ts";
 
@@ -59,6 +60,7 @@ async function makeAndPublish(database: DatabaseSync, path: string, file: string
 
 /** Creates the part file. Replaces a part file that a dead process left, with its journal. */
 function createPart(part: string, path: string, file: string): number {
+  folderOf(file);
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw existsError(file);
     if (isSameFile(part, path)) throw existsError(part);

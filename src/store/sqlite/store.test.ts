@@ -103,7 +103,10 @@ describe("a backup", () => {
 
     const backup = store.backup(join(folder, "missing", "copy.db"));
 
-    await expect(backup).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
+    await expect(backup).rejects.toMatchObject({
+      code: "STORE_FOLDER_MISSING",
+      message: `there is no folder ${join(folder, "missing")}`,
+    });
     await store.close();
   });
 

@@ -12,6 +12,23 @@ const strict = defineJob({
 const pay = strict.run((payload) => payload);
 
 describe("a payload", () => {
+  test("for a job that declares none is refused with how to declare one", async () => {
+    await using kit = await openTest();
+    const bare = defineJob({ type: "bare" });
+    const hint = expect.stringContaining("payload: typed<");
+
+    await expect(kit.mill.enqueue(unchecked(bare), { to: "ada" })).rejects.toMatchObject({
+      code: "PAYLOAD_INVALID",
+      message: 'job "bare" takes no payload',
+      hint,
+    });
+    const request = unchecked(bare).of({ to: "ada" });
+    await expect(kit.mill.enqueueMany([request])).rejects.toMatchObject({
+      message: 'request 0: job "bare" takes no payload',
+      hint,
+    });
+  });
+
   test("that the schema refuses is not enqueued, and the error names the place", async () => {
     await using kit = await openTest();
 

@@ -272,7 +272,7 @@ describe("a wait for something that is no job", () => {
   const ID = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
 
   test.each([
-    [ID, `mill.result({ id: "${ID}", type: "" }), not "${ID}"`],
+    [ID, `mill.result(await mill.jobs.get("${ID}")), not "${ID}"`],
     ["my job", 'mill.result(job), not "my job"'],
     [undefined, "mill.result(job), not undefined"],
     [{ type: "echo" }, "mill.result(job), not an object"],

@@ -103,6 +103,42 @@ describe("the units of a job", () => {
     const next = await kit.mill.jobs.units(id, { limit: 9, after: first.next ?? "" });
     expect([...first.units, ...next.units].map(({ key }) => key)).toEqual(await listed(id));
   });
+
+  test("are listed in the order in which their phases run, on every page", async () => {
+    await using kit = await openTest();
+    const job = defineJob({ type: "job" })
+      .phase("unpack", (_, ctx) => ctx.step("archive", () => 1))
+      .phase("plan", () => {})
+      .phase("build", (_, ctx) =>
+        ctx.each(
+          ["b", "a"],
+          (name) => name,
+          (name) => {
+            if (name === "a") throw new NonRetryableError("no a");
+          },
+        ),
+      );
+    const { id } = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+    const whole = ["unpack archive", "build b", "build a"];
+
+    const pages: string[] = [];
+    let after: string | null = "";
+    for (let page = 0; page <= whole.length && after !== null; page += 1) {
+      const from = after === "" ? {} : { after };
+      const { units, next } = await kit.mill.jobs.units(id, { limit: 1, ...from });
+      pages.push(...units.map(({ phase, key }) => `${phase} ${key}`));
+      after = next;
+    }
+
+    const all = await kit.mill.jobs.units(id);
+    expect(all.units.map(({ phase, key }) => `${phase} ${key}`)).toEqual(whole);
+    expect(pages).toEqual(whole);
+    const failed = await kit.mill.jobs.units(id, { state: "failed" });
+    expect(failed.units.map(({ key }) => key)).toEqual(["a"]);
+    const unpacked = await kit.mill.jobs.units(id, { phase: "unpack" });
+    expect(unpacked.units.map(({ key }) => key)).toEqual(["archive"]);
+  });
 });
 
 describe("ctx.step", () => {

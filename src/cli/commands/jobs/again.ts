@@ -3,9 +3,12 @@ import type { Command } from "commander";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownUrl } from "../../../lib/url-password.ts";
 
-/** The command that follows a job again, on the same store. */
-export function followAgain(id: string, command: Command): string {
-  return jobsAgain(`follow ${id}`, command);
+/** The commands that follow a job again, and explain why it does not run, on the same store. */
+export function followCommands(id: string, command: Command): { again: string; explain: string } {
+  return {
+    again: jobsAgain(`follow ${id}`, command),
+    explain: jobsAgain(`explain ${id}`, command),
+  };
 }
 
 /** A command of `millrace jobs`, on the same store. */

@@ -4,7 +4,7 @@ import { follow } from "../../follow/follow.ts";
 import { databaseOption, durationOption, outputOption } from "../../terminal/options.ts";
 import type { Format } from "../../terminal/output.ts";
 import { withJob, type Shell } from "../../shell.ts";
-import { followAgain } from "./again.ts";
+import { followCommands } from "./again.ts";
 
 interface JobFollowOptions {
   readonly db: string;
@@ -24,8 +24,8 @@ export function declareFollow(jobs: Command, { terminal, end }: Shell): void {
       const { output: format, timeout: timeoutMs } = options;
       end(
         await withJob(options.db, text, (mill, id) => {
-          const again = followAgain(id, command);
-          return follow(mill, id, { format, timeoutMs, again }, terminal);
+          const commands = followCommands(id, command);
+          return follow(mill, id, { format, timeoutMs, ...commands }, terminal);
         }),
       );
     });

@@ -5,7 +5,7 @@ import type { JobView, Millrace } from "../../../api/client.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { systemClock } from "../../../lib/system.ts";
-import { EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
+import { CommandFailure, EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
 import { jobIdOf } from "../../job-id.ts";
 import { nearestType } from "../../nearest-type.ts";
 import {
@@ -59,9 +59,19 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (options: JobListOptions, command: Command) => {
+      checkRange(options);
       const again = jobsAgain(listWords(options, command), command);
       end(await withExistingMill(options.db, (mill) => list(mill, options, again, terminal)));
     });
+}
+
+function checkRange({ since, until }: JobListOptions): void {
+  if (since === undefined || until === undefined || since < until) return;
+  const [from, to] = [since.toISOString(), until.toISOString()];
+  throw new CommandFailure(`--since ${from} is not before --until ${to}: no job can match.`, {
+    hint: "Give the earlier time to --since. A duration means so long ago: 2h is before 1h.",
+    exitCode: EXIT.usage,
+  });
 }
 
 /** The words of the command that lists with the same filter. */

@@ -154,7 +154,10 @@ function unitRow({ key, phase, at, error }: UnitView): string[] {
 
 /** The newest runs, oldest first, and the present one at the end. */
 function runsOf({ job, attempts, worker }: JobDetails): string {
-  const shown = attempts.slice(-RUNS_MAX).map(attemptRow);
+  const rows = attempts.map((attempt, index) =>
+    attemptRow(attempt, attempt.attempts > (attempts[index - 1]?.attempts ?? 0)),
+  );
+  const shown = rows.slice(-RUNS_MAX);
   const last = attempts.at(-1)?.number ?? 0;
   const present =
     job.state === "running" && job.startedAt !== null
@@ -162,27 +165,40 @@ function runsOf({ job, attempts, worker }: JobDetails): string {
       : [];
   if (shown.length + present.length === 0) return "";
   const earlier = attempts.length - shown.length;
-  const headings = ["RUN", "OUTCOME", "STARTED", "FINISHED", "TIME", "WORKER", "ERROR"];
   const cut = earlier > 0 ? `${earlier} earlier runs are not shown.\n` : "";
-  return `${cut}${table(headings, [...shown, ...present])}`;
+  return `${cut}${table(RUN_HEADINGS, [...shown, ...present])}`;
 }
 
-function attemptRow(attempt: AttemptView): string[] {
-  const { startedAt, finishedAt } = attempt;
+const RUN_HEADINGS = [
+  "RUN",
+  "OUTCOME",
+  "STARTED",
+  "FINISHED",
+  "TIME",
+  "CHARGED",
+  "WORKER",
+  "CLASS",
+  "ERROR",
+];
+
+function attemptRow(attempt: AttemptView, isCharged: boolean): string[] {
+  const { startedAt, finishedAt, error } = attempt;
   return [
     String(attempt.number),
     attempt.outcome,
     timeOf(startedAt) ?? "",
     finishedAt.toISOString(),
     timeIn(startedAt, finishedAt),
+    isCharged ? "yes" : "no",
     attempt.worker ?? "",
-    errorOf(attempt.error),
+    error?.class ?? "",
+    errorOf(error),
   ];
 }
 
 function presentRow(number: number, startedAt: Date, worker: JobWorkerView | null): string[] {
-  const id = worker?.id ?? "";
-  return [String(number), "running", startedAt.toISOString(), "", timeIn(startedAt, null), id, ""];
+  const started = startedAt.toISOString();
+  return [String(number), "running", started, "", timeIn(startedAt, null), "", worker?.id ?? ""];
 }
 
 function logOf({ missed, lines }: NewLines): string {

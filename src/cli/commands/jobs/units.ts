@@ -21,7 +21,7 @@ interface UnitsOptions {
 export function declareUnits(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("units <id>")
-    .description("List the units of a job, by phase and key.")
+    .description("List the units of a job, phase by phase, in the order given.")
     .addOption(new Option("--state <state>", "in this state").choices(UNIT_STATES))
     .option("--phase <name>", "of this phase")
     .addOption(limitOption())

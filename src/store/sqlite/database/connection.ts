@@ -58,14 +58,17 @@ export function requireSqlite(version: string): void {
   }
 }
 
-function checkPath(path: string): void {
+/** The folder in which a file is, or is to be made. Throws STORE_FOLDER_MISSING. */
+export function folderOf(path: string): string {
   const folder = dirname(resolve(path));
-  const folderStat = statSync(folder, { throwIfNoEntry: false });
-  if (folderStat === undefined || !folderStat.isDirectory()) {
-    throw new MillraceError("STORE_FOLDER_MISSING", `there is no folder ${folder}`, {
-      details: { path, folder },
-    });
-  }
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
+  throw new MillraceError("STORE_FOLDER_MISSING", `there is no folder ${folder}`, {
+    details: { path, folder },
+  });
+}
+
+function checkPath(path: string): void {
+  const folder = folderOf(path);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory()) {
     throw new MillraceError("STORE_IS_FOLDER", `${path} is a folder, not a database file`, {
