@@ -14,7 +14,7 @@ type Values = Readonly<Record<string, SQLInputValue>>;
 /** All jobs of a lane. */
 const WHOLE = { crashes: 0, prefetch: 0, after_priority: 0, after_rank: 0, after_key: 0, end: 2e9 };
 const WORKER = new Uint8Array(16);
-const SECRET = "0123456789abcdef";
+const SECRET = "0".repeat(32);
 
 export class BareLoop {
   readonly #newId = idSource(systemClock, systemDice);
