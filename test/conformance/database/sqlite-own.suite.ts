@@ -86,7 +86,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void 
       expect((await eventsOf(store, running)).at(-1)).toBe("job:retrying");
       expect(await store.workers(10)).toEqual([]);
       const late = settleItem(held, at(held.jobs, 0), completed());
-      expect(await store.settle([late])).toEqual(["stale"]);
+      await expect(store.settle([late])).rejects.toMatchObject(MOVED);
     });
 
     test("stands once: a second move is refused", async () => {
