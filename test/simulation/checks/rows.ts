@@ -245,7 +245,7 @@ export const TABLES = {
     name: "@key",
   },
   phases: { from: "millrace_phase", columns: "key, name, n, result", name: "@key" },
-  units: { from: "millrace_unit", columns: "key, phase, unit, n, state, result", name: "@key" },
+  units: { from: "millrace_unit", columns: "key, phase, unit, n, state, result, at", name: "@key" },
   logs: {
     from: "millrace_log",
     columns: `key, count(*) AS lines, min(line) AS first, max(line) AS last,

@@ -148,8 +148,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a worker that was given up does not join again",
     file: "src/runtime/lease/registration.ts",
-    now: "    onLost();\n    await this.#registerOnce();",
-    planted: "    onLost();",
+    now: "    const refusal = await this.#registerOnce().then(",
+    planted: "    const refusal = await Promise.resolve().then(",
     breaks: "I21",
   },
   {
