@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EventKind, FeedEntry, JobFacts } from "../store/types/records.ts";
+import { jobFacts } from "../../test/support/factories.ts";
+import type { EventKind, FeedEntry } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { Feed } from "../events/feed.ts";
 import { systemClock } from "../lib/system.ts";
@@ -38,7 +39,7 @@ describe("mill.on", () => {
         at: 0,
         jobs: ["a", "gone", "b"],
         details: null,
-        facts: [factsOf("email"), null, factsOf("report")],
+        facts: [jobFacts("email"), null, jobFacts("report")],
       },
     ]);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -104,17 +105,4 @@ function feedOf(entries: readonly FeedEntry[]): { feed: Feed; wake: () => void }
     },
   };
   return { feed: new Feed(store, systemClock, () => {}), wake: () => wake() };
-}
-
-function factsOf(type: string): JobFacts {
-  return {
-    type,
-    state: "queued",
-    attempts: 0,
-    runAt: 0,
-    finishedAt: null,
-    fault: null,
-    phase: null,
-    overall: null,
-  };
 }

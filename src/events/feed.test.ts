@@ -1,19 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { jobFacts } from "../../test/support/factories.ts";
 import { makeTestClock } from "../testing/test-clock.ts";
-import type { EventKind, FeedEntry, JobFacts } from "../store/types/records.ts";
+import type { EventKind, FeedEntry } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { Feed } from "./feed.ts";
 
-const FACTS: JobFacts = {
-  type: "job",
-  state: "queued",
-  attempts: 0,
-  runAt: 0,
-  finishedAt: null,
-  fault: null,
-  phase: null,
-  overall: null,
-};
+const FACTS = jobFacts("job");
 
 /** A store that is nothing but its feed. */
 class FeedStore {

@@ -6,7 +6,7 @@ import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Fault, Settlement } from "../../src/core/outcome.ts";
 import { PROTOCOL } from "../../src/store/store.ts";
 import type { NewJob, WorkerId, WorkerInfo } from "../../src/store/types/jobs-and-runs.ts";
-import type { Retention } from "../../src/store/types/records.ts";
+import type { JobFacts, Retention } from "../../src/store/types/records.ts";
 import { seededDice } from "./seeded-dice.ts";
 
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
@@ -139,4 +139,18 @@ export function retention(overrides: Partial<Retention> = {}): Retention {
     cancelled: hour,
   };
   return { finishedMs, deadLetterMs: hour, idempotencyMs: hour, eventMs: hour, ...overrides };
+}
+
+/** What the feed says of a job of this type that waits for its first run. */
+export function jobFacts(type: string): JobFacts {
+  return {
+    type,
+    state: "queued",
+    attempts: 0,
+    runAt: 0,
+    finishedAt: null,
+    fault: null,
+    phase: null,
+    overall: null,
+  };
 }

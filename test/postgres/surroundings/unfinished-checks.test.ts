@@ -3,7 +3,11 @@ import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contentChecks } from "../../../src/cli/commands/doctor-content.ts";
 import { makePostgresStore } from "../../../src/store/postgres/create.ts";
-import { storeError } from "../../../src/store/postgres/database/errors.ts";
+import {
+  isTimeout,
+  NotRolledBack,
+  storeError,
+} from "../../../src/store/postgres/database/errors.ts";
 import { queries } from "../../../src/store/postgres/database/queries.gen.ts";
 import { inSchema } from "../../../src/store/postgres/database/statements.ts";
 import { type } from "../../cli/command-line.ts";
@@ -77,6 +81,12 @@ test.each([
   ["the disk is full", Object.assign(new Error("full"), { code: "53100" }), false],
 ])("an error says whether a limit of time has ended the statement: %s", (_, error, timedOut) => {
   expect(storeError(error, "PostgreSQL")).toMatchObject({ details: { timedOut } });
+});
+
+test("a limit of time is known as such when the connection could not roll back", () => {
+  const cancelled = Object.assign(new Error("canceled"), { code: "57014" });
+
+  expect(isTimeout(new NotRolledBack(cancelled))).toBe(true);
 });
 
 async function openPatient(schema: string) {

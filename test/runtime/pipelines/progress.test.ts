@@ -168,7 +168,7 @@ describe("ctx.progress", () => {
     expect(heard.at(-1)).toMatchObject({ percent: 99.99, overall: 100, data: 9_999 });
   });
 
-  test("with flush is stored at once, whatever was stored before (C-36)", async () => {
+  test("with flush is stored at once, beyond the limit of values per second (C-36)", async () => {
     await using kit = await openTest();
     const heard = listen(kit);
     const stored: (number | null)[] = [];
