@@ -138,13 +138,17 @@ export class JobWorker implements Worker, ProcessMember {
     return this.#lanes.isIdle && this.#runs.isIdle;
   }
 
+  get hasCodeLeft(): boolean {
+    return this.#running.hasCodeLeft;
+  }
+
   async empty(): Promise<void> {
     const { clock, logger, settings } = this.#parts;
     const returned = await tryStep(logger, () => this.#lanes.returnPrefetched());
     // The store may know jobs as started that wait here: the process is not empty before.
     if (!returned) await wait(clock, settings.pollMs);
     await this.#claimLoop.passEnded();
-    await this.#running.emptied();
+    await this.#running.ended();
     await this.#runs.settled();
   }
 

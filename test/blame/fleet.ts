@@ -3,6 +3,7 @@
  * chance and death are arranged. A dead process is replaced after a moment, as a supervisor of the
  * operating system would do.
  */
+import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { Client } from "../../src/client/client.ts";
 import { wait } from "../../src/core/clock.ts";
@@ -26,6 +27,8 @@ const STILL_TURNS = 8;
 export interface Work {
   readonly ms: number;
   readonly diesAfterMs?: number;
+  /** The work is a unit, and the handler itself heeds its signal. */
+  readonly isUnit?: boolean;
 }
 
 const work = typed<Work>();
@@ -38,6 +41,8 @@ export interface FleetPlan {
   /** The slots of each `work()` of a process: those of the general lane, or of each lane. */
   readonly workers: readonly (number | Readonly<Record<string, number>>)[];
 }
+
+type Ctx = Context<unknown, unknown>;
 
 /** One run of a handler, in virtual milliseconds. */
 interface FleetRun {
@@ -157,11 +162,13 @@ export class BlameFleet {
     this.workers.push(new JobWorker(parts));
   }
 
-  async #handle(
-    process: Process,
-    { ms, diesAfterMs }: Work,
-    ctx: Context<unknown, unknown>,
-  ): Promise<void> {
+  async #handle(process: Process, work: Work, ctx: Ctx): Promise<void> {
+    if (work.isUnit !== true) return this.#carryOut(process, work, ctx);
+    void ctx.step("unit", () => this.#carryOut(process, work, ctx));
+    await once(ctx.signal, "abort");
+  }
+
+  async #carryOut(process: Process, { ms, diesAfterMs }: Work, ctx: Ctx): Promise<void> {
     const run: FleetRun = { id: ctx.job.id, from: this.nowMs, until: Infinity };
     this.runs.push(run);
     await wait(this.#db.clock, diesAfterMs ?? ms);

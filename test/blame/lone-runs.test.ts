@@ -1,6 +1,6 @@
 /** Jobs that have crashed before: in how much company they run, and how they run alone. */
 import { describe, expect, test } from "vitest";
-import { EMPTY_MS_MAX } from "../../src/runtime/crashes/lone-runs.ts";
+import { CANNOT_EMPTY, EMPTY_MS_MAX } from "../../src/runtime/crashes/lone-runs.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
@@ -78,21 +78,44 @@ describe("a job at the crash cap", () => {
     expect(fleet.runs.at(-1)).toMatchObject({ id: lone, until: Infinity });
   });
 
-  test("waits for a handler that goes on after its run has ended", async () => {
+  test.each([
+    ["handler", {}],
+    ["unit", { isUnit: true }],
+  ])("waits for a %s that goes on after its run, and other jobs do not wait", async (_, how) => {
     await using db = await openSqlite();
-    const deaf = newJob({ ...jobOf({ ms: 60_000 }), timeoutMs: 1_000, maxAttempts: 1 });
+    const deaf = deafJob({ ms: 60_000, ...how });
     await db.store.enqueue([deaf]);
     const fleet = await started(db, { processes: 1, workers: [2] });
     await fleet.advance(10_000);
     expect(await stateOf(db.store, deaf.id)).toBe("failed");
     const lone = await crashed(db, 3, { ms: 1_000 });
+    await fleet.advance(5_000);
+    const late = await enqueued(db, { ms: 1_000 });
 
-    await fleet.advance(45_000);
-    expect(fleet.runs).toHaveLength(1);
+    await fleet.advance(40_000);
+    expect(fleet.runs.map(({ id }) => id)).toEqual([deaf.id, late]);
+    expect(fleet.logged.filter((message) => message === CANNOT_EMPTY)).toHaveLength(1);
     await fleet.advance(10_000);
 
     expect(await stateOf(db.store, lone)).toBe("completed");
-    expect(fleet.mostAtOnce).toBe(1);
+    expect(fleet.runs.filter(({ id }) => id === lone)).toHaveLength(1);
+  });
+
+  test("goes back when a run ends without its handler while the process empties", async () => {
+    await using db = await openSqlite();
+    const deaf = deafJob({ ms: 600_000 }, 20_000);
+    await db.store.enqueue([deaf]);
+    const fleet = await started(db, { processes: 1, workers: [2] });
+    await fleet.advance(1_000);
+    const lone = await crashed(db, 3, { ms: 1_000 });
+    await fleet.advance(10_000);
+    expect(await stateOf(db.store, lone)).toBe("running");
+    const late = await enqueued(db, { ms: 1_000 });
+
+    await fleet.advance(30_000);
+
+    expect(fleet.runs.map(({ id }) => id)).toEqual([deaf.id, late]);
+    expect(await stateOf(db.store, lone)).toBe("queued");
   });
 
   test.each(["mail", "report"])("is found in the lane %s, whichever claims last", async (lane) => {
@@ -235,6 +258,11 @@ async function enqueued(
   const job = newJob({ ...jobOf(work), ...overrides });
   await store.enqueue([job]);
   return job.id;
+}
+
+/** A job whose only run ends by its time-out, without its handler. */
+function deafJob(work: Work, timeoutMs = 1_000): NewJob {
+  return newJob({ ...jobOf(work), timeoutMs, maxAttempts: 1 });
 }
 
 /** How many runs the store knows as begun. */

@@ -193,21 +193,25 @@ async function drain(life: Life, isBroken: () => boolean): Promise<void> {
       done.catch((error: unknown) => report("I21", `a healthy store refuses: ${textOf(error)}`));
     });
   }
-  // An operator opens gates that crashes have closed, and does not wait for probes.
-  for (let ms = OPERATOR_MS; ms < HEAL_MS; ms += OPERATOR_MS) {
-    const asker = fleet.members.get("asker1");
-    asker?.process.later(ms, "opens gates", () => void openGates(asker, fleet.answers.pauses));
-  }
   const startedAt = world.elapsedMs;
   const backMs = plan.actions.filter(({ kind }) => kind === "jump" || kind === "skew").length;
-  const untilMs = startedAt + 10 * plan.leaseMs + HEAL_MS + backMs * 10_000;
+  const drainMs = 10 * plan.leaseMs + HEAL_MS + backMs * 10_000;
+  // An operator opens gates that crashes have closed, and does not wait for probes. The operator
+  // also restarts processes that cannot be emptied for a job.
+  for (let ms = OPERATOR_MS; ms < drainMs; ms += OPERATOR_MS) {
+    const asker = fleet.members.get("asker1");
+    asker?.process.later(ms, "operator looks", () => {
+      void openGates(asker, fleet.answers.pauses);
+      fleet.restartHindered();
+    });
+  }
   const punctual = punctuality(life);
   const isOver = (): boolean => {
     if (isBroken() || world.steps % 20 !== 0) return isBroken();
     punctual();
     return world.elapsedMs > startedAt + CALM_MS + 1_000 && unfinished(life) === 0;
   };
-  await world.run(untilMs, isOver);
+  await world.run(startedAt + drainMs, isOver);
   if (!isBroken() && unfinished(life) > 0) {
     report("I21", `${unfinished(life)} job(s) are not over long after everything healed`);
   }

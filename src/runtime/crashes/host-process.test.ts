@@ -80,6 +80,7 @@ describe("a process of workers", () => {
       get isIdle() {
         return busy.isIdle;
       },
+      hasCodeLeft: false,
       empty: () => ended.promise,
       wake: () => {},
     });
@@ -93,6 +94,15 @@ describe("a process of workers", () => {
     expect(process.isIdle).toBe(true);
     process.reopen(process);
     expect(process.isReserved).toBe(false);
+  });
+
+  test("does not wait for code that ignores its signal", async () => {
+    const process = processOf(4);
+    process.join({ ...memberOf(4), isIdle: false, hasCodeLeft: true });
+
+    await process.empty(process);
+
+    expect(process.isIdle).toBe(false);
   });
 
   test("forgets a worker that has left", () => {
@@ -116,7 +126,8 @@ function processOf(...slots: readonly number[]): HostProcess {
 }
 
 function memberOf(slots: number): ProcessMember {
-  return { id: "0".repeat(26), slots, isIdle: true, empty: async () => {}, wake: () => {} };
+  const id = "0".repeat(26);
+  return { id, slots, isIdle: true, hasCodeLeft: false, empty: async () => {}, wake: () => {} };
 }
 
 function claimedJob({ crashes }: { readonly crashes: number }): ClaimedJob {

@@ -14,6 +14,8 @@ export interface ProcessMember {
   readonly slots: number;
   /** No run, no claim, and no settlement that the store has not answered. */
   readonly isIdle: boolean;
+  /** A handler or unit goes on after its run, because it ignores its signal. */
+  readonly hasCodeLeft: boolean;
   /** Returns prefetched jobs. Resolves when the runs and claims of this moment have ended. */
   empty(): Promise<void>;
   /** The worker may claim again. */
@@ -84,15 +86,22 @@ export class HostProcess {
     return [...this.#members].every(({ isIdle }) => isIdle);
   }
 
+  /** Nothing can run alone beside such code, and the code may never end. */
+  get hasCodeLeft(): boolean {
+    return [...this.#members].some(({ hasCodeLeft }) => hasCodeLeft);
+  }
+
   /**
-   * Reserves the process for a job that runs alone. Resolves when the process is empty. The next
-   * lone run of another worker may reserve the process before this one reopens it.
+   * Reserves the process for a job that runs alone. Resolves when the process is empty, or when
+   * only code is left that ignores its signal. The next lone run of another worker may
+   * reserve the process before this one reopens it.
    */
   async empty(holder: object): Promise<void> {
     this.#reservedFor.add(holder);
     // A run that ends may leave a settlement, and a claim that was under way may start runs.
     while (this.#reservedFor.has(holder) && !this.isIdle) {
       await Promise.all([...this.#members].map((member) => member.empty()));
+      if (this.hasCodeLeft) return;
     }
   }
 

@@ -5,6 +5,7 @@
  * The worker claims such a job before its process is empty, so that one process of the fleet at a
  * time stops claiming. The job starts when the process has nothing else to do. If that takes too
  * long, the job goes back to the queue unstarted, and this process waits before it tries again.
+ * A process in which a handler or unit ignores its signal leaves such jobs to other processes.
  */
 import { within, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
@@ -18,6 +19,9 @@ import type { HostProcess } from "./host-process.ts";
  * default settings every process is empty within this time.
  */
 export const EMPTY_MS_MAX = 1_200_000;
+export const CANNOT_EMPTY =
+  "a job that must run alone cannot run in this process, because a handler or unit that ignored " +
+  "its signal still runs here; another process takes the job, or this one after a restart";
 /** A process with runs leaves the job to an idle process for so many polls. */
 const PATIENCE_POLLS = 2;
 
@@ -49,6 +53,8 @@ export class LoneRuns {
   /** When a claim first reported a waiting job; null: the last claim reported none. */
   #wantedSince: number | null = null;
   #restUntil = -Infinity;
+  /** The log has the warning about code that keeps this process from being empty. */
+  #hasWarned = false;
 
   constructor(parts: LoneRunsParts) {
     this.#parts = parts;
@@ -73,9 +79,18 @@ export class LoneRuns {
     const now = clock.monotonic();
     this.#wantedSince ??= now;
     if (this.#isOver || this.#current !== null || process.isReserved) return;
-    if (now < this.#restUntil) return;
+    if (now < this.#restUntil || !this.#mayEmpty()) return;
     if (!process.isIdle && now - this.#wantedSince < PATIENCE_POLLS * pollMs) return;
     void this.#takeTurn();
+  }
+
+  /** False while code that ignores its signal runs here: the process would not become empty. */
+  #mayEmpty(): boolean {
+    const { logger, process } = this.#parts;
+    const isHindered = process.hasCodeLeft;
+    if (isHindered && !this.#hasWarned) logger.warn(CANNOT_EMPTY, {});
+    this.#hasWarned = isHindered;
+    return !isHindered;
   }
 
   #takeTurn(): Promise<void> {

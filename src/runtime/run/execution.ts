@@ -141,9 +141,10 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return this.#outcome.promise;
   }
 
-  /** The end of a handler that still runs; null: none does. A run may end without its handler. */
-  get openHandler(): Promise<void> | null {
-    return this.#handler;
+  /** The end of code that goes on after the run has ended, a handler or units; null: none does. */
+  get codeLeft(): Promise<unknown> | null {
+    const units = this.#phaseScope?.close() ?? null;
+    return units === null ? this.#handler : Promise.all([this.#handler, units]);
   }
 
   #handlerReturned(result: unknown): void {

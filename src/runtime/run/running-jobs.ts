@@ -12,8 +12,8 @@ interface RunningJob {
 export class RunningJobs {
   readonly #clock: Clock;
   readonly #runs = new Map<string, RunningJob>();
-  /** Handlers that go on after their runs have ended, because they ignore their signals. */
-  readonly #leftHandlers = new Set<Promise<void>>();
+  /** Handlers and units that go on after their runs, because they ignore their signals. */
+  readonly #codeLeft = new Set<Promise<unknown>>();
   /** The last run of each job. */
   readonly #last = new Map<JobKey, RunningJob>();
 
@@ -36,16 +36,20 @@ export class RunningJobs {
     this.#last.set(execution.job.key, run);
   }
 
-  /** No run, and no handler that was left behind. */
+  /** No run, and no code that a run has left behind. */
   get isIdle(): boolean {
-    return this.#runs.size === 0 && this.#leftHandlers.size === 0;
+    return this.#runs.size === 0 && !this.hasCodeLeft;
   }
 
-  remove({ job: run, openHandler }: Pick<Execution, "job" | "openHandler">): void {
+  get hasCodeLeft(): boolean {
+    return this.#codeLeft.size > 0;
+  }
+
+  remove({ job: run, codeLeft }: Pick<Execution, "job" | "codeLeft">): void {
     this.#runs.delete(runKey(run));
-    if (openHandler !== null) {
-      this.#leftHandlers.add(openHandler);
-      void openHandler.then(() => this.#leftHandlers.delete(openHandler));
+    if (codeLeft !== null) {
+      this.#codeLeft.add(codeLeft);
+      void codeLeft.then(() => this.#codeLeft.delete(codeLeft));
     }
     if (this.#last.get(run.key)?.execution.job.n === run.n) this.#last.delete(run.key);
   }
@@ -77,12 +81,6 @@ export class RunningJobs {
   /** Resolves when the runs of this moment have ended. */
   async ended(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.ended));
-  }
-
-  /** The same, with the handlers that were left behind. */
-  async emptied(): Promise<void> {
-    await this.ended();
-    await Promise.all(this.#leftHandlers);
   }
 
   /** The same, but at most `ms`. */

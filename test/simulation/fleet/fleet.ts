@@ -3,6 +3,7 @@ import { Client } from "../../../src/client/client.ts";
 import type { Context, Logger } from "../../../src/api/context.ts";
 import { settingsOf } from "../../../src/runtime/settings.ts";
 import { HostProcess } from "../../../src/runtime/crashes/host-process.ts";
+import { CANNOT_EMPTY } from "../../../src/runtime/crashes/lone-runs.ts";
 import { JobWorker } from "../../../src/runtime/worker.ts";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -73,6 +74,8 @@ export class Fleet {
   readonly #sideBySide: SideBySide;
   /** Handlers that have not ended, and their signals. */
   readonly underWay = new Map<string, { readonly actor: Actor; readonly signal: AbortSignal }>();
+  /** Processes whose log says that a job cannot run alone there before a restart. */
+  readonly hindered = new Set<Process>();
   restart: (role: string, ms: number) => void = () => {};
   slow = { untilMs: 0, share: 0 };
   /** Infinity as long as there are faults. */
@@ -105,7 +108,7 @@ export class Fleet {
         await real.open();
         this.#starting.delete(role);
         const store = this.#through(real, process);
-        const logger = this.#logger();
+        const logger = this.#logger(process);
         const { clock } = process;
         const parts = { store, clock, dice, logger, tenant: "default", preset: PRESET };
         const client = new Client(parts);
@@ -130,7 +133,14 @@ export class Fleet {
     }
   }
 
-  /** A handler kills its process; the plan starts another one. */
+  /** An operator restarts processes that need it. */
+  restartHindered(): void {
+    const { world } = this.#parts;
+    for (const process of this.hindered) if (world.living.includes(process)) this.#kill(process);
+    this.hindered.clear();
+  }
+
+  /** A handler or an operator kills a process; the plan starts another one. */
   #kill(process: Process): void {
     const role = process.name.split("#")[0] ?? "";
     this.crash(process);
@@ -194,13 +204,14 @@ export class Fleet {
     };
   }
 
-  #logger(): Logger {
+  #logger(process: Process): Logger {
     const { world } = this.#parts;
     const at =
       (level: string) =>
       (message: string, fields: object = {}): void => {
         const error = "error" in fields ? `: ${textOf(fields.error)}` : "";
         world.note(`${level} ${message}${error}`);
+        if (message === CANNOT_EMPTY) this.hindered.add(process);
       };
     return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   }
