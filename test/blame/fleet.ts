@@ -162,9 +162,9 @@ export class BlameFleet {
     this.workers.push(new JobWorker(parts));
   }
 
-  async #handle(process: Process, work: Work, ctx: Ctx): Promise<void> {
-    if (work.isUnit !== true) return this.#carryOut(process, work, ctx);
-    void ctx.step("unit", () => this.#carryOut(process, work, ctx));
+  async #handle(process: Process, given: Work, ctx: Ctx): Promise<void> {
+    if (given.isUnit !== true) return this.#carryOut(process, given, ctx);
+    void ctx.step("unit", () => this.#carryOut(process, given, ctx));
     await once(ctx.signal, "abort");
   }
 
