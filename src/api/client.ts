@@ -8,6 +8,7 @@ import type { JobContract, JobRequest } from "./contract.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
 import type { Jobs } from "./jobs.ts";
+import type { Tokens } from "./tokens.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
 export type {
@@ -94,6 +95,18 @@ export interface Millrace extends AsyncDisposable {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
+  readonly tokens: Tokens;
+
+  /**
+   * The same installation, limited to one tenant: jobs, dead letters and tokens of other tenants do
+   * not exist for it, and new jobs belong to the tenant. What concerns all tenants is refused.
+   *
+   * @example
+   * const acme = mill.forTenant("acme");
+   * const { id } = await acme.enqueue(greet, { name: "Ada" });
+   * console.log((await mill.jobs.get(id)).tenant); // acme
+   */
+  forTenant(tenant: string): TenantMillrace;
 
   /**
    * Pauses a lane, a type or a tenant: later claims do not take its jobs. A reason has up to 2,000
@@ -111,6 +124,12 @@ export interface Millrace extends AsyncDisposable {
    */
   close(): Promise<void>;
 }
+
+/** A mill of one tenant. Workers belong to the mill that was opened, which also closes both. */
+export type TenantMillrace = Omit<
+  Millrace,
+  "work" | "close" | "forTenant" | typeof Symbol.asyncDispose
+>;
 
 export interface WaitOptions {
   timeout?: Duration;

@@ -237,6 +237,14 @@ export interface Jobs {
    * ```
    */
   logs(id: string, page?: LogPage): Promise<{ lines: readonly LogView[]; next: number | null }>;
+  /**
+   * Counts the jobs that match a filter, up to `max`: by default, and at most, 10,000.
+   *
+   * @example
+   * const { count, atLeast } = await mill.jobs.count({ state: "failed" });
+   * console.log(atLeast ? `at least ${count}` : count); // 0
+   */
+  count(filter?: CountFilter, options?: { max?: number }): Promise<CountedJobs>;
   /** Explains why a job does not run, and what to do. */
   explain(id: string): Promise<Explanation>;
   /**
@@ -266,6 +274,15 @@ export interface Jobs {
    * ```
    */
   statsBy(by: GroupName): Promise<GroupedJobStats>;
+}
+
+/** The filters of a count: those of a list, without the page. */
+export type CountFilter = Omit<JobFilter, "after" | "limit">;
+
+export interface CountedJobs {
+  readonly count: number;
+  /** True when the count stopped at its maximum: there are at least so many. */
+  readonly atLeast: boolean;
 }
 
 /** A page of jobs, newest first. */

@@ -1,107 +1,141 @@
 /**
  * The HTTP app: one function from request to response. It has no socket, so that tests call it
- * directly, and reaches the store through a client.
+ * directly and any framework can mount it, and reaches the store through a client.
  */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
+import { OpenAPIHono } from "@hono/zod-openapi";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { secureHeaders } from "hono/secure-headers";
-import { ownHostOnly, signIn, tokenOnly } from "./access.ts";
-import { openApiDocument } from "./openapi.ts";
+import type { Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import { within } from "../core/clock.ts";
+import { newId } from "../core/ids.ts";
+import { identify } from "./identity/identify.ts";
+import { mayCall, type Access, type Identity } from "./identity/identity.ts";
+import { insistOwnHost } from "./identity/origin.ts";
+import { documentOf, register } from "./openapi.ts";
+import { servePage } from "./page.ts";
+import type { AppParts } from "./parts.ts";
 import { problem, RequestRefusal } from "./problem.ts";
-import { readRequest, type Route } from "./route.ts";
-import { jobRoutes, type JobRouteParts } from "./routes/jobs.ts";
-import { serviceRoutes, type ServiceRouteParts } from "./routes/service.ts";
+import type { Route } from "./route.ts";
+import { allRoutes } from "./routes/all.ts";
+import { openApiRoute } from "./routes/openapi.ts";
 
-/** The size of the largest payload, with room for escaped characters. */
-const BODY_BYTES_MAX = 2_000_000;
+/** The longest time for an answer, except of routes that wait for something to happen. */
+const ANSWER_MS_MAX = 30_000;
+const REQUEST_ID = /^[\w.-]{8,64}$/;
 
-const PAGE: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
-  "/": { file: "index.html", type: "text/html; charset=utf-8" },
-  "/style.css": { file: "style.css", type: "text/css; charset=utf-8" },
-  "/page.js": { file: "page.js", type: "text/javascript; charset=utf-8" },
-};
-
-export interface AppParts extends JobRouteParts, ServiceRouteParts {
-  /** The token that requests to the API must carry. */
-  readonly token: string;
-  /** The folder with the dashboard's files. */
-  readonly pageFolder: string;
-  /** Called with unexpected errors, whose details the caller does not see. */
-  readonly failed: (error: unknown) => void;
-}
-
-/** Makes the server's `fetch`. */
+/** Makes the `fetch` of the server. Throws if a route names nobody who may call it. */
 export function createApp(parts: AppParts): Hono {
-  const app = new Hono();
-  app.use(guardedHeaders());
-  app.use(ownHostOnly());
-  app.use("/", signIn(parts.token));
-  app.use("/api/*", tokenOnly(parts.token), boundedBody());
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: (_, methods) => wrongMethod(methods) }));
-  app.notFound((context) =>
-    problem(new RequestRefusal("NOT_FOUND", `The path ${context.req.path} does not exist.`)),
-  );
-  app.onError((error) => {
-    const answer = problem(error);
-    if (answer.status >= 500) parts.failed(error);
+  const app = new OpenAPIHono<BlankEnv>();
+  app.use(guardedHeaders(parts));
+  app.use((context, next) => {
+    insistOwnHost(context.req.raw, parts.identify.origin);
+    return next();
+  });
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: (_, methods) => refuseMethod(methods) }));
+  app.notFound((context) => refuseUnknown(parts, context));
+  app.onError((error, context) => {
+    const id = requestIdOf(parts, context);
+    const answer = problem(error, id);
+    if (answer.status >= 500) parts.failed(error, id);
     return answer;
   });
-  for (const route of routesOf(parts)) {
+  const routes = [...allRoutes(parts), openApiRoute(() => documentOf(app))];
+  for (const route of routes) {
+    insistAccess(route);
+    register(app.openAPIRegistry, route);
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(route.method, path, async (context) => route.answer(await readRequest(route, context)));
+    app.on(route.method, path, (context) => answered(parts, route, context));
   }
-  servePage(app, parts.pageFolder);
+  servePage(app, parts);
   return app;
 }
 
-/** All routes of the server. The last one returns their OpenAPI document. */
-function routesOf(parts: AppParts): readonly Route[] {
-  const routes: Route[] = [...serviceRoutes(parts), ...jobRoutes(parts)];
-  routes.push({
-    method: "get",
-    path: "/openapi.json",
-    name: "getOpenApi",
-    summary: "This document.",
-    answers: { 200: { description: "OpenAPI 3.1.", schema: { type: "object" } } },
-    problems: [],
-    answer: async () => Response.json(document),
-  });
-  const document = openApiDocument(routes, (path) => path.startsWith("/api/"));
-  return routes;
+function insistAccess({ access, method, path }: Route): void {
+  if (access === "public" || access.roles.length + (access.kinds?.length ?? 0) > 0) return;
+  throw new Error(`the route ${method} ${path} names nobody who may call it`);
 }
 
-/** The page needs no token: it has no data, and says how to sign in. */
-function servePage(app: Hono, folder: string): void {
-  for (const [path, { file, type }] of Object.entries(PAGE)) {
-    app.get(path, async (context) => {
-      const text = await readFile(join(folder, file), "utf8");
-      return context.body(text, 200, { "content-type": type });
-    });
+async function answered(parts: AppParts, route: Route, context: Context): Promise<Response> {
+  const { raw: request } = context.req;
+  const signal = AbortSignal.any([request.signal, parts.closing]);
+  const identity = await callerOf(parts, route.access, request);
+  const { tenant } = identity;
+  const answer = route.answer({
+    request,
+    params: context.req.param(),
+    identity,
+    mill: tenant === null ? parts.mill : parts.mill.forTenant(tenant),
+    base: parts.base,
+    signal,
+  });
+  if (route.isLong === true) return answer;
+  let isLate = true;
+  const done = answer.finally(() => (isLate = false));
+  await within(parts.clock, ANSWER_MS_MAX, done);
+  if (!isLate) return done;
+  answer.catch(() => {});
+  done.catch(() => {});
+  throw new RequestRefusal(
+    "REQUEST_TIMED_OUT",
+    `The answer took longer than ${ANSWER_MS_MAX / 1_000} seconds.`,
+  );
+}
+
+const NOBODY: Identity = {
+  actor: "",
+  kind: "person",
+  roles: [],
+  tenant: null,
+  types: null,
+  jobId: null,
+  tokenId: null,
+};
+
+async function callerOf(parts: AppParts, access: Access, request: Request): Promise<Identity> {
+  if (access === "public") return NOBODY;
+  const mayBeInUrl = access.kinds?.includes("stream") === true;
+  const identity = await identify(request, parts.identify, mayBeInUrl);
+  if (mayCall(access, identity)) return identity;
+  throw new RequestRefusal("FORBIDDEN", forbidden(access, identity));
+}
+
+function forbidden(access: Exclude<Access, "public">, { kind, roles, tenant }: Identity): string {
+  const has = kind === "person" ? `the roles ${roles.join(", ") || "none"}` : `the kind ${kind}`;
+  if (access.isInstanceWide === true && tenant !== null) {
+    return "This concerns all tenants, and the credential is for one tenant.";
   }
+  const wanted = [
+    ...(access.roles.length > 0 ? [`a person with the role ${access.roles.join(" or ")}`] : []),
+    ...(access.kinds ?? []).map((each) => `a ${each} token`),
+  ];
+  return `This needs ${wanted.join(" or ")}; the credential has ${has}.`;
 }
 
-function boundedBody(): ReturnType<typeof bodyLimit> {
-  return bodyLimit({
-    maxSize: BODY_BYTES_MAX,
-    onError: () =>
-      problem(
-        new RequestRefusal("BODY_TOO_LARGE", `The body has more than ${BODY_BYTES_MAX} bytes.`),
-      ),
-  });
+/** Without a credential, a caller does not learn which paths of the API exist. */
+async function refuseUnknown(parts: AppParts, context: Context): Promise<Response> {
+  const { path, raw } = context.req;
+  if (path.startsWith("/api/")) await identify(raw, parts.identify, false);
+  throw new RequestRefusal("NOT_FOUND", `The path ${path} does not exist.`);
 }
 
-function wrongMethod(methods: readonly string[]): Response {
+function refuseMethod(methods: readonly string[]): Response {
   const allow = methods.join(", ");
-  return problem(new RequestRefusal("METHOD_NOT_ALLOWED", `The path accepts only ${allow}.`), {
-    allow,
-  });
+  throw new RequestRefusal("METHOD_NOT_ALLOWED", `The path accepts only ${allow}.`, [], { allow });
+}
+
+/** The id of the caller, if it has a harmless form, or a new one. */
+function requestIdOf({ clock, dice }: AppParts, context: Context): string {
+  const known: unknown = context.get("requestId");
+  if (typeof known === "string") return known;
+  const given = context.req.header("x-request-id") ?? "";
+  const id = REQUEST_ID.test(given) ? given : newId(clock.now(), dice);
+  context.set("requestId", id);
+  return id;
 }
 
 /** The content security policy allows the dashboard only what it needs. */
-function guardedHeaders(): ReturnType<typeof secureHeaders> {
+function guardedHeaders(parts: AppParts): ReturnType<typeof secureHeaders> {
   const headers = secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -114,12 +148,14 @@ function guardedHeaders(): ReturnType<typeof secureHeaders> {
       frameAncestors: ["'none'"],
     },
     referrerPolicy: "no-referrer",
-    // Meaningless on a loopback address without TLS.
+    // The proxy that has the certificate decides about this.
     strictTransportSecurity: false,
     xFrameOptions: "DENY",
   });
   return async (context, next) => {
+    const id = requestIdOf(parts, context);
     await headers(context, next);
-    context.header("cache-control", "no-store");
+    context.header("x-request-id", id);
+    if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
   };
 }

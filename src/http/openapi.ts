@@ -1,78 +1,74 @@
-/** Makes the OpenAPI document from the list of routes. */
-import type { Route } from "./route.ts";
-import type { JsonSchema } from "./schema.ts";
-import { PROBLEM } from "./schemas.ts";
+/** The OpenAPI document, made from the routes. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Access } from "./identity/identity.ts";
+import type { Answer, RouteForm } from "./route.ts";
+import { PROBLEM } from "./schemas/problem.ts";
 
-/** `isGuarded` is true for the paths that need the token. */
-export function openApiDocument(
-  routes: readonly Route[],
-  isGuarded: (path: string) => boolean,
-): object {
-  const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes) {
-    paths[route.path] = {
-      ...paths[route.path],
-      [route.method]: {
-        ...operation(route),
-        security: isGuarded(route.path) ? [{ bearer: [] }, { cookie: [] }] : [],
-      },
-    };
-  }
-  return {
-    openapi: "3.1.0",
-    info: { title: "Millrace", version: "1", description: "Durable background jobs." },
-    paths,
-    components: {
-      schemas: { Problem: PROBLEM },
-      securitySchemes: {
-        bearer: { type: "http", scheme: "bearer" },
-        cookie: { type: "apiKey", in: "cookie", name: "millrace-7333" },
-      },
-    },
-  };
-}
+type Registry = OpenAPIHono["openAPIRegistry"];
+type Responses = Parameters<Registry["registerPath"]>[0]["responses"];
 
-function operation(route: Route): object {
-  const { name, summary, inPath = {}, inQuery = {}, inHeaders = {}, body } = route;
-  const parameters = [
-    ...parametersIn("path", inPath),
-    ...parametersIn("query", inQuery),
-    ...parametersIn("header", inHeaders),
-  ];
-  return {
+const PROBLEM_TYPE = "application/problem+json";
+
+/** Adds a route to the document. */
+export function register(registry: Registry, route: RouteForm): void {
+  const { method, path, name, summary, access, params, query, headers, body } = route;
+  registry.registerPath({
+    method,
+    path,
     operationId: name,
     summary,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: asJson(body) } }),
-    responses: { ...answersOf(route), ...problemsOf(route) },
-  };
+    description: accessText(access),
+    security: access === "public" ? [] : [{ bearer: [] }, { cookie: [] }],
+    request: {
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { query }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined
+        ? {}
+        : { body: { content: { "application/json": { schema: body } } } }),
+    },
+    responses: responsesOf(route),
+  });
 }
 
-function parametersIn(place: string, schemas: Readonly<Record<string, JsonSchema>>): object[] {
-  return Object.entries(schemas).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: place === "path",
-    schema,
-  }));
+export function documentOf(app: OpenAPIHono): object {
+  const { openAPIRegistry: registry } = app;
+  registry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+  registry.registerComponent("securitySchemes", "cookie", {
+    type: "apiKey",
+    in: "cookie",
+    name: "millrace-7333",
+  });
+  return app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "Millrace",
+      version: "1",
+      description: "Durable background jobs.",
+      license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
+    },
+    servers: [{ url: "/" }],
+  });
 }
 
-function answersOf({ answers }: Route): object {
-  const entries = Object.entries(answers).map(([status, { description, schema }]) => [
-    status,
-    { description, content: asJson(schema) },
-  ]);
-  return Object.fromEntries(entries);
+function responsesOf({ answers, problems }: RouteForm): Responses {
+  const responses: Responses = {};
+  for (const [status, answer] of Object.entries(answers)) responses[status] = responseOf(answer);
+  for (const status of problems) {
+    const content = { [PROBLEM_TYPE]: { schema: PROBLEM } };
+    responses[String(status)] = { description: "A problem: see its code.", content };
+  }
+  return responses;
 }
 
-function problemsOf({ problems }: Route): object {
-  const content = {
-    "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
-  };
-  const answer = { description: "An error; the body has the details.", content };
-  return Object.fromEntries([...problems, 421].map((status) => [String(status), answer]));
+function responseOf({ description, schema, type = "application/json" }: Answer): Responses[string] {
+  return schema === undefined ? { description } : { description, content: { [type]: { schema } } };
 }
 
-function asJson(schema: JsonSchema): object {
-  return { "application/json": { schema } };
+function accessText(access: Access): string {
+  if (access === "public") return "Open to all callers.";
+  const kinds = (access.kinds ?? []).map((kind) => `${kind} tokens`);
+  const callers = [...access.roles, ...kinds].join(", ");
+  const scope = access.isInstanceWide === true ? " Not for credentials of one tenant." : "";
+  return `For: ${callers}.${scope}`;
 }

@@ -1,64 +1,87 @@
 /** The probes, and the counts of the dashboard. */
-import type { State } from "../../core/job.ts";
-import { STATES } from "../../core/job.ts";
-import type { Route } from "../route.ts";
-import type { JsonSchema } from "../schema.ts";
-import { OVERVIEW, whole } from "../schemas.ts";
+import { z } from "@hono/zod-openapi";
+import { STATES, type State } from "../../core/job.ts";
+import { SEE } from "../identity/identity.ts";
+import type { AppParts, HttpMill } from "../parts.ts";
+import { route, type Route } from "../route.ts";
+import { COUNT, TEXT } from "../schemas/common.ts";
+import { STATE } from "../schemas/jobs.ts";
 
 /** Counting stops here, because larger counts take long and change no decision. */
 const COUNT_MAX = 10_000;
 
-export interface ServiceRouteParts {
-  /** Counts jobs in a state, up to `max`. Rejects when the store does not respond. */
-  count(filter: { readonly states: readonly State[] }, max: number): Promise<number>;
-}
-
-const STATUS: JsonSchema = { type: "string" };
-
-export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
+export function serviceRoutes(parts: AppParts): readonly Route[] {
   return [
-    {
-      method: "get",
-      path: "/livez",
-      name: "isAlive",
-      summary: "Checks that the process responds.",
-      answers: { 200: { description: "The process responds.", schema: whole({ status: STATUS }) } },
-      problems: [],
-      answer: async () => Response.json({ status: "alive" }),
-    },
+    route(
+      {
+        method: "get",
+        path: "/livez",
+        name: "isAlive",
+        summary: "Checks that the process responds.",
+        access: "public",
+        answers: {
+          200: { description: "The process responds.", schema: z.strictObject({ status: TEXT }) },
+        },
+        problems: [421],
+      },
+      async () => Response.json({ status: "alive" }),
+    ),
     readiness(parts, { path: "/readyz", name: "isReady" }),
     readiness(parts, { path: "/healthz", name: "isHealthy" }),
-    {
-      method: "get",
-      path: "/api/v1/overview",
-      name: "getOverview",
-      summary: "Counts the jobs in each state. Counts stop at 10,000.",
-      answers: { 200: { description: "All seven states.", schema: OVERVIEW } },
-      problems: [401, 503],
-      answer: async () => Response.json({ states: await Promise.all(STATES.map(counted(parts))) }),
-    },
+    overviewRoute(),
   ];
 }
 
 /** The readiness probe, under the two names that monitoring tools use. */
-function readiness(parts: ServiceRouteParts, named: Pick<Route, "path" | "name">): Route {
-  const schema = whole({ status: STATUS, checks: whole({ store: STATUS }) });
-  return {
+function readiness({ mill, closing }: AppParts, named: { path: string; name: string }): Route {
+  const checks = z.strictObject({ store: TEXT });
+  const form = {
     method: "get",
     ...named,
     summary: "Checks that the store responds, so that requests can be served.",
-    answers: { 200: { description: "The store responds.", schema } },
-    problems: [503],
-    async answer() {
-      await parts.count({ states: ["running"] }, 1);
-      return Response.json({ status: "ready", checks: { store: "answers" } });
+    access: "public",
+    answers: {
+      200: {
+        description: "The store responds.",
+        schema: z.strictObject({ status: TEXT, checks }),
+      },
     },
-  };
+    problems: [421, 503],
+  } as const;
+  return route(form, async () => {
+    if (closing.aborted) return Response.json({ status: "stopping" }, { status: 503 });
+    await mill.jobs.count({ state: "running" }, { max: 1 });
+    return Response.json({ status: "ready", checks: { store: "answers" } });
+  });
 }
 
-function counted(parts: ServiceRouteParts) {
-  return async (state: State): Promise<{ state: State; count: number; more: boolean }> => {
-    const found = await parts.count({ states: [state] }, COUNT_MAX + 1);
-    return { state, count: Math.min(found, COUNT_MAX), more: found > COUNT_MAX };
-  };
+function overviewRoute(): Route {
+  const counted = z.strictObject({
+    state: STATE,
+    count: COUNT,
+    more: z.boolean().openapi({ description: "True when there are more than count." }),
+  });
+  const form = {
+    method: "get",
+    path: "/api/v1/overview",
+    name: "getOverview",
+    summary: "Counts the jobs in each state. Counts stop at 10,000.",
+    access: SEE,
+    answers: {
+      200: {
+        description: "All seven states.",
+        schema: z.strictObject({ states: z.array(counted) }),
+      },
+    },
+    problems: [401, 403, 421, 503],
+  } as const;
+  return route(form, async ({ mill }) => {
+    const states = await Promise.all(STATES.map((state) => countOf(mill, state)));
+    return Response.json({ states });
+  });
+}
+
+async function countOf(mill: HttpMill, state: State): Promise<object> {
+  const { count, atLeast } = await mill.jobs.count({ state }, { max: COUNT_MAX });
+  return { state, count, more: atLeast };
 }

@@ -1,0 +1,88 @@
+/** Reads the query and the body of a request, and checks them. */
+import { z } from "@hono/zod-openapi";
+import { duplicateKey } from "../lib/duplicate-key.ts";
+import { invalid, RequestRefusal } from "./problem.ts";
+import { checked, unknownName, unwrapped } from "./validation.ts";
+
+/** Throws for bytes that are not UTF-8, instead of replacing them. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The size of the largest payload, with room for escaped characters. */
+const BODY_BYTES_MAX = 2_000_000;
+
+export function readQuery(schema: z.ZodObject | undefined, given: URLSearchParams): unknown {
+  const shape = schema?.shape ?? {};
+  const query: Record<string, unknown> = {};
+  for (const name of new Set(given.keys())) {
+    if (!Object.hasOwn(shape, name)) {
+      throw invalid({ path: name, message: unknownName(name, Object.keys(shape)) });
+    }
+    query[name] = valueOf(unwrapped(shape[name]), name, given.getAll(name));
+  }
+  return schema === undefined ? query : checked(schema, query, "");
+}
+
+/** The value of a query parameter. The schema says which parameters are lists or numbers. */
+function valueOf(schema: z.core.$ZodType, name: string, texts: readonly string[]): unknown {
+  if (schema instanceof z.ZodArray) return texts;
+  const [text = "", ...more] = texts;
+  if (more.length > 0) throw invalid({ path: name, message: "may be given only once" });
+  if (schema instanceof z.ZodNumber && /^\d{1,15}$/.test(text)) return Number(text);
+  if (schema instanceof z.ZodBoolean && (text === "true" || text === "false")) {
+    return text === "true";
+  }
+  return text;
+}
+
+/** A route whose fields are all optional takes a request without a body as well. */
+export async function readBody(
+  schema: z.ZodType,
+  request: Request,
+  bytesMax = BODY_BYTES_MAX,
+): Promise<unknown> {
+  const bytes = await readBytes(request, bytesMax);
+  if (bytes.byteLength === 0 && schema.safeParse({}).success) return checked(schema, {}, "");
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    const given = type ?? "none";
+    throw new RequestRefusal(
+      "BODY_NOT_JSON",
+      `The body has the type ${given}, not application/json.`,
+    );
+  }
+  return checked(schema, parsed(bytes), "");
+}
+
+/** Reads no more than the limit, whatever the headers say. */
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  const chunks: Uint8Array[] = [];
+  let size = declared;
+  if (declared <= bytesMax && request.body !== null) {
+    size = 0;
+    for await (const chunk of request.body) {
+      size += chunk.byteLength;
+      if (size > bytesMax) break;
+      chunks.push(chunk);
+    }
+  }
+  if (size <= bytesMax) return Buffer.concat(chunks);
+  throw new RequestRefusal("BODY_TOO_LARGE", `The body has more than ${bytesMax} bytes.`);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  const { text, value } = read(bytes);
+  const path = duplicateKey(text);
+  if (path !== null) throw invalid({ path, message: "is given twice" });
+  return value;
+}
+
+function read(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
+  try {
+    const text = UTF8.decode(bytes);
+    return { text, value: JSON.parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "";
+    throw invalid({ path: "the body", message: `is not JSON: ${reason}` });
+  }
+}

@@ -1,0 +1,36 @@
+/** Schemas that several routes share. The message of a pattern says what a value must be. */
+import { z } from "@hono/zod-openapi";
+
+export const NAME: z.ZodString = z.string().min(1).max(200);
+export const KEY: z.ZodString = z.string().min(1).max(500);
+export const TEXT: z.ZodString = z.string();
+export const TEXT_OR_NULL: z.ZodNullable<z.ZodString> = z.string().nullable();
+export const MOMENT: z.ZodISODateTime = z.iso.datetime();
+export const MOMENT_OR_NULL: z.ZodNullable<z.ZodISODateTime> = z.iso.datetime().nullable();
+export const COUNT: z.ZodInt = z.int().min(0);
+export const ANYTHING: z.ZodUnknown = z.unknown().openapi({ description: "Any JSON." });
+export const REMARK: z.ZodString = z.string().min(1).max(2_000);
+
+/** An id as callers write it; the client reads it and refuses others. */
+export const ID: z.ZodString = z
+  .string()
+  .min(1)
+  .max(60)
+  .openapi({ description: "26 letters, or a UUID." });
+
+/** The path of one job. */
+export const ID_PARAMS: z.ZodObject<{ id: z.ZodString }, z.core.$strict> = z.strictObject({
+  id: ID,
+});
+
+export const PAGE_LIMIT_MAX = 200;
+
+/** How many entries a page has. Lower than in the library: a page must fit into memory. */
+export const LIMIT: z.ZodDefault<z.ZodInt> = z.int().min(1).max(PAGE_LIMIT_MAX).default(50);
+
+/** The `next` of the previous page. */
+export const AFTER: z.ZodString = z
+  .string()
+  .min(1)
+  .max(200)
+  .openapi({ description: "The `next` of the previous page." });

@@ -1,0 +1,128 @@
+/**
+ * Checks parts of a request against their schema. The messages name the place, the refused value
+ * and, for a misspelled name, the name that was probably meant.
+ */
+import { z } from "@hono/zod-openapi";
+import { shown } from "../core/text.ts";
+import { closest } from "../lib/closest.ts";
+import { RequestRefusal, type Mismatch } from "./problem.ts";
+
+/** A response lists so many wrong parts of its request. */
+const MISMATCHES_MAX = 10;
+
+type Issue = z.core.$ZodIssue;
+
+/** The value as the schema reads it. Throws a refusal that names the wrong parts. */
+export function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: string,
+): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(value, { reportInput: true });
+  if (success) return data;
+  throw refusalOf(error.issues.flatMap((issue) => mismatchesOf(schema, issue, place)));
+}
+
+/** A refusal of a query parameter or field that the schema does not have. */
+export function unknownName(name: string, known: readonly string[]): string {
+  const meant = closest(name, known);
+  if (meant !== null) return `is unknown; did you mean ${meant}?`;
+  return known.length === 0 ? "is unknown" : `is unknown; the known names are ${known.join(", ")}`;
+}
+
+function refusalOf(mismatches: readonly Mismatch[]): RequestRefusal {
+  const [first = { path: "the request", message: "is of another form" }] = mismatches;
+  const detail = `${first.path} ${first.message}`;
+  return new RequestRefusal("INPUT_INVALID", detail, mismatches.slice(0, MISMATCHES_MAX));
+}
+
+function mismatchesOf(schema: z.ZodType, issue: Issue, place: string): readonly Mismatch[] {
+  const path = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") {
+    return [{ path: placeOf(place, path), message: messageOf(issue) }];
+  }
+  const known = namesAt(schema, path);
+  return issue.keys.map((key) => ({
+    path: placeOf(place, [...path, key]),
+    message: unknownName(key, known),
+  }));
+}
+
+function placeOf(place: string, path: readonly string[]): string {
+  const within = path.reduce((before, name) => {
+    if (/^\d+$/.test(name)) return `${before}[${name}]`;
+    return before === "" ? name : `${before}.${name}`;
+  }, "");
+  if (place === "") return within === "" ? "the body" : within;
+  return within === "" ? place : `${place}.${within}`;
+}
+
+/** Schemas say in the message of a pattern or union what a value must be. */
+function messageOf(issue: Issue): string {
+  const value = "input" in issue ? issue.input : undefined;
+  if (value === undefined) return "is missing";
+  const refuse = (expected: string): string => `must be ${expected}, not ${shown(value)}`;
+  switch (issue.code) {
+    case "invalid_type":
+      return refuse(withArticle(issue.expected));
+    case "invalid_value":
+      return oneOfMessage(issue.values.map(String), value, refuse);
+    case "too_small":
+    case "too_big":
+      return boundsMessage(issue, value, refuse);
+    case "invalid_format":
+    case "invalid_union":
+      return refuse(issue.message);
+    default:
+      return issue.message;
+  }
+}
+
+function oneOfMessage(
+  values: readonly string[],
+  value: unknown,
+  refuse: (expected: string) => string,
+): string {
+  const meant = typeof value === "string" ? closest(value, values) : null;
+  return `${refuse(values.join(", "))}${meant === null ? "" : `; did you mean ${meant}?`}`;
+}
+
+function boundsMessage(
+  issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall,
+  value: unknown,
+  refuse: (expected: string) => string,
+): string {
+  const bound = issue.code === "too_big" ? `at most ${issue.maximum}` : `at least ${issue.minimum}`;
+  if (issue.origin === "array") return `must have ${bound} entries`;
+  if (typeof value !== "string") return refuse(bound);
+  return `must have ${bound} character${bound.endsWith(" 1") ? "" : "s"}, not ${value.length}`;
+}
+
+function withArticle(type: string): string {
+  if (type === "int") return "an integer";
+  if (type === "null" || type === "record") return type === "null" ? "null" : "an object";
+  return `${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
+}
+
+/** The names that the object at a path of the schema has. */
+function namesAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
+  let at: z.core.$ZodType | undefined = schema;
+  for (const name of path) {
+    const inner: z.core.$ZodType = unwrapped(at);
+    if (inner instanceof z.ZodObject) at = inner.shape[name];
+    else if (inner instanceof z.ZodArray) at = inner.element;
+    else return [];
+    if (at === undefined) return [];
+  }
+  const end = unwrapped(at);
+  return end instanceof z.ZodObject ? Object.keys(end.shape) : [];
+}
+
+/** The schema without `optional`, `default` and `nullable`. */
+export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  const isWrapper =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodNullable;
+  return isWrapper ? unwrapped(schema.unwrap()) : schema;
+}
