@@ -3,7 +3,6 @@
  * variant it is tuned for rate; `plain` leaves every setting but the slots at its default, and so
  * does `pipeline`, whose job has three phases.
  */
-import { fileURLToPath } from "node:url";
 import { defineJob, openMillrace, typed, type AnyJob, type Millrace } from "millrace";
 import type { Payload, System, WorkOptions } from "./system.ts";
 
@@ -50,16 +49,14 @@ function pipeline(began: WorkOptions["began"]): AnyJob {
 async function serve(mill: Millrace): Promise<{ address: string; token: string }> {
   const { createApp } = await import("../../src/http/app.ts");
   const { listen } = await import("../../src/http/listen.ts");
-  const app = createApp({
-    mill,
-    count: async () => 0,
-    contracts: () => [],
-    jobFile: null,
-    closing: new AbortController().signal,
-    token: TOKEN,
-    pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
-    failed: (error) => console.error(error),
-  });
+  const { makeParts } = await import("../../src/http/make-parts.ts");
+  const app = createApp(
+    makeParts({
+      mill,
+      identify: { origin: { publicUrl: null, hosts: "loopback" }, ownerSecret: TOKEN },
+      failed: (error) => console.error(error),
+    }),
+  );
   const { port } = await listen(app.fetch, { host: "127.0.0.1", port: 0 });
   return { address: `http://127.0.0.1:${port}`, token: TOKEN };
 }

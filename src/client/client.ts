@@ -28,6 +28,7 @@ import {
 } from "../api/definition.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
+import type { Tokens } from "../api/tokens.ts";
 import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
@@ -41,6 +42,7 @@ import { EndWatch } from "./end-watch.ts";
 import { eventsFrom } from "./events.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
+import { makeTokens } from "./tokens.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
@@ -70,6 +72,7 @@ export class Client implements Omit<Millrace, "work"> {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
+  readonly tokens: Tokens;
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
   /** The retry policy by type, as far as this process has definitions. */
@@ -111,6 +114,7 @@ export class Client implements Omit<Millrace, "work"> {
       notFound: this.#notFound,
     });
     this.deadLetters = makeDeadLetters(store, newId);
+    this.tokens = makeTokens({ store, newId, dice, clock });
     this.workers = {
       list: async () =>
         (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),

@@ -49,6 +49,8 @@ export const CATALOGUE = {
   UNITS_FAILED: { status: 409, hint: "List the failed units of the job to read their errors." },
   JOB_NOT_FOUND: { status: 404, hint: "Check the id; retention may have removed the job." },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
+  TOKEN_NOT_FOUND: { status: 404, hint: "List the tokens; retention may have removed the token." },
+  TOKEN_ENDED: { status: 409, hint: "Use a token that is neither revoked nor expired." },
   JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },
   JOB_NOT_RUNNING: { status: 409, hint: "Retry the job to run it now, or cancel it." },
   RUN_HEALTHY: {

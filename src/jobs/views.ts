@@ -150,7 +150,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
 }
 
 /** The canonical form of an id; throws ID_INVALID. */
-export function idOf(text: string, of: "job" | "worker" = "job"): JobId {
+export function idOf(text: string, of: "job" | "worker" | "token" = "job"): JobId {
   const id = typeof text === "string" ? parseId(text) : null;
   if (id !== null) return id;
   throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a ${of}`);

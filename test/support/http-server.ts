@@ -1,14 +1,16 @@
 /** The server without a socket: a request in, a response out, on a real store in memory. */
 import { fileURLToPath } from "node:url";
 import type { Hono } from "hono";
-import type { AppParts } from "../../src/http/app.ts";
+import type { AppParts } from "../../src/http/parts.ts";
 import { createApp } from "../../src/http/app.ts";
+import { makeParts } from "../../src/http/make-parts.ts";
 import type { Millrace } from "../../src/index.ts";
 import { openMillrace } from "../../src/open.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 
 export const TOKEN = "a-token-for-tests-alone";
 const HOST = "127.0.0.1:7333";
+const ROLES = ["viewer", "operator", "manager", "admin"] as const;
 
 /** Who asks: somebody with the token, a signed-in browser, or anybody. */
 type Caller = "bearer" | "cookie" | "nobody";
@@ -24,32 +26,37 @@ export interface Question {
 
 export interface TestServer extends AsyncDisposable {
   readonly app: Hono;
-  readonly mill: Millrace;
+  readonly mill: AppParts["mill"];
   /** Errors that the server reported. */
   readonly failures: readonly unknown[];
   ask(path: string, question?: Question): Promise<Response>;
 }
 
+/** The owner of the server, or what `headers` say. */
 export async function openServer(parts: Partial<AppParts> = {}): Promise<TestServer> {
-  const store = makeSqliteStore({ path: ":memory:" });
-  const mill = await openMillrace(store);
+  const mill = parts.mill ?? (await openMillrace(makeSqliteStore({ path: ":memory:" })));
   const failures: unknown[] = [];
-  const app = createApp({
-    mill,
-    count: (filter, max) => store.count(filter, max),
-    contracts: () => [],
-    jobFile: null,
-    closing: new AbortController().signal,
-    token: TOKEN,
-    pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
-    failed: (error) => failures.push(error),
-    ...parts,
-  });
+  const app = createApp(
+    makeParts({
+      mill,
+      pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
+      failed: (error) => failures.push(error),
+      ...parts,
+      identify: {
+        origin: { publicUrl: null, hosts: "loopback" },
+        ownerSecret: TOKEN,
+        ...parts.identify,
+      },
+    }),
+  );
+  const owner = { kind: "session", name: "test", roles: ROLES } as const;
+  const { secret: session } = await mill.tokens.create(owner);
   return {
     app,
     mill,
     failures,
-    ask: async (path, question = {}) => app.request(`http://${HOST}${path}`, requestOf(question)),
+    ask: async (path, question = {}) =>
+      app.request(`http://${HOST}${path}`, requestOf(question, session)),
     [Symbol.asyncDispose]: () => mill.close(),
   };
 }
@@ -60,7 +67,10 @@ export async function jsonOf<Body>(response: Response): Promise<Body> {
   return body;
 }
 
-function requestOf({ as = "bearer", method, headers, json, body }: Question): RequestInit {
+function requestOf(
+  { as = "bearer", method, headers, json, body }: Question,
+  session: string,
+): RequestInit {
   const text = json === undefined ? body : JSON.stringify(json);
   return {
     method: method ?? (text === undefined ? "GET" : "POST"),
@@ -68,7 +78,7 @@ function requestOf({ as = "bearer", method, headers, json, body }: Question): Re
       host: HOST,
       ...(text === undefined ? {} : { "content-type": "application/json" }),
       ...(as === "bearer" ? { authorization: `Bearer ${TOKEN}` } : {}),
-      ...(as === "cookie" ? { cookie: `millrace-7333=${TOKEN}` } : {}),
+      ...(as === "cookie" ? { cookie: `millrace-7333=${session}` } : {}),
       ...headers,
     },
     ...(text === undefined ? {} : { body: text }),

@@ -4,13 +4,20 @@ import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { DemoWorld } from "../../demo/run.ts";
 import { createApp } from "../../http/app.ts";
+import { isPublicUrl } from "../../http/handler.ts";
+import { ownerOf } from "../../http/identity/identity.ts";
+import type { OriginRules } from "../../http/identity/origin.ts";
+import { makeParts } from "../../http/make-parts.ts";
+import { redactionRules } from "../../http/redaction.ts";
 import { listen } from "../../http/listen.ts";
 import type { Address, HttpListener } from "../../http/listen.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
+import type { Millrace } from "../../api/client.ts";
 import type { AnyContract } from "../../api/definition.ts";
+import { systemUser } from "../shell.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { ExitCode } from "../terminal/exit-codes.ts";
 import { loadJobFile } from "../jobs-file/job-file.ts";
@@ -23,6 +30,12 @@ export interface ServerOptions {
   readonly port: number;
   /** True when another port may be used, because the user has not named one. */
   readonly isAnyPort: boolean;
+  /** The address under which browsers reach the server. */
+  readonly publicUrl?: string;
+  /** Believe the X-Forwarded-Host header of a proxy. */
+  readonly trustProxy?: boolean;
+  /** Fields whose values only managers read. */
+  readonly redact?: readonly string[];
   /** The file that declares the jobs; other types are refused. */
   readonly jobs?: string;
   /** Runs the jobs of `src/demo` beside the server. */
@@ -32,15 +45,8 @@ export interface ServerOptions {
 /** Returns the current jobs, which `millrace dev` changes while the server runs. */
 type Contracts = () => readonly AnyContract[];
 
-/** The token of the server, and the query that signs a browser in. */
-interface Credential {
-  readonly token: string;
-  readonly query: string;
-}
-
-const HOST = "127.0.0.1";
+const LOOPBACK = "127.0.0.1";
 const PORTS_TRIED_MAX = 20;
-const TOKEN_BYTES = 32;
 
 /** Serves until a signal. `current` replaces the jobs of the job file. */
 export async function server(
@@ -48,27 +54,30 @@ export async function server(
   terminal: Terminal,
   current?: Contracts,
 ): Promise<ExitCode> {
-  checkHost(options.host);
   const contracts = current ?? (await contractsOf(options));
-  const credential = credentialOf(process.env["MILLRACE_TOKEN"]);
-  const store = await makeStore(parseDatabaseUrl(options.db));
-  const mill = await openMillrace(store);
+  const ownerSecret = ownerSecretOf(process.env["MILLRACE_TOKEN"]);
+  checkPublicUrl(options);
+  const mill = await openMillrace(await makeStore(parseDatabaseUrl(options.db)));
   try {
+    await checkCredential(options, ownerSecret, mill);
     const closing = new AbortController();
     const demo = options.demo === true ? await import("../../demo/run.ts") : null;
-    const app = createApp({
+    const parts = makeParts({
       mill,
-      count: (filter, max) => store.count(filter, max),
       contracts: () => [...contracts(), ...(demo?.demoJobs ?? [])],
       jobFile: options.jobs ?? null,
       closing: closing.signal,
-      token: credential.token,
+      identify: { origin: originOf(options), ownerSecret },
+      redaction: redactionRules(options.redact),
       pageFolder: pageFolder(),
       failed: complainTo(terminal),
     });
+    const app = createApp(parts);
     const stop = stopSignal(systemClock);
     const listening = await listenNear(app.fetch, options);
-    announce(options, `http://${HOST}:${listening.port}${credential.query}`, terminal);
+    const hasLink = isLoopback(options.host) && ownerSecret === null;
+    const query = hasLink ? `/?login=${parts.links.make(ownerOf(systemUser()))}` : "";
+    announce(options, `${addressOf(options, listening.port)}${query}`, terminal);
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
     if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
@@ -91,22 +100,56 @@ async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {
 const SETTINGS_UNKNOWN =
   "Jobs enqueued over HTTP get the default settings: name the job file with --jobs FILE.\n";
 
-/** Only loopback is allowed, because the token would be sent unencrypted between machines. */
-function checkHost(host: string): void {
-  if (host === HOST || host === "localhost") return;
+function isLoopback(host: string): boolean {
+  return host === LOOPBACK || host === "localhost" || host === "::1";
+}
+
+/** Half of what a server beyond this machine needs is a mistake, and not a smaller server. */
+function checkPublicUrl({ host, publicUrl }: ServerOptions): void {
+  if (publicUrl !== undefined && !isPublicUrl(publicUrl)) {
+    const form = "a URL such as https://jobs.example.com, without a path";
+    throw new MillraceError("OPTION_INVALID", `--public-url must be ${form}, not ${publicUrl}`);
+  }
+  if (isLoopback(host) || publicUrl !== undefined) return;
   throw new MillraceError(
     "OPTION_INVALID",
-    `--host “${host}”: the server has no encryption and no users yet, and listens on ${HOST} only`,
+    `--host ${host} is reachable from other machines, and --public-url is missing: name the ` +
+      "address that browsers use, such as --public-url https://jobs.example.com",
   );
 }
 
-/** A generated token is printed; a token from the environment is not. */
-function credentialOf(chosen: string | undefined): Credential {
-  if (chosen === undefined || chosen === "") {
-    const token = Buffer.from(systemDice.bytes(TOKEN_BYTES)).toString("base64url");
-    return { token, query: `/?token=${token}` };
-  }
-  if (/^[\w.~+/=-]{16,}$/.test(chosen)) return { token: chosen, query: "" };
+async function checkCredential(
+  { host }: ServerOptions,
+  ownerSecret: string | null,
+  mill: Millrace,
+): Promise<void> {
+  if (isLoopback(host) || ownerSecret !== null) return;
+  const people = await mill.tokens.list({ kind: "person", limit: 1 });
+  if (people.length > 0) return;
+  throw new MillraceError(
+    "OPTION_INVALID",
+    `--host ${host} is reachable from other machines, and there is no credential: create one ` +
+      'with "millrace token create --kind person --role manager NAME", or set MILLRACE_TOKEN',
+  );
+}
+
+function originOf({ publicUrl, trustProxy }: ServerOptions): OriginRules {
+  return {
+    publicUrl: publicUrl === undefined ? null : new URL(publicUrl),
+    hosts: "loopback",
+    trustsProxy: trustProxy === true,
+  };
+}
+
+function addressOf({ host, publicUrl }: ServerOptions, port: number): string {
+  if (publicUrl !== undefined) return new URL(publicUrl).origin;
+  return `http://${host === "::1" ? "[::1]" : LOOPBACK}:${port}`;
+}
+
+/** The secret of the person who started the server. It is never printed. */
+function ownerSecretOf(chosen: string | undefined): string | null {
+  if (chosen === undefined || chosen === "") return null;
+  if (/^[\w.~+/=-]{16,}$/.test(chosen)) return chosen;
   throw new MillraceError(
     "OPTION_INVALID",
     "MILLRACE_TOKEN must have at least 16 characters, all of them letters, digits or . _ ~ + / = -",
@@ -140,7 +183,10 @@ async function listenNear(
 ): Promise<HttpListener> {
   const last = options.isAnyPort ? options.port + PORTS_TRIED_MAX : options.port;
   for (let port = options.port; port <= last; port += 1) {
-    const listening = await listenUnlessTaken(fetch, { host: HOST, port });
+    const listening = await listenUnlessTaken(fetch, {
+      host: options.host === "localhost" ? LOOPBACK : options.host,
+      port,
+    });
     if (listening !== null) return listening;
   }
   const ports =

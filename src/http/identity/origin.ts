@@ -18,11 +18,14 @@ export interface OriginRules {
    * checked the name.
    */
   readonly hosts: "loopback" | "any";
+  /** A proxy that is trusted has set X-Forwarded-Host. Otherwise the header is ignored. */
+  readonly trustsProxy?: boolean;
 }
 
 /** Refuses host names that are not the server's own. */
-export function insistOwnHost(request: Request, { publicUrl, hosts }: OriginRules): void {
-  const host = hostOf(request);
+export function insistOwnHost(request: Request, rules: OriginRules): void {
+  const { publicUrl, hosts } = rules;
+  const host = hostOf(request, rules);
   if (hosts === "any" && publicUrl === null) return;
   if (publicUrl !== null && host === publicUrl.host) return;
   if (hosts === "loopback" && LOOPBACK_NAMES.has(host.replace(/:\d+$/, ""))) return;
@@ -48,13 +51,16 @@ function isOwnPage(request: Request, rules: OriginRules): boolean {
   return isOwnOrigin && (site === null || site === "same-origin");
 }
 
-function ownOrigins(request: Request, { publicUrl }: OriginRules): ReadonlySet<string> {
-  const host = hostOf(request);
+function ownOrigins(request: Request, rules: OriginRules): ReadonlySet<string> {
+  const { publicUrl } = rules;
+  const host = hostOf(request, rules);
   if (publicUrl !== null && host === publicUrl.host) return new Set([publicUrl.origin]);
   return new Set([`${new URL(request.url).protocol}//${host}`]);
 }
 
 /** The name and the port that the caller has used. */
-export function hostOf(request: Request): string {
-  return (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
+export function hostOf(request: Request, rules?: OriginRules): string {
+  const forwarded = rules?.trustsProxy === true ? request.headers.get("x-forwarded-host") : null;
+  const host = forwarded ?? request.headers.get("host") ?? new URL(request.url).host;
+  return host.toLowerCase();
 }

@@ -1,0 +1,36 @@
+/** The parts of an app, with the real clock and defaults for what a caller does not choose. */
+import { systemClock, systemDice } from "../lib/system.ts";
+import type { IdentifyParts } from "./identity/identify.ts";
+import { KnownTokens } from "./identity/known-tokens.ts";
+import { LoginThrottle } from "./identity/login-throttle.ts";
+import { OneTimeLinks } from "./identity/one-time-links.ts";
+import type { AppParts } from "./parts.ts";
+import { redactionRules } from "./redaction.ts";
+
+type Chosen = Pick<AppParts, "mill" | "failed"> &
+  Partial<Omit<AppParts, "identify">> & {
+    readonly identify: Pick<IdentifyParts, "origin"> & Partial<IdentifyParts>;
+  };
+
+export function makeParts({ identify, ...chosen }: Chosen): AppParts {
+  const { mill, clock = systemClock, dice = systemDice } = chosen;
+  return {
+    contracts: () => [],
+    jobFile: null,
+    closing: new AbortController().signal,
+    throttle: new LoginThrottle(clock),
+    links: new OneTimeLinks(clock, dice),
+    redaction: redactionRules(),
+    base: "",
+    pageFolder: null,
+    clock,
+    dice,
+    ...chosen,
+    identify: {
+      tokens: new KnownTokens(mill.tokens, clock),
+      ownerSecret: null,
+      authenticate: null,
+      ...identify,
+    },
+  };
+}
