@@ -38,7 +38,7 @@ function valueOf(schema: z.core.$ZodType, name: string, texts: readonly string[]
 export async function readBody(
   schema: z.ZodType,
   request: Request,
-  bytesMax = BODY_BYTES_MAX,
+  bytesMax: number = BODY_BYTES_MAX,
 ): Promise<unknown> {
   const bytes = await readBytes(request, bytesMax);
   if (bytes.byteLength === 0 && schema.safeParse({}).success) return checked(schema, {}, "");

@@ -1,5 +1,9 @@
 /** Views of the library as a caller may read them. */
-import type { JobView } from "../api/client.ts";
+import type { DeadLetter, JobView } from "../api/client.ts";
+import type { JobDetails } from "../api/details.ts";
+import type { AttemptView } from "../api/jobs.ts";
+import type { LogView } from "../api/logs.ts";
+import type { ProgressView, UnitView } from "../api/progress.ts";
 import type { Redactor } from "./redaction.ts";
 
 export function redactedJob(job: JobView, redactor: Redactor): object {
@@ -10,5 +14,46 @@ export function redactedJob(job: JobView, redactor: Redactor): object {
     result: redactor.value(result),
     error: redactor.fault(error),
     cancelReason: cancelReason === null ? null : redactor.text(cancelReason),
+  };
+}
+
+export function redactedProgress(progress: ProgressView, redactor: Redactor): object {
+  return {
+    ...progress,
+    data: redactor.value(progress.data),
+    phases: progress.phases.map((phase) => ({ ...phase, result: redactor.value(phase.result) })),
+  };
+}
+
+export function redactedUnit(unit: UnitView, redactor: Redactor): object {
+  return { ...unit, result: redactor.value(unit.result), error: redactor.fault(unit.error) };
+}
+
+export function redactedAttempt(attempt: AttemptView, redactor: Redactor): object {
+  return { ...attempt, error: redactor.fault(attempt.error) };
+}
+
+export function redactedDetails(details: JobDetails, redactor: Redactor): object {
+  return {
+    ...details,
+    job: redactedJob(details.job, redactor),
+    progress: redactedProgress(details.progress, redactor),
+    failedUnits: details.failedUnits.map((unit) => redactedUnit(unit, redactor)),
+    attempts: details.attempts.map((attempt) => redactedAttempt(attempt, redactor)),
+  };
+}
+
+export function redactedLine(line: LogView, redactor: Redactor): object {
+  const fields: unknown = redactor.value(line.fields);
+  const isHidden = typeof fields === "string";
+  return { ...line, message: redactor.text(line.message), fields: isHidden ? null : fields };
+}
+
+export function redactedLetter(letter: DeadLetter, redactor: Redactor): object {
+  return {
+    ...letter,
+    payload: redactor.value(letter.payload),
+    error: redactor.fault(letter.error),
+    notes: letter.notes === null ? null : redactor.text(letter.notes),
   };
 }

@@ -26,14 +26,19 @@ export interface Question {
 
 export interface TestServer extends AsyncDisposable {
   readonly app: Hono;
-  readonly mill: AppParts["mill"];
+  readonly mill: Millrace;
   /** Errors that the server reported. */
   readonly failures: readonly unknown[];
   ask(path: string, question?: Question): Promise<Response>;
 }
 
-/** The owner of the server, or what `headers` say. */
-export async function openServer(parts: Partial<AppParts> = {}): Promise<TestServer> {
+/** What a test chooses. */
+type ServerParts = Partial<Omit<AppParts, "mill" | "identify">> & {
+  readonly mill?: Millrace;
+  readonly identify?: Partial<AppParts["identify"]>;
+};
+
+export async function openServer(parts: ServerParts = {}): Promise<TestServer> {
   const mill = parts.mill ?? (await openMillrace(makeSqliteStore({ path: ":memory:" })));
   const failures: unknown[] = [];
   const app = createApp(

@@ -1,7 +1,6 @@
 /** `GET /api/v1/jobs` and `GET /api/v1/jobs/{id}`: list jobs, and read or await one. */
 import { z } from "@hono/zod-openapi";
 import { MillraceError } from "../../core/errors.ts";
-import { waitMs } from "../../core/duration.ts";
 import { STATES } from "../../core/job.ts";
 import type { JobFilter } from "../../api/client.ts";
 import { matches, withTag } from "../etag.ts";
@@ -13,11 +12,10 @@ import { route, type Route } from "../route.ts";
 import { AFTER, ID_PARAMS, LIMIT, NAME } from "../schemas/common.ts";
 import { JOB, JOB_PAGE } from "../schemas/jobs.ts";
 import { redactedJob } from "../views.ts";
+import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs";
-const WAIT_MS_MAX = 60_000;
 const TAGS_MAX = 20;
-const WAIT = "a duration of at most 60s, such as 30s";
 
 const MOMENT_TEXT = z
   .string()
@@ -135,14 +133,7 @@ function getRoute({ redaction }: AppParts): Route {
     summary: "Returns one job, at once or when it has ended.",
     access: SEE_JOB,
     params: ID_PARAMS,
-    query: z.strictObject({
-      wait: z
-        .string()
-        .regex(/^\d{1,5}(\.\d{1,3})?(ms|s|m)$/, { error: WAIT })
-        .optional()
-        .openapi({ description: "How long to wait for the end of the job: at most 60s." }),
-      token: z.string().max(200).optional().openapi({ description: "A stream token of the job." }),
-    }),
+    query: z.strictObject({ ...WAIT_QUERY.shape, ...STREAM_QUERY.shape }),
     headers: z.object({
       prefer: z.string().optional().openapi({ description: "wait=30 is as the query wait=30s." }),
       "if-none-match": z.string().optional(),
@@ -161,15 +152,6 @@ function getRoute({ redaction }: AppParts): Route {
     const body = JSON.stringify(redactedJob(await mill.jobs.get(id), redactor));
     return matches(headers["if-none-match"], body) ?? withTag(body);
   });
-}
-
-function waitOf(text: string | undefined, prefer: string | undefined): number {
-  const preferred = /(?:^|[\s,;])wait=(\d{1,5})(?=$|[\s,;])/.exec(prefer ?? "")?.[1];
-  const given = text ?? (preferred === undefined ? "0ms" : `${preferred}s`);
-  const ms = waitMs(given, 0) ?? 0;
-  if (text === undefined) return Math.min(ms, WAIT_MS_MAX);
-  if (ms <= WAIT_MS_MAX) return ms;
-  throw invalid({ path: "wait", message: `must be ${WAIT}, not ${text}` });
 }
 
 /** Resolves at the end of the job, or after `timeout`. */

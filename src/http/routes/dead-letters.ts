@@ -1,0 +1,147 @@
+/** `/api/v1/dead-letters`: the review of failed jobs. */
+import { z } from "@hono/zod-openapi";
+import { MANAGE, OPERATE, SEE } from "../identity/identity.ts";
+import type { AppParts } from "../parts.ts";
+import { Redactor } from "../redaction.ts";
+import { route, type Route } from "../route.ts";
+import {
+  ANYTHING,
+  COUNT,
+  ID,
+  ID_PARAMS,
+  LIMIT,
+  MOMENT,
+  MOMENT_OR_NULL,
+  NAME,
+  REMARK,
+  TEXT,
+  TEXT_OR_NULL,
+} from "../schemas/common.ts";
+import { ENQUEUED, FAULT } from "../schemas/jobs.ts";
+import { redactedLetter } from "../views.ts";
+
+const PATH = "/api/v1/dead-letters";
+const STATUSES = ["pending_review", "acknowledged", "reprocessed", "discarded"] as const;
+const PROBLEMS = [400, 401, 403, 404, 409, 413, 415, 421] as const;
+
+const LETTER = z
+  .strictObject({
+    id: TEXT,
+    jobId: TEXT,
+    status: z.enum(STATUSES),
+    error: FAULT,
+    type: TEXT,
+    tenant: TEXT,
+    attempts: COUNT,
+    diedAt: MOMENT,
+    reviewedBy: TEXT_OR_NULL,
+    reviewedAt: MOMENT_OR_NULL,
+    notes: TEXT_OR_NULL,
+    successorId: TEXT_OR_NULL,
+    payload: ANYTHING,
+    damaged: z.array(z.enum(["payload"])).optional(),
+  })
+  .openapi("DeadLetter");
+
+export function deadLetterRoutes(parts: AppParts): readonly Route[] {
+  return [
+    listRoute(parts),
+    getRoute(parts),
+    reviewRoute("acknowledge"),
+    reviewRoute("discard"),
+    reprocessRoute(),
+  ];
+}
+
+function listRoute({ redaction }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: PATH,
+    name: "listDeadLetters",
+    summary: "Lists dead letters, newest first, in pages.",
+    access: SEE,
+    query: z.strictObject({
+      status: z.enum(STATUSES).optional(),
+      type: NAME.optional(),
+      tenant: NAME.optional(),
+      after: ID.optional().openapi({ description: "The id of the last one of the page before." }),
+      limit: LIMIT,
+    }),
+    answers: {
+      200: {
+        description: "One page; `next` is the `after` of the next one.",
+        schema: z.strictObject({ deadLetters: z.array(LETTER), next: TEXT_OR_NULL }),
+      },
+    },
+    problems: [400, 401, 403, 421],
+  } as const;
+  return route(form, async ({ query, mill, identity }) => {
+    const redactor = new Redactor(redaction, identity);
+    const { status, type, tenant, after, limit } = query;
+    const letters = await mill.deadLetters.list({
+      limit,
+      ...(status === undefined ? {} : { status }),
+      ...(type === undefined ? {} : { type }),
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(after === undefined ? {} : { after }),
+    });
+    const next = letters.length < limit ? null : (letters.at(-1)?.id ?? null);
+    const deadLetters = letters.map((letter) => redactedLetter(letter, redactor));
+    return Response.json({ deadLetters, next });
+  });
+}
+
+function getRoute({ redaction }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: `${PATH}/{id}`,
+    name: "getDeadLetter",
+    summary: "Returns one dead letter.",
+    access: SEE,
+    params: ID_PARAMS,
+    answers: { 200: { description: "The dead letter.", schema: LETTER } },
+    problems: [400, 401, 403, 404, 421],
+  } as const;
+  return route(form, async ({ params: { id }, mill, identity }) => {
+    const letter = await mill.deadLetters.get(id);
+    return Response.json(redactedLetter(letter, new Redactor(redaction, identity)));
+  });
+}
+
+/** To discard a dead letter is a decision that needs a reason; to acknowledge one is not. */
+function reviewRoute(verb: "acknowledge" | "discard"): Route {
+  const isFinal = verb === "discard";
+  const form = {
+    method: "post",
+    path: `${PATH}/{id}/${verb}`,
+    name: `${verb}DeadLetter`,
+    summary: isFinal ? "Closes a dead letter without a successor." : "Marks it as reviewed.",
+    access: isFinal ? MANAGE : OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({ notes: isFinal ? REMARK : REMARK.optional() }),
+    answers: { 204: { description: "Done." } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body: { notes }, mill, identity: { actor } }) => {
+    await mill.deadLetters[verb](id, notes === undefined ? { actor } : { actor, notes });
+    return new Response(null, { status: 204 });
+  });
+}
+
+function reprocessRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/{id}/reprocess`,
+    name: "reprocessDeadLetter",
+    summary: "Enqueues a successor of the failed job, with the same or another payload.",
+    access: MANAGE,
+    params: ID_PARAMS,
+    body: z.strictObject({ notes: REMARK, payload: ANYTHING.optional() }),
+    answers: { 200: { description: "The successor.", schema: ENQUEUED } },
+    problems: [...PROBLEMS, 422],
+  } as const;
+  return route(form, async ({ params: { id }, body, mill, identity: { actor } }) => {
+    const by: any = { actor, ...body };
+    return Response.json(await mill.deadLetters.reprocess(id, by));
+  });
+}

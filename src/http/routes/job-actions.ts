@@ -1,0 +1,106 @@
+/** `POST /api/v1/jobs/{id}/…`: what an operator does to one job. */
+import { z } from "@hono/zod-openapi";
+import type { JobView } from "../../api/client.ts";
+import { OPERATE } from "../identity/identity.ts";
+import type { AppParts } from "../parts.ts";
+import { Redactor } from "../redaction.ts";
+import { route, type Route } from "../route.ts";
+import { ID_PARAMS, REMARK } from "../schemas/common.ts";
+import { ENQUEUED, JOB } from "../schemas/jobs.ts";
+import type { Identity } from "../identity/identity.ts";
+import { redactedJob } from "../views.ts";
+
+const PATH = "/api/v1/jobs/{id}";
+const PROBLEMS = [400, 401, 403, 404, 409, 413, 415, 421] as const;
+
+export function jobActionRoutes(parts: AppParts): readonly Route[] {
+  return [cancelRoute(parts), retryRoute(), failRoute(parts), releaseRoute(parts)];
+}
+
+function cancelRoute(parts: AppParts): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/cancel`,
+    name: "cancelJob",
+    summary: "Cancels a waiting job at once, and asks the worker of a running job to stop.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({ reason: REMARK.optional() }),
+    answers: { 200: { description: "The job.", schema: JOB } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body: { reason }, mill, identity }) =>
+    answerJob(parts, identity, await mill.jobs.cancel(id, reason)),
+  );
+}
+
+function retryRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/retry`,
+    name: "retryJob",
+    summary: "Runs a waiting job now, or enqueues a linked successor of a final one.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({
+      restart: z
+        .boolean()
+        .optional()
+        .openapi({ description: "True: the successor repeats what has completed." }),
+    }),
+    answers: { 200: { description: "The job that runs.", schema: ENQUEUED } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body: { restart }, mill }) => {
+    const options = restart === undefined ? {} : { restart };
+    return Response.json(await mill.jobs.retry(id, options));
+  });
+}
+
+function failRoute(parts: AppParts): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/fail`,
+    name: "failJob",
+    summary: "Ends the run or the wait of a job as failed, in place of its worker.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({
+      message: REMARK,
+      retry: z.boolean().optional().openapi({ description: "True: the job may run again." }),
+    }),
+    answers: { 200: { description: "The job.", schema: JOB } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body: { message, retry }, mill, identity }) => {
+    const options = retry === undefined ? {} : { retry };
+    return answerJob(parts, identity, await mill.jobs.fail(id, message, options));
+  });
+}
+
+/** As on the command line, a run whose worker is alive needs `force`. */
+function releaseRoute(parts: AppParts): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/release`,
+    name: "releaseJob",
+    summary: "Returns a running job to the queue, uncharged; its worker is told to stop the run.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({
+      force: z
+        .boolean()
+        .default(false)
+        .openapi({ description: "True: also a run whose worker is alive." }),
+    }),
+    answers: { 200: { description: "The job.", schema: JOB } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body: { force }, mill, identity }) =>
+    answerJob(parts, identity, await mill.jobs.release(id, { force })),
+  );
+}
+
+function answerJob({ redaction }: AppParts, identity: Identity, job: JobView): Response {
+  return Response.json(redactedJob(job, new Redactor(redaction, identity)));
+}

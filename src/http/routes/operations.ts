@@ -1,0 +1,204 @@
+/** Pauses, workers and statistics: what an operator sees and does about the whole fleet. */
+import { z } from "@hono/zod-openapi";
+import type { PauseTarget } from "../../api/client.ts";
+import { OPERATE, OPERATE_INSTANCE, SEE, SEE_INSTANCE } from "../identity/identity.ts";
+import { route, type Route } from "../route.ts";
+import {
+  COUNT,
+  ID_PARAMS,
+  MOMENT,
+  MOMENT_OR_NULL,
+  NAME,
+  REMARK,
+  TEXT,
+  TEXT_OR_NULL,
+} from "../schemas/common.ts";
+
+const KINDS = ["lane", "type", "tenant"] as const;
+const PAUSE_PARAMS = z.strictObject({ kind: z.enum(KINDS), name: NAME });
+
+const PAUSE = z
+  .strictObject({
+    kind: z.enum(KINDS),
+    name: TEXT,
+    reason: TEXT,
+    pausedBy: TEXT_OR_NULL,
+    pausedAt: MOMENT,
+    until: MOMENT_OR_NULL,
+    queued: COUNT,
+    atLeast: z.boolean(),
+  })
+  .openapi("Pause");
+
+const WORKER = z
+  .strictObject({
+    id: TEXT,
+    host: TEXT,
+    pid: COUNT,
+    version: TEXT,
+    joinedAt: MOMENT,
+    isAlive: z.boolean(),
+    heartbeatAgoMs: z.number(),
+    isQuiet: z.boolean(),
+    isStopping: z.boolean(),
+    types: z.array(TEXT),
+    lanes: z.array(TEXT),
+    tenant: TEXT_OR_NULL,
+    slots: COUNT,
+    running: COUNT,
+  })
+  .openapi("Worker");
+
+const FIGURES = {
+  scheduled: COUNT,
+  queued: COUNT,
+  held: COUNT,
+  running: COUNT,
+  failed: COUNT,
+};
+
+const STATS = z
+  .strictObject({
+    ...FIGURES,
+    oldestQueuedMs: z.number().nullable(),
+    atLeast: z.array(TEXT).openapi({ description: "The figures that stopped at a maximum." }),
+  })
+  .openapi("Stats");
+
+const GROUPED = z
+  .strictObject({
+    by: z.enum(KINDS),
+    groups: z.array(z.strictObject({ name: TEXT, ...FIGURES })),
+    atLeast: z.array(TEXT),
+    cutShort: z.boolean(),
+  })
+  .openapi("GroupedStats");
+
+export function operationRoutes(): readonly Route[] {
+  return [...pauseRoutes(), ...workerRoutes(), statsRoute(), groupedStatsRoute()];
+}
+
+function pauseRoutes(): readonly Route[] {
+  const path = "/api/v1/pauses/{kind}/{name}";
+  const list = {
+    method: "get",
+    path: "/api/v1/pauses",
+    name: "listPauses",
+    summary: "Lists the pauses, with their reasons and the number of jobs behind each.",
+    access: SEE,
+    answers: {
+      200: { description: "All pauses.", schema: z.strictObject({ pauses: z.array(PAUSE) }) },
+    },
+    problems: [401, 403, 421],
+  } as const;
+  const pause = {
+    method: "put",
+    path,
+    name: "pause",
+    summary: "Pauses a lane, a type or a tenant: none of its jobs starts until it is resumed.",
+    access: OPERATE,
+    params: PAUSE_PARAMS,
+    body: z.strictObject({ reason: REMARK }),
+    answers: { 204: { description: "Paused." } },
+    problems: [400, 401, 403, 413, 415, 421],
+  } as const;
+  const resume = {
+    method: "delete",
+    path,
+    name: "resume",
+    summary: "Ends a pause, and says how many jobs may run now.",
+    access: OPERATE,
+    params: PAUSE_PARAMS,
+    answers: {
+      200: {
+        description: "Whether there was a pause.",
+        schema: z.strictObject({ wasPaused: z.boolean(), queued: COUNT, atLeast: z.boolean() }),
+      },
+    },
+    problems: [400, 401, 403, 421],
+  } as const;
+  return [
+    route(list, async ({ mill }) => Response.json({ pauses: await mill.pauses() })),
+    route(pause, async ({ params, body: { reason }, mill, identity: { actor } }) => {
+      await mill.pause(targetOf(params), reason, { actor });
+      return new Response(null, { status: 204 });
+    }),
+    route(resume, async ({ params, mill }) => Response.json(await mill.resume(targetOf(params)))),
+  ];
+}
+
+function targetOf({ kind, name }: z.output<typeof PAUSE_PARAMS>): PauseTarget {
+  switch (kind) {
+    case "lane":
+      return { lane: name };
+    case "type":
+      return { type: name };
+    case "tenant":
+      return { tenant: name };
+  }
+}
+
+function workerRoutes(): readonly Route[] {
+  const list = {
+    method: "get",
+    path: "/api/v1/workers",
+    name: "listWorkers",
+    summary: "Lists the workers, longest known first.",
+    access: SEE_INSTANCE,
+    answers: {
+      200: { description: "The workers.", schema: z.strictObject({ workers: z.array(WORKER) }) },
+    },
+    problems: [401, 403, 421],
+  } as const;
+  const change = (verb: "quiet" | "stop", summary: string): Route =>
+    route(
+      {
+        method: "post",
+        path: `/api/v1/workers/{id}/${verb}`,
+        name: `${verb}Worker`,
+        summary,
+        access: OPERATE_INSTANCE,
+        params: ID_PARAMS,
+        answers: { 204: { description: "The worker is told with its next heartbeat." } },
+        problems: [400, 401, 403, 404, 421],
+      },
+      async ({ params: { id }, mill }) => {
+        await mill.workers[verb](id);
+        return new Response(null, { status: 204 });
+      },
+    );
+  return [
+    route(list, async ({ mill }) => Response.json({ workers: await mill.workers.list() })),
+    change("quiet", "Makes a worker claim no more jobs. Its running jobs continue."),
+    change("stop", "Stops a worker gracefully."),
+  ];
+}
+
+function statsRoute(): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/stats",
+    name: "getStats",
+    summary: "Counts jobs by what they wait for. Each count has a maximum.",
+    access: SEE,
+    answers: { 200: { description: "The counts.", schema: STATS } },
+    problems: [401, 403, 421],
+  } as const;
+  return route(form, async ({ mill }) => Response.json(await mill.jobs.stats()));
+}
+
+function groupedStatsRoute(): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/stats/{by}",
+    name: "getStatsBy",
+    summary: "Counts jobs by type, lane or tenant, the largest groups first.",
+    access: SEE,
+    params: z.strictObject({ by: z.enum(KINDS) }),
+    answers: { 200: { description: "The counts.", schema: GROUPED } },
+    problems: [400, 401, 403, 421],
+  } as const;
+  return route(form, async ({ params: { by }, mill }) =>
+    Response.json(await mill.jobs.statsBy(by)),
+  );
+}
