@@ -8,6 +8,7 @@ import type { JobContract, JobRequest } from "./contract.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
 import type { Jobs } from "./jobs.ts";
+import type { StreamMessage, StreamOptions } from "./stream.ts";
 import type { Tokens } from "./tokens.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
@@ -91,6 +92,18 @@ export interface Millrace extends AsyncDisposable {
    * only its id.
    */
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void;
+
+  /**
+   * The events of the installation, or of some jobs, as a web stream: the current state first, then
+   * what changes, and a ping when nothing does. A stream continues behind the id of any message,
+   * also in another process. Cancelling the reader ends the stream and leaves nothing behind.
+   *
+   * @example
+   * const reader = mill.stream({ type: "greet" }).getReader();
+   * console.log((await reader.read()).value?.type); // snapshot
+   * await reader.cancel();
+   */
+  stream(options?: StreamOptions): ReadableStream<StreamMessage>;
 
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;

@@ -6,6 +6,7 @@ import type { JobId } from "../core/job.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
+import { FeedPages } from "../events/feed-pages.ts";
 import type {
   DeadLetters,
   Jobs,
@@ -28,6 +29,7 @@ import {
 } from "../api/definition.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
+import type { StreamMessage, StreamOptions } from "../api/stream.ts";
 import type { Tokens } from "../api/tokens.ts";
 import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
@@ -42,6 +44,7 @@ import { EndWatch } from "./end-watch.ts";
 import { eventsFrom } from "./events.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
+import { makeStream } from "./stream.ts";
 import { makeTokens } from "./tokens.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
@@ -75,6 +78,7 @@ export class Client implements Omit<Millrace, "work"> {
   readonly tokens: Tokens;
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
+  readonly #pages: FeedPages;
   /** The retry policy by type, as far as this process has definitions. */
   readonly #policies = new Map<string, RetryPolicy>();
   /** The phases by type, likewise. */
@@ -103,6 +107,7 @@ export class Client implements Omit<Millrace, "work"> {
     };
     this.#events = new Feed(given.store, clock, onFeedError);
     this.#endWatch = new EndWatch(given.store, clock);
+    this.#pages = new FeedPages(given.store, clock, onFeedError);
     this.jobs = makeJobs({
       store,
       newId,
@@ -123,6 +128,11 @@ export class Client implements Omit<Millrace, "work"> {
         throw new MillraceError("WORKER_NOT_FOUND", `there is no worker ${id}`);
       },
     };
+  }
+
+  stream(options: StreamOptions = {}): ReadableStream<StreamMessage> {
+    const { jobs } = this;
+    return makeStream({ pages: this.#pages, jobs, closing: this.#closing.signal }, options);
   }
 
   async enqueue<Input, R>(

@@ -8,7 +8,7 @@ import { secureHeaders } from "hono/secure-headers";
 import type { Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { within } from "../core/clock.ts";
-import { newId } from "../core/ids.ts";
+import { newId, parseId } from "../core/ids.ts";
 import { identify } from "./identity/identify.ts";
 import { mayCall, type Access, type Identity } from "./identity/identity.ts";
 import { insistOwnHost } from "./identity/origin.ts";
@@ -60,6 +60,7 @@ async function answered(parts: AppParts, route: Route, context: Context): Promis
   const { raw: request } = context.req;
   const signal = AbortSignal.any([request.signal, parts.closing]);
   const identity = await callerOf(parts, route.access, request);
+  insistOwnJob(identity, context.req.param("id"));
   const { tenant } = identity;
   const answer = route.answer({
     request,
@@ -98,6 +99,12 @@ async function callerOf(parts: AppParts, access: Access, request: Request): Prom
   const identity = await identify(request, parts.identify, mayBeInUrl);
   if (mayCall(access, identity)) return identity;
   throw new RequestRefusal("FORBIDDEN", forbidden(access, identity));
+}
+
+/** A stream token reads one job, whichever route takes it. */
+function insistOwnJob({ kind, jobId }: Identity, id: string | undefined): void {
+  if (kind !== "stream" || (id !== undefined && parseId(id) === jobId)) return;
+  throw new RequestRefusal("FORBIDDEN", `The token reads the job ${jobId} alone.`);
 }
 
 function forbidden(access: Exclude<Access, "public">, { kind, roles, tenant }: Identity): string {

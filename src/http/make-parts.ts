@@ -6,6 +6,7 @@ import { LoginThrottle } from "./identity/login-throttle.ts";
 import { OneTimeLinks } from "./identity/one-time-links.ts";
 import type { AppParts } from "./parts.ts";
 import { redactionRules } from "./redaction.ts";
+import { OpenStreams } from "./sse.ts";
 
 type Chosen = Pick<AppParts, "mill" | "failed"> &
   Partial<Omit<AppParts, "identify">> & {
@@ -20,6 +21,7 @@ export function makeParts({ identify, ...chosen }: Chosen): AppParts {
     closing: new AbortController().signal,
     throttle: new LoginThrottle(clock),
     links: new OneTimeLinks(clock, dice),
+    streams: new OpenStreams(clock),
     redaction: redactionRules(),
     base: "",
     pageFolder: null,

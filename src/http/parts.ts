@@ -6,6 +6,7 @@ import type { IdentifyParts } from "./identity/identify.ts";
 import type { LoginThrottle } from "./identity/login-throttle.ts";
 import type { OneTimeLinks } from "./identity/one-time-links.ts";
 import type { RedactionRules } from "./redaction.ts";
+import type { OpenStreams } from "./sse.ts";
 
 /** What the routes use of a mill. */
 export type HttpMill = TenantMillrace;
@@ -25,6 +26,7 @@ export interface AppParts {
   readonly identify: IdentifyParts;
   readonly throttle: LoginThrottle;
   readonly links: OneTimeLinks;
+  readonly streams: OpenStreams;
   readonly redaction: RedactionRules;
   /** The path under which the API is mounted, such as `/jobs`; empty for the root. */
   readonly base: string;

@@ -3,6 +3,7 @@ import type { AppParts } from "../parts.ts";
 import type { Route } from "../route.ts";
 import { deadLetterRoutes } from "./dead-letters.ts";
 import { enqueueRoutes } from "./enqueue.ts";
+import { eventRoutes } from "./events.ts";
 import { jobActionRoutes } from "./job-actions.ts";
 import { jobPartRoutes } from "./job-parts.ts";
 import { jobRoutes } from "./jobs.ts";
@@ -19,6 +20,7 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...jobRoutes(parts),
     ...jobPartRoutes(parts),
     ...jobActionRoutes(parts),
+    ...eventRoutes(parts),
     ...deadLetterRoutes(parts),
     ...operationRoutes(),
     ...tokenRoutes(),

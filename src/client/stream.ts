@@ -1,0 +1,93 @@
+/** `mill.stream`: checks the options, and makes the stream. */
+import { durationMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import type { Jobs } from "../api/client.ts";
+import { EVENT_NAMES } from "../api/events.ts";
+import type { StreamMessage, StreamOptions } from "../api/stream.ts";
+import { aName, anObject, isDuration, listOf, must, oneOf, type Rule } from "../api/rules.ts";
+import { eventStream, placeOf, type EventSubject } from "../events/event-stream.ts";
+import type { FeedPages } from "../events/feed-pages.ts";
+import { aText, insistOn } from "../jobs/check-text.ts";
+import { idOf } from "../jobs/views.ts";
+
+const PING_MS_DEFAULT = 15_000;
+/** The newest jobs in the snapshot of a stream of many jobs. */
+const SNAPSHOT_JOBS_MAX = 100;
+
+const OPTIONS: Rule = anObject(
+  {
+    required: {},
+    optional: {
+      job: aText(100),
+      type: aName,
+      tenant: aName,
+      correlationId: aName,
+      events: listOf(oneOf(...EVENT_NAMES)),
+      after: aText(100),
+      snapshot: must((value) => typeof value === "boolean", "true or false"),
+      ping: must((value) => isDuration(value, { minMs: 1 }), 'a duration such as "15s"'),
+    },
+  },
+  'an object such as { type: "email" }',
+);
+
+export interface StreamParts {
+  readonly pages: FeedPages;
+  readonly jobs: Jobs;
+  readonly closing: AbortSignal;
+}
+
+export function makeStream(
+  { pages, jobs, closing }: StreamParts,
+  options: StreamOptions,
+): ReadableStream<StreamMessage> {
+  insistOn("stream", OPTIONS, options, "");
+  const { after, ping = PING_MS_DEFAULT, snapshot = after === undefined } = options;
+  const id = options.job === undefined ? null : idOf(options.job);
+  return eventStream({
+    pages,
+    pingMs: durationMs(ping, "ping"),
+    after: after === undefined ? null : checkedPlace(after),
+    snapshot: snapshot ? () => snapshotOf(jobs, options) : null,
+    matches: matcherOf({ ...options, job: id }),
+    closing,
+  });
+}
+
+function checkedPlace(after: string): NonNullable<ReturnType<typeof placeOf>> {
+  const place = placeOf(after);
+  if (place !== null) return place;
+  throw new MillraceError("OPTION_INVALID", "stream: after must be the id of a message", {
+    details: { option: "after" },
+  });
+}
+
+async function snapshotOf(
+  jobs: Jobs,
+  { job, type, tenant, correlationId }: StreamOptions,
+): Promise<Omit<Extract<StreamMessage, { type: "snapshot" }>, "type" | "id">> {
+  if (job !== undefined) return { jobs: [await jobs.get(job)], stats: null };
+  const filter = {
+    limit: SNAPSHOT_JOBS_MAX,
+    ...(type === undefined ? {} : { type }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+  };
+  const [page, stats] = await Promise.all([jobs.list(filter), jobs.stats()]);
+  return { jobs: page.jobs, stats };
+}
+
+/** Events of a removed job match a filter only if the feed has kept what the filter needs. */
+function matcherOf(
+  filter: Omit<StreamOptions, "job"> & { readonly job: string | null },
+): (subject: EventSubject) => boolean {
+  const { job, type, tenant, correlationId, events } = filter;
+  const names = events === undefined ? null : new Set<string>(events);
+  return ({ event, id, facts }) => {
+    if (names !== null && !names.has(event)) return false;
+    if (job !== null && id !== job) return false;
+    if (type !== undefined && facts?.type !== type) return false;
+    if (tenant !== undefined && facts?.tenant !== tenant) return false;
+    return correlationId === undefined || facts?.correlationId === correlationId;
+  };
+}

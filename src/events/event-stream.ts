@@ -1,0 +1,188 @@
+/**
+ * A stream of events: a snapshot first, then the events behind it, and a ping when nothing happens.
+ *
+ * The stream reads when its reader wants a message, and keeps no more than one page. Its place in
+ * the feed is its only state, so it continues behind any id that it or another process gave out.
+ */
+import type { JobId } from "../core/job.ts";
+import type { StreamEvent, StreamMessage } from "../api/stream.ts";
+import type { FeedEntry, JobFacts } from "../store/types/records.ts";
+import { eventsOf } from "./event-details.ts";
+import type { FeedPages } from "./feed-pages.ts";
+
+/** A place in the feed: behind an event of a job in an entry, or behind a whole entry. */
+export interface StreamPlace {
+  readonly position: number;
+  /** Infinity: behind the whole entry. */
+  readonly index: number;
+  readonly place: number;
+}
+
+export interface EventStreamParts {
+  readonly pages: FeedPages;
+  readonly pingMs: number;
+  /** Null: the stream begins at the end of the feed. */
+  readonly after: StreamPlace | null;
+  /** Reads the current state; null: the stream begins without it. */
+  readonly snapshot:
+    | (() => Promise<Omit<Extract<StreamMessage, { type: "snapshot" }>, "type" | "id">>)
+    | null;
+  readonly matches: (event: EventSubject) => boolean;
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal;
+}
+
+/** What a filter sees of an event. */
+export interface EventSubject {
+  readonly event: string;
+  readonly id: JobId;
+  /** Null: the job has been removed. */
+  readonly facts: Pick<JobFacts, "type" | "tenant" | "correlationId"> | null;
+}
+
+export function eventStream(parts: EventStreamParts): ReadableStream<StreamMessage> {
+  const reader = new StreamReader(parts);
+  return new ReadableStream<StreamMessage>({
+    async pull(controller) {
+      const message = await reader.next();
+      if (message === null) controller.close();
+      else controller.enqueue(message);
+    },
+    cancel: () => reader.end(),
+  });
+}
+
+class StreamReader {
+  readonly #parts: EventStreamParts;
+  readonly #leave: () => void;
+  readonly #over = new AbortController();
+  #at: StreamPlace | null = null;
+  /** Messages of the current page. */
+  #waiting: Iterator<StreamMessage> = [].values();
+  #isBegun = false;
+
+  constructor(parts: EventStreamParts) {
+    this.#parts = parts;
+    this.#leave = parts.pages.join();
+    parts.closing.addEventListener("abort", this.#onClosing, { once: true });
+    if (parts.closing.aborted) this.end();
+  }
+
+  readonly #onClosing = (): void => this.end();
+
+  end(): void {
+    this.#leave();
+    this.#parts.closing.removeEventListener("abort", this.#onClosing);
+    this.#over.abort();
+  }
+
+  get #isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** Null: the stream has ended. */
+  async next(): Promise<StreamMessage | null> {
+    if (!this.#isBegun) {
+      this.#isBegun = true;
+      const first = await this.#begin();
+      if (first !== null) return this.#isOver ? null : first;
+    }
+    while (!this.#isOver) {
+      const { value: message, done } = this.#waiting.next();
+      if (done !== true) return message;
+      const isPing = await this.#read();
+      if (isPing && !this.#isOver) return { type: "ping", id: idOfPlace(this.#place) };
+    }
+    return null;
+  }
+
+  get #place(): StreamPlace {
+    return this.#at ?? { position: 0, index: Infinity, place: 0 };
+  }
+
+  /** The place comes before the snapshot: what happens in between is in both. */
+  async #begin(): Promise<StreamMessage | null> {
+    const { pages, after, snapshot } = this.#parts;
+    const isTooOld = after !== null && (await this.#isRemoved(after));
+    if (after !== null && !isTooOld) this.#at = after;
+    else this.#at = { position: await pages.end(), index: Infinity, place: 0 };
+    const id = idOfPlace(this.#place);
+    if (isTooOld) return { type: "reset", id };
+    return snapshot === null ? null : { type: "snapshot", id, ...(await snapshot()) };
+  }
+
+  /** Whether entries behind this place, or the rest of its own entry, may have been removed. */
+  async #isRemoved({ position, index }: StreamPlace): Promise<boolean> {
+    const start = await this.#parts.pages.start();
+    return position < (index === Infinity ? start : start + 1);
+  }
+
+  /** Reads the next page, or waits for one. True: nothing happened for the time of a ping. */
+  async #read(): Promise<boolean> {
+    const { pages, pingMs } = this.#parts;
+    const { position, index } = this.#place;
+    const { version } = pages;
+    const entries = await pages.after(index === Infinity ? position : position - 1);
+    if (entries.length > 0) {
+      this.#take(entries);
+      return false;
+    }
+    return !(await pages.changedSince(version, pingMs, this.#over.signal));
+  }
+
+  #take(entries: readonly FeedEntry[]): void {
+    const from = this.#place;
+    this.#waiting = entries
+      .flatMap(messagesOf)
+      .filter(({ place, subject }) => isBehind(place, from) && this.#parts.matches(subject))
+      .map(({ message }) => message)
+      .values();
+    const position = entries.at(-1)?.position ?? from.position;
+    this.#at = { position, index: Infinity, place: 0 };
+  }
+}
+
+interface PlacedMessage {
+  readonly place: StreamPlace;
+  readonly subject: EventSubject;
+  readonly message: StreamEvent;
+}
+
+function messagesOf(entry: FeedEntry): readonly PlacedMessage[] {
+  const { position, at } = entry;
+  return entry.jobs.flatMap((id, index) => {
+    const facts = entry.facts?.[index] ?? null;
+    return eventsOf(entry, index, id).map(({ name, place: within, data }) => {
+      const place = { position, index, place: within };
+      const job = facts === null ? null : { type: facts.type, tenant: facts.tenant };
+      const message: any = {
+        type: "event",
+        id: idOfPlace(place),
+        at: new Date(at),
+        event: name,
+        data,
+        job,
+      };
+      return { place, subject: { event: name, id, facts }, message };
+    });
+  });
+}
+
+function isBehind(place: StreamPlace, from: StreamPlace): boolean {
+  if (place.position !== from.position) return place.position > from.position;
+  return place.index !== from.index ? place.index > from.index : place.place > from.place;
+}
+
+/** `7`: behind entry 7. `7.2.1`: behind event 1 of job 2 of entry 7. */
+function idOfPlace({ position, index, place }: StreamPlace): string {
+  return index === Infinity ? String(position) : `${position}.${index}.${place}`;
+}
+
+/** Null: the text is no id of a message. */
+export function placeOf(id: string): StreamPlace | null {
+  const parts = /^(\d{1,15})(?:\.(\d{1,9})\.(\d{1,9}))?$/.exec(id);
+  if (parts === null) return null;
+  const [, position, index, place] = parts;
+  if (index === undefined) return { position: Number(position), index: Infinity, place: 0 };
+  return { position: Number(position), index: Number(index), place: Number(place) };
+}

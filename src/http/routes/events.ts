@@ -1,0 +1,187 @@
+/** The feed over HTTP: as server-sent events, and in pages. */
+import { z } from "@hono/zod-openapi";
+import { EVENT_NAMES, type Events } from "../../api/events.ts";
+import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
+import { SEE, SEE_JOB } from "../identity/identity.ts";
+import type { AppParts } from "../parts.ts";
+import { Redactor } from "../redaction.ts";
+import { route, type Route } from "../route.ts";
+import { ID_PARAMS, LIMIT, NAME, TEXT } from "../schemas/common.ts";
+import { messageData } from "../stream-views.ts";
+import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
+
+const EVENTS_MAX = EVENT_NAMES.length;
+const MESSAGE_ID = /^\d{1,15}(\.\d{1,9}\.\d{1,9})?$/;
+/** How long a page without `wait` waits for the first event. */
+const PAGE_MS_MIN = 1;
+
+const FILTERS = {
+  event: z
+    .array(z.enum(EVENT_NAMES as [keyof Events, ...(keyof Events)[]]))
+    .max(EVENTS_MAX)
+    .optional()
+    .openapi({ description: "May be repeated. Default: all events." }),
+  type: NAME.optional(),
+  tenant: NAME.optional(),
+  correlation_id: NAME.optional(),
+};
+
+const AFTER_ID = z
+  .string()
+  .regex(MESSAGE_ID, { error: "the id of a message" })
+  .optional()
+  .openapi({ description: "The id of the last message: the stream continues behind it." });
+
+const SNAPSHOT = z
+  .boolean()
+  .optional()
+  .openapi({ description: "Whether the current state comes first. Default: true." });
+
+const LAST_ID = z.object({
+  "last-event-id": z
+    .string()
+    .optional()
+    .openapi({ description: "Sent by browsers that connect again; as `after`." }),
+});
+
+const STREAM_ANSWER = {
+  200: {
+    description:
+      "Messages `snapshot`, `reset`, `ping`, or named after an event. `data` is JSON; `id` is the " +
+      "place in the feed.",
+    schema: TEXT,
+    type: "text/event-stream",
+  },
+} as const;
+
+export function eventRoutes(parts: AppParts): readonly Route[] {
+  return [streamRoute(parts), jobStreamRoute(parts), pageRoute(parts)];
+}
+
+function streamRoute(parts: AppParts): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/events",
+    name: "streamEvents",
+    summary: "Streams events as server-sent events: a snapshot first, then changes.",
+    access: SEE,
+    query: z.strictObject({ ...FILTERS, after: AFTER_ID, snapshot: SNAPSHOT }),
+    headers: LAST_ID,
+    answers: STREAM_ANSWER,
+    problems: [400, 401, 403, 421, 503],
+    isLong: true,
+  } as const;
+  return route(form, async ({ query, headers, mill, identity, signal }) => {
+    const options = { ...filterOf(query), ...placeOf(query.after, headers["last-event-id"]) };
+    const { snapshot } = query;
+    const redactor = new Redactor(parts.redaction, identity);
+    const open = (): ReadableStream<StreamMessage> =>
+      mill.stream(snapshot === undefined ? options : { ...options, snapshot });
+    return parts.streams.respond(open, (message) => messageData(message, redactor), signal);
+  });
+}
+
+function jobStreamRoute(parts: AppParts): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/jobs/{id}/events",
+    name: "streamJobEvents",
+    summary: "Streams the events of one job: the job first, then changes.",
+    access: SEE_JOB,
+    params: ID_PARAMS,
+    query: z.strictObject({ after: AFTER_ID, snapshot: SNAPSHOT, ...STREAM_QUERY.shape }),
+    headers: LAST_ID,
+    answers: STREAM_ANSWER,
+    problems: [400, 401, 403, 404, 421, 503],
+    isLong: true,
+  } as const;
+  return route(form, async ({ params, query, headers, mill, identity, signal }) => {
+    const { id: job } = await mill.jobs.get(params.id);
+    const options = { job, ...placeOf(query.after, headers["last-event-id"]) };
+    const { snapshot } = query;
+    const redactor = new Redactor(parts.redaction, identity);
+    const open = (): ReadableStream<StreamMessage> =>
+      mill.stream(snapshot === undefined ? options : { ...options, snapshot });
+    return parts.streams.respond(open, (message) => messageData(message, redactor), signal);
+  });
+}
+
+/** For programs that ask instead of listening. */
+function pageRoute(parts: AppParts): Route {
+  const event = z.looseObject({ id: TEXT, type: TEXT });
+  const form = {
+    method: "get",
+    path: "/api/v1/feed",
+    name: "listEvents",
+    summary: "Lists events behind a place in the feed; with `wait`, answers when there is one.",
+    access: SEE,
+    query: z.strictObject({ ...FILTERS, after: AFTER_ID, limit: LIMIT, ...WAIT_QUERY.shape }),
+    answers: {
+      200: {
+        description: "Messages in order. `next` is the `after` of the next request.",
+        schema: z.strictObject({ messages: z.array(event), next: TEXT }),
+      },
+    },
+    problems: [400, 401, 403, 421],
+    isLong: true,
+  } as const;
+  return route(form, async ({ query, mill, identity, signal }) => {
+    const ping = Math.max(PAGE_MS_MIN, waitOf(query.wait, undefined));
+    const options = { ...filterOf(query), ...placeOf(query.after, undefined), ping };
+    const reader = mill.stream({ ...options, snapshot: false }).getReader();
+    const redactor = new Redactor(parts.redaction, identity);
+    try {
+      return Response.json(await pageOf(reader, query.limit, redactor, signal));
+    } finally {
+      await reader.cancel();
+    }
+  });
+}
+
+/** Reads until the page is full, or until nothing more is there. */
+async function pageOf(
+  reader: ReadableStreamDefaultReader<StreamMessage>,
+  limit: number,
+  redactor: Redactor,
+  signal: AbortSignal,
+): Promise<{ messages: object[]; next: string }> {
+  const messages: object[] = [];
+  let next = "0";
+  const leave = (): void => void reader.cancel();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    while (messages.length < limit) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      next = value.id;
+      if (value.type === "ping") break;
+      const { id, type } = value;
+      messages.push({ id, type, ...messageData(value, redactor) });
+    }
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+  return { messages, next };
+}
+
+type Filters = {
+  readonly [Name in keyof typeof FILTERS]?: z.output<(typeof FILTERS)[Name]>;
+};
+
+function filterOf({ event, type, tenant, correlation_id }: Filters): StreamOptions {
+  return {
+    ...(event === undefined ? {} : { events: event }),
+    ...(type === undefined ? {} : { type }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(correlation_id === undefined ? {} : { correlationId: correlation_id }),
+  };
+}
+
+/** The header of a browser that connects again is newer than the query of its first request. */
+function placeOf(
+  after: string | undefined,
+  lastEventId: string | undefined,
+): Pick<StreamOptions, "after"> {
+  const last = lastEventId !== undefined && MESSAGE_ID.test(lastEventId) ? lastEventId : after;
+  return last === undefined ? {} : { after: last };
+}
