@@ -1,5 +1,5 @@
 /** The id of a job or a worker on a command line: a whole id, or its first letters. */
-import type { Millrace } from "../api/client.ts";
+import type { OperatorMill } from "./operator-mill.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idsWithPrefix, parseId, PREFIX_LETTERS_MIN } from "../core/ids.ts";
 import { systemClock } from "../lib/system.ts";
@@ -15,13 +15,13 @@ const FEW_LETTERS = new RegExp(`^[0-7][0-9A-TV-Z]{0,${PREFIX_LETTERS_MIN - 2}}$`
 const CHANGE_LETTERS_MIN = 12;
 
 /** The id of a job that a command changes: a short text might name another job tomorrow. */
-export async function changedJobIdOf(mill: Millrace, text: string): Promise<string> {
+export async function changedJobIdOf(mill: OperatorMill, text: string): Promise<string> {
   refuseShort(text, "job");
   return jobIdOf(mill, text);
 }
 
 /** The same for a worker. */
-export async function changedWorkerIdOf({ workers }: Millrace, text: string): Promise<string> {
+export async function changedWorkerIdOf({ workers }: OperatorMill, text: string): Promise<string> {
   refuseShort(text, "worker");
   const range = parseId(text) === null ? idsWithPrefix(text) : null;
   if (range === null) return text;
@@ -47,7 +47,7 @@ function refuseShort(text: string, of: "job" | "worker"): void {
 }
 
 /** A text that is no id, nor the beginning of one, is returned for the caller to refuse. */
-export async function jobIdOf(mill: Millrace, text: string): Promise<string> {
+export async function jobIdOf(mill: OperatorMill, text: string): Promise<string> {
   if (FEW_LETTERS.test(text)) throw tooShort(text);
   if (parseId(text) !== null || idsWithPrefix(text) === null) return text;
   const ids = await mill.jobs.findIds(text, LISTED_MAX + 1);
@@ -73,14 +73,14 @@ function ambiguous(text: string, listed: string, count: number): CommandFailure 
   });
 }
 
-async function jobTable(mill: Millrace, ids: readonly string[]): Promise<string> {
+async function jobTable(mill: OperatorMill, ids: readonly string[]): Promise<string> {
   const rows: string[][] = [];
   for (const id of ids.slice(0, LISTED_MAX)) rows.push(await rowOf(mill, id));
   return table(["ID", "TYPE", "STATE", "AGE"], rows).trimEnd();
 }
 
 /** The id may be that of a dead letter whose job has been removed. */
-async function rowOf({ jobs }: Millrace, id: string): Promise<string[]> {
+async function rowOf({ jobs }: OperatorMill, id: string): Promise<string[]> {
   try {
     const { type, state, createdAt } = await jobs.get(id);
     return [id, type, state, ageOf(createdAt, systemClock.now())];

@@ -13,6 +13,7 @@ import { declareEnqueue } from "./commands/enqueue.ts";
 import { declareJobs } from "./commands/jobs/jobs.ts";
 import { declarePause } from "./commands/pause.ts";
 import { declareStats } from "./commands/stats.ts";
+import { declareToken } from "./commands/token.ts";
 import { declareWorker } from "./commands/worker.ts";
 import { declareWorkers } from "./commands/workers.ts";
 import type { ServerOptions } from "./commands/server.ts";
@@ -21,6 +22,7 @@ import { EXIT, reportError } from "./terminal/exit-codes.ts";
 import { optionAdvice } from "./terminal/option-advice.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
 import {
+  applyServer,
   databaseOption,
   jobsOption,
   outputOption,
@@ -67,7 +69,10 @@ export function createProgram(shell: Shell): Command {
       writeErr: shell.terminal.err,
       outputError: (message, write) => write(withoutSecrets(message)),
     })
-    .hook("preAction", (_, command) => applyConfig(command))
+    .hook("preAction", async (_, command) => {
+      await applyConfig(command);
+      applyServer(command);
+    })
     .addHelpText("after", HELP_AFTER);
 
   program.commandsGroup("Run:");
@@ -82,6 +87,7 @@ export function createProgram(shell: Shell): Command {
   declarePause(program, shell);
   declareWorkers(program, shell);
   declareStats(program, shell);
+  declareToken(program, shell);
   declareDoctor(program, shell);
   program.commandsGroup("Store:");
   declareMigrate(program, shell);

@@ -4,6 +4,8 @@ import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
 import type { Millrace, OpenOptions } from "../api/client.ts";
 import { changedJobIdOf, jobIdOf } from "./job-id.ts";
+import type { OperatorMill } from "./operator-mill.ts";
+import { isServerUrl } from "./terminal/options.ts";
 import type { Store } from "../store/store.ts";
 import { EXIT, CommandFailure } from "./terminal/exit-codes.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
@@ -30,11 +32,20 @@ export async function withMill<Answer>(
   }
 }
 
-/** Opens a store that exists, for commands for which an empty new store is a mistake. */
+/** Reaches a store, which is created if necessary, or a server. */
+export async function withOperatorMill<Answer>(
+  url: string,
+  work: (mill: OperatorMill) => Promise<Answer>,
+): Promise<Answer> {
+  return isServerUrl(url) ? withServer(url, work) : withMill(url, work);
+}
+
+/** The same for commands for which an empty new store is a mistake. */
 export async function withExistingMill<Answer>(
   url: string,
-  work: (mill: Millrace) => Promise<Answer>,
+  work: (mill: OperatorMill) => Promise<Answer>,
 ): Promise<Answer> {
+  if (isServerUrl(url)) return withServer(url, work);
   requireStore(url);
   const address = parseDatabaseUrl(url);
   if (address.kind === "sqlite") return withMill(url, work);
@@ -46,7 +57,7 @@ export async function withExistingMill<Answer>(
 export async function withJob<Answer>(
   url: string,
   text: string,
-  work: (mill: Millrace, id: string) => Promise<Answer>,
+  work: (mill: OperatorMill, id: string) => Promise<Answer>,
 ): Promise<Answer> {
   return withExistingMill(url, async (mill) => work(mill, await jobIdOf(mill, text)));
 }
@@ -55,9 +66,22 @@ export async function withJob<Answer>(
 export async function withChangedJob<Answer>(
   url: string,
   text: string,
-  work: (mill: Millrace, id: string) => Promise<Answer>,
+  work: (mill: OperatorMill, id: string) => Promise<Answer>,
 ): Promise<Answer> {
   return withExistingMill(url, async (mill) => work(mill, await changedJobIdOf(mill, text)));
+}
+
+async function withServer<Answer>(
+  url: string,
+  work: (mill: OperatorMill) => Promise<Answer>,
+): Promise<Answer> {
+  const { remoteMill } = await import("../remote/remote-mill.ts");
+  const mill = remoteMill({ url, token: process.env["MILLRACE_TOKEN"] ?? null });
+  try {
+    return await work(mill);
+  } finally {
+    await mill.close();
+  }
 }
 
 export function requireStore(url: string): void {

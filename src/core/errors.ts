@@ -135,6 +135,11 @@ export const CATALOGUE = {
     hint: "Name an empty database, or another schema with ?schema= at the end of the URL.",
   },
   STORE_OLDER: { status: 409, hint: "Run millrace migrate on the store first." },
+  SERVER_UNREACHABLE: {
+    status: 503,
+    hint: "Start the server, or correct its URL in --server or MILLRACE_SERVER.",
+  },
+  SERVER_REFUSED: { status: 502, hint: "Read the message of the server." },
   STORE_CLOSED: { status: 500, hint: "Open the store before you use it, and close it last." },
   BACKUP_EXISTS: { status: 409, hint: "Name a file that does not exist yet." },
 } as const;

@@ -1,10 +1,17 @@
 /** `millrace dlq`: reviews dead letters. */
 import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
-import type { DeadLetter, Millrace } from "../../api/client.ts";
+import type { DeadLetter } from "../../api/client.ts";
+import type { OperatorMill } from "../operator-mill.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { databaseOption, limitOption, outputOption, parseJson } from "../terminal/options.ts";
+import {
+  databaseOption,
+  serverOption,
+  limitOption,
+  outputOption,
+  parseJson,
+} from "../terminal/options.ts";
 import {
   ageOf,
   errorOf,
@@ -81,6 +88,7 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
     .addOption(limitOption())
     .option("--after <id>", "continue after this dead letter")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async ({ db, output, ...filter }: DeadLetterListOptions) => {
       const found = await withExistingMill(db, async (mill) => {
@@ -117,6 +125,7 @@ function declareShow(letters: Command, { terminal, end }: Shell): void {
     .command("show <id>")
     .description("Show a dead letter with its error and payload.")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async (text: string, { db, output }: { db: string; output: Format }) => {
       const letter = await withJob(db, text, (mill, id) => mill.deadLetters.get(id));
@@ -181,7 +190,7 @@ function declareReview(
 }
 
 async function review(
-  mill: Millrace,
+  mill: OperatorMill,
   verb: "acknowledge" | "discard",
   id: string,
   { by: actor, notes }: ReviewOptions,
@@ -195,5 +204,6 @@ function reviewing(command: Command): Command {
     .option("--by <name>", "the reviewer, for the record", systemUser())
     .option("--notes <text>", "notes, for the record")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption());
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { JobContract } from "../../api/contract.ts";
 import { defineJob, typed } from "../../api/define.ts";
-import type { Millrace } from "../../api/client.ts";
+import type { OperatorMill } from "../operator-mill.ts";
 import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
@@ -13,6 +13,7 @@ import { loadJobFile, usualJobFile } from "../jobs-file/job-file.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
   databaseOption,
+  serverOption,
   durationOption,
   jobsOption,
   outputOption,
@@ -21,7 +22,7 @@ import {
   parseTag,
 } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
-import { given, withMill, type Shell } from "../shell.ts";
+import { given, withOperatorMill, type Shell } from "../shell.ts";
 import { followCommands } from "./jobs/again.ts";
 import { FOLLOW_HELP_AFTER } from "./jobs/follow.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -49,6 +50,7 @@ export function declareEnqueue(program: Command, { terminal, end }: Shell): void
     .argument("<type>", "type of the job")
     .argument("[payload]", "payload of the job as JSON", parseJson)
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(jobsOption())
     .option("--no-jobs", "use no job file: any type and payload are accepted")
     .option("--follow", "wait for the end of the job: changes to stderr, the result to stdout")
@@ -98,7 +100,7 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   const { type, payload, options, command } = request;
   const file = options.jobs === false ? undefined : (options.jobs ?? usualJobFile());
   const contract = await contractOf(request, file);
-  return withMill(options.db, async (mill) => {
+  return withOperatorMill(options.db, async (mill) => {
     if (file === undefined) await warnUnknown(mill, type, terminal);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
@@ -136,7 +138,7 @@ function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
  * Warns that the definition is not known without the file. A type without any job may be mistyped,
  * and its job would wait for ever.
  */
-async function warnUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
+async function warnUnknown(mill: OperatorMill, type: string, terminal: Terminal): Promise<void> {
   terminal.err(
     "Without a job file (--jobs FILE) the definition is not known: the payload is not checked, " +
       "and the default settings apply.\n",

@@ -5,7 +5,7 @@ import { plain } from "../../lib/plain-text.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { unknownType } from "../nearest-type.ts";
-import { databaseOption, outputOption } from "../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
@@ -83,6 +83,7 @@ function declarePauses(program: Command, { terminal, end }: Shell): void {
     .command("pauses")
     .description("List what is paused, since when, by whom and why.")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", PAUSES_HELP_AFTER)
     .action(async ({ db, output }: { db: string; output: Format }) => {
@@ -125,6 +126,7 @@ function targeted(command: Command): Command {
     .option("--lane <name>", "jobs of this lane")
     .option("--tenant <name>", "jobs of this tenant")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption());
 }
 

@@ -3,7 +3,7 @@ import { Option, type Command } from "commander";
 import type { GroupedJobStats, GroupName, JobStats } from "../../api/client.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { databaseOption, outputOption } from "../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../terminal/options.ts";
 import { json, properties, table, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -22,6 +22,7 @@ export function declareStats(program: Command, { terminal, end }: Shell): void {
     .description("Count the jobs that wait, run and have failed. Counts stop at 10000.")
     .addOption(new Option("--by <name>", "count the jobs of each name").choices(GROUP_NAMES))
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
     .action(async ({ db, by, output }: StatsOptions) => {

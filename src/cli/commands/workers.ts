@@ -1,13 +1,14 @@
 /** `millrace workers`: lists workers, and quiets one. */
 import type { Command } from "commander";
-import type { Millrace, WorkerView } from "../../api/client.ts";
+import type { WorkerView } from "../../api/client.ts";
+import type { OperatorMill } from "../operator-mill.ts";
 import { MillraceError, type ErrorCode } from "../../core/errors.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { changedWorkerIdOf } from "../job-id.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { databaseOption, outputOption } from "../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -27,6 +28,7 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .command("list")
     .description("Show workers and their jobs.")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async ({ db, output }: WorkersOptions) => {
       const found = await withExistingMill(db, (mill) => mill.workers.list());
@@ -40,6 +42,7 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .command("quiet <id>")
     .description("Make a worker claim no more jobs; its running jobs continue.")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", QUIET_HELP_AFTER)
     .action(async (text: string, { db, output }: WorkersOptions) => {
@@ -56,7 +59,7 @@ them.
 `;
 
 /** Says which worker was probably meant, if there is no such worker. */
-async function quiet(mill: Millrace, text: string, terminal: Terminal): Promise<string> {
+async function quiet(mill: OperatorMill, text: string, terminal: Terminal): Promise<string> {
   const { workers } = mill;
   try {
     const id = await changedWorkerIdOf(mill, text);

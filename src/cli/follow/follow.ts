@@ -2,7 +2,8 @@
 import { wait } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { isFinal } from "../../core/job.ts";
-import type { JobView, Millrace } from "../../api/client.ts";
+import type { JobView } from "../../api/client.ts";
+import type { OperatorMill } from "../operator-mill.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, exitCodeOfState } from "../terminal/exit-codes.ts";
 import type { ExitCode } from "../terminal/exit-codes.ts";
@@ -27,7 +28,7 @@ export interface FollowOptions {
 }
 
 export async function follow(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   { format, timeoutMs, again, explain }: FollowOptions,
   terminal: Terminal,
@@ -61,7 +62,7 @@ function timedOut({ code, message, details }: MillraceError, explain: string): M
 
 /** Polls until the job is final, and once more then. Ctrl-C ends only the polling. */
 export async function pollUntilEnd(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   timeoutMs: number | undefined,
   poll: () => Promise<JobView>,

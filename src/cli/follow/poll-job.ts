@@ -1,6 +1,7 @@
 /** Polls a job and reports its changes since the last poll. */
 import { isFinal } from "../../core/job.ts";
-import type { Explanation, JobView, Millrace } from "../../api/client.ts";
+import type { Explanation, JobView } from "../../api/client.ts";
+import type { OperatorMill } from "../operator-mill.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { ProgressView, UnitView } from "../../api/progress.ts";
 import { LogReader } from "./log-lines.ts";
@@ -19,7 +20,7 @@ const PAGE = 1_000;
 const TAKEN_SOON: ReadonlySet<string> = new Set(["scheduled", "retrying", "waiting"]);
 
 export class JobPoller {
-  readonly #mill: Millrace;
+  readonly #mill: OperatorMill;
   readonly #id: string;
   readonly #report: (snapshot: JobSnapshot, changes: readonly JobChange[]) => void;
   readonly #log: LogReader;
@@ -33,7 +34,7 @@ export class JobPoller {
   #failed: readonly UnitView[] = [];
 
   constructor(
-    mill: Millrace,
+    mill: OperatorMill,
     id: string,
     report: (snapshot: JobSnapshot, changes: readonly JobChange[]) => void,
   ) {
@@ -74,7 +75,7 @@ export class JobPoller {
     let after: string | null = null;
     do {
       const from: { after?: string } = after === null ? {} : { after };
-      const page: Awaited<ReturnType<Millrace["jobs"]["units"]>> = await this.#mill.jobs.units(
+      const page: Awaited<ReturnType<OperatorMill["jobs"]["units"]>> = await this.#mill.jobs.units(
         this.#id,
         { state: "failed", limit: PAGE, ...from },
       );

@@ -1,5 +1,5 @@
 /** Options that several commands share, and how their text is read. */
-import { InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import { instantMs, waitMs } from "../../core/duration.ts";
 import { STATES, type State } from "../../core/job.ts";
 import type { Json } from "../../core/payload.ts";
@@ -13,6 +13,34 @@ export function databaseOption(): Option {
   return new Option("--db <url>", "URL of the database")
     .env("MILLRACE_DATABASE_URL")
     .default("sqlite:./millrace.db");
+}
+
+/** Beside `--db`, for commands that a server can carry out. */
+export function serverOption(): Option {
+  return new Option(
+    "--server <url>",
+    "URL of a Millrace server, instead of --db; see MILLRACE_TOKEN",
+  )
+    .env("MILLRACE_SERVER")
+    .argParser((text) => {
+      if (isServerUrl(text) && URL.canParse(text)) return text;
+      throw new InvalidArgumentError("Write a URL such as https://jobs.example.com.");
+    });
+}
+
+export function isServerUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url);
+}
+
+/** A server that a flag or the environment names replaces the database, unless a flag names one. */
+export function applyServer(command: Command): void {
+  const server: unknown = command.opts()["server"];
+  if (typeof server !== "string") return;
+  if (command.getOptionValueSource("db") !== "cli") {
+    command.setOptionValueWithSource("db", server, "server");
+  } else if (command.getOptionValueSource("server") === "cli") {
+    command.error("error: give either --db or --server");
+  }
 }
 
 export function portOption(): Option {

@@ -8,6 +8,7 @@ import { route, type Route } from "../route.ts";
 import {
   AFTER,
   COUNT,
+  ID,
   ID_PARAMS,
   LIMIT,
   MOMENT,
@@ -39,6 +40,7 @@ export function jobPartRoutes(parts: AppParts): readonly Route[] {
     logsRoute(parts),
     explainRoute(),
     holdersRoute(),
+    idsRoute(),
   ];
 }
 
@@ -207,5 +209,22 @@ function holdersRoute(): Route {
   } as const;
   return route(form, async ({ query: { key }, mill }) =>
     Response.json({ holders: await mill.jobs.holders(key) }),
+  );
+}
+
+/** For command lines, on which people write the first letters of an id. */
+function idsRoute(): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/job-ids",
+    name: "findJobIds",
+    summary: "Finds the ids of jobs and dead letters that begin with these letters.",
+    access: SEE,
+    query: z.strictObject({ prefix: ID, limit: LIMIT }),
+    answers: { 200: { description: "The ids.", schema: z.strictObject({ ids: z.array(TEXT) }) } },
+    problems: [400, 401, 403, 421],
+  } as const;
+  return route(form, async ({ query: { prefix, limit }, mill }) =>
+    Response.json({ ids: await mill.jobs.findIds(prefix, limit) }),
   );
 }

@@ -1,7 +1,12 @@
 /** `millrace jobs follow`: waits for the end of a job. */
 import type { Command } from "commander";
 import { follow } from "../../follow/follow.ts";
-import { databaseOption, durationOption, outputOption } from "../../terminal/options.ts";
+import {
+  databaseOption,
+  serverOption,
+  durationOption,
+  outputOption,
+} from "../../terminal/options.ts";
 import type { Format } from "../../terminal/output.ts";
 import { withJob, type Shell } from "../../shell.ts";
 import { followCommands } from "./again.ts";
@@ -18,6 +23,7 @@ export function declareFollow(jobs: Command, { terminal, end }: Shell): void {
     .description("Wait for the end of a job: changes to stderr, the result to stdout.")
     .addOption(durationOption("--timeout <time>", "how long to wait"))
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", FOLLOW_HELP_AFTER)
     .action(async (text: string, options: JobFollowOptions, command: Command) => {

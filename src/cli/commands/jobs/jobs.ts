@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { plain } from "../../../lib/plain-text.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { databaseOption, outputOption } from "../../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../../terminal/options.ts";
 import { json, type Format } from "../../terminal/output.ts";
 import { withJob, type Shell } from "../../shell.ts";
 import { jobsAgain } from "./again.ts";
@@ -46,6 +46,7 @@ function declareExplain(jobs: Command, { terminal, end }: Shell): void {
     .command("explain <id>")
     .description("Explain why a job does not run, and what to do.")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async (text: string, options: { db: string; output: Format }) => {
       await withJob(options.db, text, async (mill, id) => {

@@ -1,7 +1,8 @@
 /** `millrace jobs list`: shows jobs, newest first. */
 import type { Command } from "commander";
 import type { State } from "../../../core/job.ts";
-import type { JobView, Millrace } from "../../../api/client.ts";
+import type { JobView } from "../../../api/client.ts";
+import type { OperatorMill } from "../../operator-mill.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { systemClock } from "../../../lib/system.ts";
@@ -10,6 +11,7 @@ import { jobIdOf } from "../../job-id.ts";
 import { nearestType } from "../../nearest-type.ts";
 import {
   databaseOption,
+  serverOption,
   limitOption,
   outputOption,
   parsePast,
@@ -57,6 +59,7 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
     .addOption(limitOption())
     .option("--after <position>", "continue where a page ended, or after the job with this id")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async (options: JobListOptions, command: Command) => {
       checkRange(options);
@@ -90,7 +93,7 @@ function listWords(options: JobListOptions, command: Command): string {
 }
 
 async function list(
-  mill: Millrace,
+  mill: OperatorMill,
   options: JobListOptions,
   again: string,
   terminal: Terminal,
@@ -118,7 +121,7 @@ const CUT_SHORT =
   "The search was cut short at its maximum of jobs per page: matching jobs may follow. ";
 
 async function tellNone(
-  mill: Millrace,
+  mill: OperatorMill,
   type: string | undefined,
   terminal: Terminal,
 ): Promise<void> {

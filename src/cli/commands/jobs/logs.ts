@@ -1,12 +1,12 @@
 /** `millrace jobs logs`: prints the log lines of a job to stdout. */
 import type { Command } from "commander";
 import type { LogView } from "../../../api/logs.ts";
-import type { Millrace } from "../../../api/client.ts";
+import type { OperatorMill } from "../../operator-mill.ts";
 import { plainLines } from "../../../lib/plain-text.ts";
 import { EXIT, CommandFailure, type ExitCode } from "../../terminal/exit-codes.ts";
 import { detached, exitCodeOfJob, pollUntilEnd } from "../../follow/follow.ts";
 import { LogReader, shownLog, shownMissed } from "../../follow/log-lines.ts";
-import { databaseOption, outputOption } from "../../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../../terminal/options.ts";
 import { json, jsonLine, type Format } from "../../terminal/output.ts";
 import { withJob, type Shell } from "../../shell.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -28,10 +28,11 @@ export function declareLogs(
     .description("Print the lines that a job has logged with ctx.log.")
     .option("--follow", "continue until the job has ended, and exit with its code")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
     .action(async (text: string, options: LogsOptions, command: Command) => {
-      const print = (mill: Millrace, id: string): Promise<ExitCode> => {
+      const print = (mill: OperatorMill, id: string): Promise<ExitCode> => {
         if (options.follow !== true) return printLog(mill, id, options, terminal);
         const followAgain = again(`logs ${id} --follow`, command);
         return followLog(mill, id, { ...options, again: followAgain }, terminal);
@@ -57,7 +58,7 @@ export function shownLines(lines: readonly LogView[]): string {
 }
 
 async function printLog(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   { output }: LogsOptions,
   terminal: Terminal,
@@ -70,7 +71,7 @@ async function printLog(
 }
 
 async function followLog(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   { output, again }: LogsOptions & { readonly again: string },
   terminal: Terminal,

@@ -1,13 +1,14 @@
 /** `millrace jobs show`: shows all facts about one job. */
 import type { Command } from "commander";
-import type { AttemptView, JobView, Millrace } from "../../../api/client.ts";
+import type { AttemptView, JobView } from "../../../api/client.ts";
+import type { OperatorMill } from "../../operator-mill.ts";
 import type { JobDetails, JobLinks, JobWorkerView } from "../../../api/details.ts";
 import type { PhaseView, ProgressView, UnitView } from "../../../api/progress.ts";
 import { formatDuration } from "../../../core/duration.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { LogReader, shownMissed, type NewLines } from "../../follow/log-lines.ts";
-import { databaseOption, outputOption } from "../../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../../terminal/options.ts";
 import {
   attemptNow,
   errorOf,
@@ -37,6 +38,7 @@ export function declareShow(jobs: Command, { terminal, end }: Shell): void {
     .description("Show a job: its state, phases, units, worker, keys, links and runs.")
     .option("--logs", "also show its log lines")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async (text: string, options: JobShowOptions, command: Command) => {
       await withJob(options.db, text, async (mill, id) => {
@@ -61,7 +63,7 @@ export function declareShow(jobs: Command, { terminal, end }: Shell): void {
 }
 
 /** Why a waiting job waits: for other jobs, or for the job that holds its concurrency key. */
-async function waitOf(mill: Millrace, { id, state }: JobView): Promise<string | null> {
+async function waitOf(mill: OperatorMill, { id, state }: JobView): Promise<string | null> {
   if (state !== "scheduled" && state !== "queued") return null;
   const { reason, sentence } = await mill.jobs.explain(id);
   return reason === "after" || reason === "key" ? sentence : null;

@@ -3,7 +3,7 @@ import { Option, type Command } from "commander";
 import type { UnitView } from "../../../api/progress.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { databaseOption, limitOption, outputOption } from "../../terminal/options.ts";
+import { databaseOption, serverOption, limitOption, outputOption } from "../../terminal/options.ts";
 import { errorOf, json, table, type Format } from "../../terminal/output.ts";
 import { given, withJob, type Shell } from "../../shell.ts";
 import { UNIT_STATES } from "../../unit-words.ts";
@@ -27,6 +27,7 @@ export function declareUnits(jobs: Command, { terminal, end }: Shell): void {
     .addOption(limitOption())
     .option("--after <position>", "continue where a page ended")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
     .action(async (text: string, options: UnitsOptions, command: Command) => {

@@ -1,8 +1,9 @@
 /** `millrace jobs cancel|retry|fail|release`: acts on one job. */
 import type { Command } from "commander";
-import type { JobView, Millrace } from "../../../api/client.ts";
+import type { JobView } from "../../../api/client.ts";
+import type { OperatorMill } from "../../operator-mill.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { databaseOption, outputOption } from "../../terminal/options.ts";
+import { databaseOption, serverOption, outputOption } from "../../terminal/options.ts";
 import { json, type Format } from "../../terminal/output.ts";
 import { withChangedJob, type Shell } from "../../shell.ts";
 
@@ -18,7 +19,7 @@ interface Answer {
 }
 
 type JobVerb<Given extends JobVerbOptions> = (
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   options: Given,
 ) => Promise<Answer>;
@@ -48,6 +49,7 @@ function declare<Given extends JobVerbOptions>(
   return jobs
     .command(`${name} <id>`)
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .action(async (id: string, options: Given) => {
       const { facts, sentence } = await withChangedJob(options.db, id, (mill, job) =>
@@ -59,7 +61,7 @@ function declare<Given extends JobVerbOptions>(
 }
 
 async function cancel(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   { reason }: JobVerbOptions & { readonly reason?: string },
 ): Promise<Answer> {
@@ -69,7 +71,7 @@ async function cancel(
 }
 
 async function retry(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   { restart }: JobVerbOptions & { readonly restart?: boolean },
 ): Promise<Answer> {
@@ -81,7 +83,7 @@ async function retry(
 }
 
 async function fail(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   options: JobVerbOptions & { readonly message: string; readonly retry?: boolean },
 ): Promise<Answer> {
@@ -89,7 +91,7 @@ async function fail(
 }
 
 async function release(
-  mill: Millrace,
+  mill: OperatorMill,
   id: string,
   { force }: JobVerbOptions & { readonly force?: boolean },
 ): Promise<Answer> {
