@@ -13,6 +13,7 @@
  *
  * A behaviour that is not in `test/conformance/` does not exist.
  */
+import type { IdentityStore } from "./roles/identity.ts";
 import type { OperatorStore } from "./roles/operator.ts";
 import type { ProducerStore } from "./roles/producer.ts";
 import type { ReaderStore } from "./roles/reader.ts";
@@ -25,7 +26,14 @@ export interface Store {
 }
 
 export interface JobStore
-  extends Store, ProducerStore, WorkerStore, OperatorStore, ReaderStore, RetentionStore {
+  extends
+    Store,
+    ProducerStore,
+    WorkerStore,
+    OperatorStore,
+    ReaderStore,
+    RetentionStore,
+    IdentityStore {
   /** Opens and migrates the database. Before `open` and after `close`, other verbs are rejected. */
   open(): Promise<void>;
   /** Waits for accepted writes, then closes the database. Safe to repeat. */

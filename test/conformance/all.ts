@@ -6,6 +6,7 @@ import { alikeSuite } from "./jobs/enqueue-alike.suite.ts";
 import { cancelSuite } from "./jobs/cancel.suite.ts";
 import { childrenSuite } from "./jobs/children.suite.ts";
 import { claimSuite } from "./runs/claim.suite.ts";
+import { createTokenSuite } from "./identity/create-token.suite.ts";
 import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
@@ -40,9 +41,11 @@ import { resolveDependenciesSuite } from "./queue/resolve-dependencies.suite.ts"
 import { progressSuite } from "./inspect/progress.suite.ts";
 import { promoteSuite } from "./queue/promote.suite.ts";
 import { pruneSuite } from "./retention/prune.suite.ts";
+import { pruneTokensSuite } from "./identity/prune-tokens.suite.ts";
 import { refusedChildrenSuite } from "./jobs/refused-children.suite.ts";
 import { rescueSuite } from "./runs/rescue.suite.ts";
 import { reviewSuite } from "./jobs/review.suite.ts";
+import { revokeTokenSuite } from "./identity/revoke-token.suite.ts";
 import { settleSuite } from "./runs/settle.suite.ts";
 import { locksSuite } from "./runs/locks.suite.ts";
 import { staleSuite } from "./retention/expired.suite.ts";
@@ -50,6 +53,7 @@ import { startSuite } from "./runs/start.suite.ts";
 import { statsSuite } from "./inspect/stats.suite.ts";
 import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
+import { tokensSuite } from "./identity/tokens.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
 import { renewSuite } from "./runs/renew.suite.ts";
@@ -111,4 +115,8 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   groupedStatsSuite,
   idsBetweenSuite,
   linksSuite,
+  createTokenSuite,
+  tokensSuite,
+  revokeTokenSuite,
+  pruneTokensSuite,
 ];

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { fillStates, type Installation } from "../support/all-states.ts";
-import { completed, diedAlone, newJob, newJobs, retention } from "../support/factories.ts";
+import {
+  completed,
+  diedAlone,
+  newJob,
+  newJobs,
+  newToken,
+  retention,
+} from "../support/factories.ts";
 import { freed } from "../support/flows.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import {
@@ -146,6 +153,24 @@ describe("a copy", () => {
       by: "successor",
       id: repeat.id,
     });
+  });
+
+  test("takes API tokens along with the hashes of their secrets", async () => {
+    await using ends = await Ends.open(server);
+    await fillStates(ends.old, 100);
+    const person = newToken({ roles: ["operator"], tenant: "acme" });
+    const session = newToken({ kind: "session", parentId: person.id });
+    for (const token of [person, session]) await ends.old.createToken(token);
+    const all = { includeEnded: true };
+    const before = await ends.old.tokens(all, { limit: 100 });
+    await ends.copy();
+    const store = await ends.moved();
+
+    expect(await store.tokens(all, { limit: 100 })).toEqual(before);
+    expect(await store.tokenOf(session.hash)).toMatchObject({ id: session.id });
+    expect(await store.revokeToken(person.id)).toBe(true);
+    expect(await store.tokenOf(session.hash)).toBeNull();
+    await expect(ends.old.createToken(newToken())).rejects.toMatchObject({ code: "STORE_MOVED" });
   });
 
   test("never gives a key, a fence or a position away a second time", async () => {

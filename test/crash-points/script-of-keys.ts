@@ -10,6 +10,7 @@ import {
   crashedOnce,
   failedWith,
   retention,
+  newToken,
   retryIn,
   workerInfo,
 } from "../support/factories.ts";
@@ -37,6 +38,7 @@ async function* after(
   yield* openGates(store);
   yield* reprocess(store, scene, held);
   yield* comeAndGo(store, scene);
+  yield* useTokens(store, scene);
   yield* prune(store, scene);
 }
 
@@ -198,10 +200,33 @@ async function beatsOf(store: SqliteJobStore, worker: string): Promise<number> {
   return (await store.silent(10)).find(({ id }) => id === worker)?.beats ?? 0;
 }
 
+async function* useTokens(
+  store: SqliteJobStore,
+  { clock, job }: Scene,
+): AsyncGenerator<Step, void> {
+  const hash = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+  const person = newToken({ id: job().id, hash: hash(1), roles: ["viewer"] });
+  await store.createToken(person);
+  yield did("create a token");
+  const [first, second] = [2, 3].map((byte) =>
+    newToken({ id: job().id, hash: hash(byte), kind: "session", parentId: person.id }),
+  );
+  assert.equal(await store.createToken(first!), "created");
+  yield did("create a token from another");
+  assert.equal(await store.createToken(second!), "created");
+  yield did("create a second one");
+  await clock.advance(1);
+  await store.markTokensUsed([person.id, first!.id]);
+  yield { name: "mark tokens as used", promise: "relaxed" };
+  assert.ok(await store.revokeToken(person.id));
+  yield did("revoke a token and those made from it");
+}
+
 async function* prune(store: SqliteJobStore, { clock, job }: Scene): AsyncGenerator<Step, void> {
   const rules = retention({ finishedMs: GONE, idempotencyMs: 200_000 });
-  assert.ok((await store.prune(rules, 2)).jobs === 2);
-  yield did("prune two jobs");
+  const two = await store.prune(rules, 2);
+  assert.ok(two.jobs === 2 && two.tokens === 2);
+  yield did("prune two jobs and two sessions");
   assert.ok((await store.prune(rules, 100)).jobs > 0);
   yield did("prune the other jobs");
   await clock.advance(200_000);

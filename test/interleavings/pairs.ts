@@ -5,6 +5,7 @@ import { CRASH_PAIRS } from "./crash-pairs.ts";
 import { FLOW_PAIRS } from "./flow-pairs.ts";
 import { pair, type Pair } from "./pair.ts";
 import * as scenes from "./scenes.ts";
+import { TOKEN_PAIRS } from "./token-pairs.ts";
 import * as verbs from "./verbs.ts";
 
 export const PAIRS: readonly Pair[] = [
@@ -211,4 +212,5 @@ export const PAIRS: readonly Pair[] = [
   pair("release / claim", scenes.held, verbs.release, verbs.claim, judged.takenOr("queued")),
   ...FLOW_PAIRS,
   ...CRASH_PAIRS,
+  ...TOKEN_PAIRS,
 ];

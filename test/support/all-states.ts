@@ -10,6 +10,7 @@ import {
   failedWith,
   newJob,
   newJobs,
+  newToken,
   retention,
   retryIn,
 } from "./factories.ts";
@@ -96,7 +97,27 @@ export async function fillStates(store: JobStore, jobs: number): Promise<Install
   if (asked !== undefined) await store.cancel(asked, "bob", null);
   if (keyed === null) throw new Error("too few jobs");
   await markStale(store);
+  await addTokens(store, keyed.id);
   return { ids, keyed, open, repeat, flows: await addFlows(store, ids, open) };
+}
+
+/** Tokens of every kind, one of them used and one revoked with its session. */
+async function addTokens(store: JobStore, id: JobId): Promise<void> {
+  const [person, revoked] = [
+    newToken({ roles: ["viewer", "admin"] }),
+    newToken({ tenant: "acme" }),
+  ];
+  const tokens = [
+    person,
+    revoked,
+    newToken({ kind: "producer", types: ["email", "größe „x“"] }),
+    newToken({ kind: "worker", types: [] }),
+    newToken({ kind: "stream", jobId: id, parentId: person.id }),
+    newToken({ kind: "session", roles: ["operator"], parentId: revoked.id }),
+  ];
+  for (const token of tokens) await store.createToken(token);
+  await store.markTokensUsed([person.id]);
+  await store.revokeToken(revoked.id);
 }
 
 function idsOf(ids: Record<Fate, JobId[]>, lane: string): JobId[] {

@@ -7,6 +7,7 @@ import type { Fault, Settlement } from "../../src/core/outcome.ts";
 import { PROTOCOL } from "../../src/store/store.ts";
 import type { NewJob, WorkerId, WorkerInfo } from "../../src/store/types/jobs-and-runs.ts";
 import type { JobFacts, Retention } from "../../src/store/types/records.ts";
+import type { NewToken } from "../../src/store/types/tokens.ts";
 import { seededDice } from "./seeded-dice.ts";
 
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
@@ -74,6 +75,25 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     lanes: ["general"],
     slots: 1,
     tenant: null,
+    ...overrides,
+  };
+}
+
+/** A token of a person that is valid for an hour. Its secret is not known. */
+export function newToken(overrides: Partial<NewToken> = {}): NewToken {
+  return {
+    id: jobId(),
+    kind: "person",
+    name: "Ada's laptop",
+    actor: "ada",
+    roles: [],
+    tenant: null,
+    types: null,
+    jobId: null,
+    parentId: null,
+    createdBy: "grace",
+    hash: dice.bytes(32),
+    ttlMs: 3_600_000,
     ...overrides,
   };
 }

@@ -446,6 +446,38 @@ CREATE TABLE millrace.dead_letter (
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX dead_letter_died ON millrace.dead_letter (died_at, id, status, type, tenant);
 
+-- API tokens. Of a secret only its SHA-256 is stored. `roles` is a set of bits. `types` are the job
+-- types of a producer or a worker, and null stands for all types. A stream reads one job. A session
+-- or a stream may be made from another token, its `parent`: it expires no later than the parent and
+-- is revoked with it.
+CREATE TABLE millrace.api_token (
+    id           uuid     PRIMARY KEY,
+    created_at   timestamptz(3) NOT NULL,
+    expires_at   timestamptz(3) NOT NULL
+                 CHECK (expires_at BETWEEN '1970-01-01Z' AND '2255-03-14 16:00:00Z'),
+    last_used_at timestamptz(3),
+    revoked_at   timestamptz(3),
+    job_id       uuid,
+    parent       uuid,
+    kind         smallint NOT NULL CHECK (kind BETWEEN 1 AND 5),
+    roles        smallint NOT NULL CHECK (roles BETWEEN 0 AND 15),
+    hash         bytea    NOT NULL UNIQUE CHECK (length(hash) = 32),
+    name         text     NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    actor        text     NOT NULL CHECK (length(actor) BETWEEN 1 AND 200),
+    created_by   text     NOT NULL CHECK (length(created_by) BETWEEN 1 AND 200),
+    tenant       text     CHECK (length(tenant) BETWEEN 1 AND 200),
+    types        json     CHECK (json_typeof(types) = 'array'),
+    -- Persons and sessions have roles, producers and workers have types.
+    CHECK (roles = 0 OR kind IN (1, 5)),
+    CHECK (types IS NULL OR kind IN (2, 3)),
+    CHECK ((job_id IS NOT NULL) = (kind = 4)),
+    CHECK (parent IS NULL OR kind IN (4, 5))
+);
+
+CREATE INDEX api_token_parent ON millrace.api_token (parent) WHERE parent IS NOT NULL;
+-- Retention reads the tokens of each kind from the first that ended. `least` ignores null.
+CREATE INDEX api_token_end ON millrace.api_token (kind, least(expires_at, revoked_at));
+
 -- Exclusive locks, one row each: the concurrency key of a running job, or a lock that a run has
 -- acquired for one of its units. Both share one name space per tenant. A row is deleted when its
 -- run ends. A statement that locks several rows does so in the order of tenant and name.

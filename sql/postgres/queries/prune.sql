@@ -318,6 +318,28 @@ WITH expired AS MATERIALIZED (
 DELETE FROM millrace.dead_letter
 WHERE id = ANY (ARRAY(SELECT id FROM expired));
 
+-- name: prune_tokens
+-- Removes sessions and streams that have ended, and other tokens that ended a while ago.
+-- timeout: reader
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+ended AS MATERIALIZED (
+    SELECT id
+    FROM millrace.api_token
+    WHERE (kind IN (4, 5) AND least(expires_at, revoked_at) <= (SELECT at FROM moment))
+       OR (
+           kind IN (1, 2, 3)
+           AND least(expires_at, revoked_at)
+               <= (SELECT at FROM moment) - :age::bigint * interval '1 millisecond'
+       )
+    ORDER BY least(expires_at, revoked_at), id
+    LIMIT :limit::integer
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM millrace.api_token
+WHERE id = ANY (ARRAY(SELECT id FROM ended));
+
 -- name: prune_events
 -- Removes feed events past their retention. Only the oldest positions are read, so that nothing is
 -- read when nothing has expired.

@@ -319,6 +319,38 @@ CREATE TABLE millrace_dead_letter (
 CREATE INDEX millrace_dead_letter_died
     ON millrace_dead_letter (died_at, id, status, type, tenant);
 
+-- API tokens. Of a secret only its SHA-256 is stored. `roles` is a set of bits. `types` are the job
+-- types of a producer or a worker, and null stands for all types. A stream reads one job. A session
+-- or a stream may be made from another token, its `parent`: it expires no later than the parent and
+-- is revoked with it.
+CREATE TABLE millrace_api_token (
+    id           BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    hash         BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
+    kind         INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 5),
+    name         TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    actor        TEXT    NOT NULL CHECK (length(actor) BETWEEN 1 AND 200),
+    roles        INTEGER NOT NULL CHECK (roles BETWEEN 0 AND 15),
+    tenant       TEXT    CHECK (length(tenant) BETWEEN 1 AND 200),
+    types        TEXT    CHECK (json_type(types) = 'array'),
+    job_id       BLOB    CHECK (length(job_id) = 16),
+    parent       BLOB    CHECK (length(parent) = 16),
+    created_by   TEXT    NOT NULL CHECK (length(created_by) BETWEEN 1 AND 200),
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 9000000000000),
+    last_used_at INTEGER,
+    revoked_at   INTEGER,
+    -- Persons and sessions have roles, producers and workers have types.
+    CHECK (roles = 0 OR kind IN (1, 5)),
+    CHECK (types IS NULL OR kind IN (2, 3)),
+    CHECK ((job_id IS NOT NULL) = (kind = 4)),
+    CHECK (parent IS NULL OR kind IN (4, 5))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_api_token_parent ON millrace_api_token (parent) WHERE parent IS NOT NULL;
+-- Retention reads the tokens of each kind from the first that ended.
+CREATE INDEX millrace_api_token_end
+    ON millrace_api_token (kind, min(expires_at, coalesce(revoked_at, expires_at)));
+
 -- Exclusive locks, one row each: the concurrency key of a running job, or a lock that a run has
 -- acquired for one of its units. Both share one name space per tenant. A row is deleted when its
 -- run ends.

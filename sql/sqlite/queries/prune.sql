@@ -200,3 +200,15 @@ DELETE FROM millrace_event
 WHERE position IN (
     SELECT position FROM millrace_event WHERE at <= :before ORDER BY at LIMIT :limit
 );
+
+-- name: delete_tokens
+-- Removes sessions and streams that have ended, and other tokens that ended before an instant.
+DELETE FROM millrace_api_token
+WHERE id IN (
+    SELECT id
+    FROM millrace_api_token
+    WHERE (kind IN (4, 5) AND min(expires_at, coalesce(revoked_at, expires_at)) <= :now)
+       OR (kind IN (1, 2, 3) AND min(expires_at, coalesce(revoked_at, expires_at)) <= :before)
+    ORDER BY min(expires_at, coalesce(revoked_at, expires_at)), id
+    LIMIT :limit
+);

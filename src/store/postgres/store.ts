@@ -29,6 +29,14 @@ import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
 import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
+import {
+  createToken,
+  markTokensUsed,
+  revokeToken,
+  token,
+  tokenOf,
+  tokens,
+} from "./identity/tokens.ts";
 import { overdue } from "./runs/overdue.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
 import { send } from "./database/pool.ts";
@@ -146,6 +154,12 @@ export class PostgresJobStore implements JobStore {
   readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
   readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);
   readonly feed: JobStore["feed"] = this.#verb(feed);
+  readonly createToken: JobStore["createToken"] = this.#verb(createToken);
+  readonly tokenOf: JobStore["tokenOf"] = this.#verb(tokenOf);
+  readonly markTokensUsed: JobStore["markTokensUsed"] = this.#verb(markTokensUsed);
+  readonly tokens: JobStore["tokens"] = this.#verb(tokens);
+  readonly token: JobStore["token"] = this.#verb(token);
+  readonly revokeToken: JobStore["revokeToken"] = this.#verb(revokeToken);
   readonly prune: JobStore["prune"] = this.#verb(prune);
   readonly expired: JobStore["expired"] = this.#verb(expired);
   readonly markStale: JobStore["markStale"] = this.#verb(markStale);

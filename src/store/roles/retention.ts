@@ -1,4 +1,4 @@
-/** How final jobs, dead letters, keys and events are removed. */
+/** How final jobs, dead letters, keys, events and tokens are removed. */
 import type { JobKey } from "../types/jobs-and-runs.ts";
 import type { ExpiredJobs, ExpiredPage, Periods, Pruned, Retention } from "../types/records.ts";
 
@@ -6,7 +6,8 @@ export interface RetentionStore {
   /**
    * Removes what has expired, oldest first, at most `limit` of each kind. A job that a lease still
    * names, or that other jobs depend on, is skipped. The `job:deleted` events of this call stay at
-   * least until the next call, even with an event period of 0.
+   * least until the next call, even with an event period of 0. Of API tokens, sessions and streams
+   * are removed when they have ended, all others 30 days later.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
   /**

@@ -5,6 +5,7 @@ import type { ErrorClass, State } from "../../core/job.ts";
 import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { LogLevel, UnitRecord } from "../types/notes.ts";
 import type { DeadLetterRecord, EventKind } from "../types/records.ts";
+import type { PersonRole, TokenKind } from "../types/tokens.ts";
 
 interface Codec<Word extends string> {
   readonly code: Readonly<Record<Word, number>>;
@@ -76,6 +77,32 @@ export const unitCodec: Codec<UnitRecord["state"]> = codec({
 });
 
 export const logLevelCodec: Codec<LogLevel> = codec({ debug: 1, info: 2, warn: 3, error: 4 });
+
+export const tokenKindCodec: Codec<TokenKind> = codec({
+  person: 1,
+  producer: 2,
+  worker: 3,
+  stream: 4,
+  session: 5,
+});
+
+/** Bits of `api_token.roles`. */
+const ROLE_BITS: Readonly<Record<PersonRole, number>> = {
+  viewer: 1,
+  operator: 2,
+  manager: 4,
+  admin: 8,
+};
+const ROLES: readonly PersonRole[] = ["viewer", "operator", "manager", "admin"];
+
+export function roleBits(roles: readonly PersonRole[]): number {
+  return roles.reduce((bits, role) => bits | ROLE_BITS[role], 0);
+}
+
+/** From the least role to the greatest. */
+export function rolesOfBits(bits: number): readonly PersonRole[] {
+  return ROLES.filter((role) => (bits & ROLE_BITS[role]) !== 0);
+}
 
 /** Values of `blocked.gate` besides names of closed gates: waits for dependencies, or for a key. */
 export const GATE_AFTER = 0;

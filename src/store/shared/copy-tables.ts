@@ -53,7 +53,8 @@ export type TableName =
   | "log"
   | "stale"
   | "event"
-  | "dead_letter";
+  | "dead_letter"
+  | "api_token";
 
 const WAITING = {
   lane: "number",
@@ -230,6 +231,23 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     notes: "text",
     successor: "id",
     spec: "json",
+  }),
+  changing("api_token", ["id"], {
+    id: "id",
+    hash: "bytes",
+    kind: "number",
+    name: "text",
+    actor: "text",
+    roles: "number",
+    tenant: "text",
+    types: "json",
+    job_id: "id",
+    parent: "id",
+    created_by: "text",
+    created_at: "moment",
+    expires_at: "moment",
+    last_used_at: "moment",
+    revoked_at: "moment",
   }),
 ];
 

@@ -1,4 +1,4 @@
-/** Bounds the limits that callers pass. */
+/** Limits that both stores share, and a bound for the limits that callers pass. */
 
 /**
  * A whole number from 0 to `max`. SQLite would read a negative limit as no limit, and a fraction
@@ -7,3 +7,6 @@
 export function bounded(limit: number, max: number): number {
   return Math.min(Math.max(0, Math.trunc(limit) || 0), max);
 }
+
+/** How long a person, producer or worker token is listed after its end. */
+export const ENDED_TOKEN_MS: number = 30 * 24 * 60 * 60 * 1_000;

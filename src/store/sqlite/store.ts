@@ -25,6 +25,7 @@ import type {
 } from "../types/jobs-and-runs.ts";
 import type { JobStore, WakeUp } from "../store.ts";
 import type { Promotion, Retention } from "../types/records.ts";
+import type { TokenId } from "../types/tokens.ts";
 import { openDependencies, resolveDependencies, resolvesNothing } from "./queue/dependencies.ts";
 import { backup } from "./backup.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
@@ -58,6 +59,14 @@ import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
 import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
+import {
+  createToken,
+  markTokensUsed,
+  revokeToken,
+  token,
+  tokenOf,
+  tokens,
+} from "./identity/tokens.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
@@ -139,6 +148,9 @@ export class SqliteJobStore implements JobStore {
   readonly feedEnd: JobStore["feedEnd"] = this.#reads(feedEnd);
   readonly feed: JobStore["feed"] = this.#reads(feed);
   readonly expired: JobStore["expired"] = this.#reads(expired);
+  readonly tokenOf: JobStore["tokenOf"] = this.#reads(tokenOf);
+  readonly tokens: JobStore["tokens"] = this.#reads(tokens);
+  readonly token: JobStore["token"] = this.#reads(token);
 
   // Verbs that are one write transaction.
   readonly register: JobStore["register"] = this.#writes(register);
@@ -157,6 +169,8 @@ export class SqliteJobStore implements JobStore {
   readonly quiet: JobStore["quiet"] = this.#writes(quiet);
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
+  readonly createToken: JobStore["createToken"] = this.#writes(createToken);
+  readonly revokeToken: JobStore["revokeToken"] = this.#writes(revokeToken);
 
   // Verbs with more than one transaction, relaxed durability or checks.
 
@@ -221,6 +235,12 @@ export class SqliteJobStore implements JobStore {
     const { session, writer } = this.#use();
     // A power failure ends the run as well, and every other run that could acquire the lock.
     return writer.writeRelaxed(() => acquireLocks(session, run, names));
+  }
+
+  async markTokensUsed(ids: readonly TokenId[]): Promise<void> {
+    const { session, writer } = this.#use();
+    // A power failure may lose when a token was last used, and nothing else.
+    return writer.writeRelaxed(() => markTokensUsed(session, ids));
   }
 
   async promote(limit: number): Promise<Promotion> {

@@ -389,6 +389,7 @@ export interface Pruned {
   readonly deadLetters: number;
   readonly idempotencyKeys: number;
   readonly events: number;
+  readonly tokens: number;
   /**
    * True when the limit was reached, so that more may be left. Other pruners may have removed a
    * part of the batch, or all of it.

@@ -6,13 +6,15 @@
 import type { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../../../src/store/store.ts";
-import { completed, failedWith, newJob } from "../../support/factories.ts";
+import { completed, failedWith, newJob, newToken } from "../../support/factories.ts";
 import { add, at, joinWorker, settleAll, startAll, take } from "../../support/steps.ts";
 import type { Connections, PostgresTestStore } from "../../support/stores.ts";
 
 const LANE = { kind: "lane", name: "general" } as const;
 const KEYED = { dedup: { key: "order 7", onConflict: "skip" } } as const;
-const TABLES = "job, lease, run_start, attempt, phase, run, gate, worker, event".split(", ");
+const TABLES = "job, lease, run_start, attempt, phase, run, gate, worker, event, api_token".split(
+  ", ",
+);
 
 /** Does what comes before a verb, and answers the verb. */
 type Verb = (store: JobStore) => Promise<() => Promise<unknown>>;
@@ -49,6 +51,12 @@ const VERBS: Readonly<Record<string, Verb>> = {
     const { key, n } = at(jobs, 0);
     return () => store.record([{ lease, key, n, completed: { name: "load", result: "7" } }]);
   },
+  createToken: async (store) => () => store.createToken(newToken()),
+  revokeToken: async (store) => {
+    const token = newToken();
+    await store.createToken(token);
+    return () => store.revokeToken(token.id);
+  },
   "numbering of the feed": async (store) => {
     await add(store, {});
     return () => store.feedEnd();
@@ -61,6 +69,14 @@ export function commitsSuite(open: (connections: Connections) => Promise<Postgre
       await using scene = await openScene(await open("unsynced"));
       const verb = await VERBS[name]!(scene.store);
       expect(await scene.commitsOf(verb)).toEqual(["on"]);
+    });
+
+    test("does not wait for the disk: the use of a token", async () => {
+      await using scene = await openScene(await open("unsynced"));
+      const { store } = scene;
+      const token = newToken();
+      await store.createToken(token);
+      expect(await scene.commitsOf(() => store.markTokensUsed([token.id]))).toEqual(["off"]);
     });
 
     test("does not wait for the disk: progress, which the next note repeats", async () => {

@@ -18,6 +18,7 @@ import { SQLITE_LIST_FAULTS } from "./sqlite-lists.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
 import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
+import { POSTGRES_TOKEN_FAULTS, SQLITE_TOKEN_FAULTS } from "./tokens.ts";
 
 export interface Mutant {
   /** The `describe` that must notice. */
@@ -47,6 +48,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_CRASH_FAULTS,
     SQLITE_BAD_ROW_FAULTS,
     SQLITE_PROTOCOL_FAULTS,
+    SQLITE_TOKEN_FAULTS,
   ].flatMap(mutantsOf),
   postgres: [
     POSTGRES_FAULTS,
@@ -58,6 +60,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_BAD_ROW_FAULTS,
     POSTGRES_COMMIT_FAULTS,
     POSTGRES_PROTOCOL_FAULTS,
+    POSTGRES_TOKEN_FAULTS,
   ].flatMap(mutantsOf),
 };
 

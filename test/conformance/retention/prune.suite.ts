@@ -319,6 +319,7 @@ export function pruneSuite(open: OpenStore): void {
         deadLetters: 2,
         idempotencyKeys: 2,
         events: 2,
+        tokens: 0,
         more: true,
       });
       expect(second).toMatchObject({ jobs: 1, deadLetters: 1, idempotencyKeys: 1 });
@@ -407,6 +408,7 @@ export function pruneSuite(open: OpenStore): void {
         deadLetters: 0,
         idempotencyKeys: 0,
         events: 0,
+        tokens: 0,
         more: false,
       });
       expect(await claimable(db.store)).toEqual([]);

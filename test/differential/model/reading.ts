@@ -214,6 +214,7 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     deadLetters: letters.length,
     idempotencyKeys: keys.length,
     events,
+    tokens: 0,
   };
   return { ...counts, more: Object.values(counts).includes(limit) };
 }

@@ -129,6 +129,7 @@ const TABLES = [
   "event",
   "feed_head",
   "dead_letter",
+  "api_token",
 ] as const;
 
 /** Blocks the writes of stores that were opened before the copy began, until it is finished. */

@@ -32,6 +32,8 @@ export interface WaitingRow { readonly key: number; readonly rank: number; reado
 
 export interface StateRow { readonly key: number; readonly state: number; readonly runs: number; readonly lease: number | null; readonly at: number; }
 
+export interface TokenRow { readonly id: JobId; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: JobId | null; readonly parent: JobId | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
+
 /** The rows of each query that returns some. */
 export interface QueryRows {
   lock_process: { readonly id: JobId; readonly beats: number; readonly died_with: number | null; };
@@ -170,6 +172,12 @@ export interface QueryRows {
   find_fences: { readonly key: number; readonly n: number; readonly fence: number | null; readonly outcome: number; };
   find_cancel_requests: { readonly key: number; readonly reason: string | null; };
   specs_of: { readonly key: number; readonly id: JobId; readonly type: string; readonly tenant: string; readonly lane: string; readonly category: string | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; };
+  find_same_token: { readonly id: JobId; };
+  find_parent_token: { readonly expires_at: number; };
+  find_usable_token: TokenRow;
+  find_token: TokenRow;
+  list_tokens: TokenRow;
+  revoke_children: { readonly id: JobId; };
   home: { readonly home: string; readonly commit: string | null; };
   renew_worker: { readonly now: number; readonly busy: boolean; readonly quiet: boolean; readonly outdated: boolean; readonly cancel: string | null; readonly ended: string | null; };
   lock_worker: { readonly id: JobId; };
@@ -351,6 +359,7 @@ export interface QueryParameters {
   prune_jobs: readonly ["now", "keys", "units", "idempotency_ms"];
   prune_idempotency: readonly ["since", "now", "limit"];
   prune_dead_letters: readonly ["now", "age", "limit"];
+  prune_tokens: readonly ["now", "age", "limit"];
   prune_events: readonly ["limit", "now", "age"];
   forget_notes: readonly ["runs"];
   put_progress: readonly ["now", "relaxed", "told"];
@@ -373,6 +382,15 @@ export interface QueryParameters {
   delete_cancel_requests: readonly ["keys"];
   specs_of: readonly ["keys"];
   insert_dead_letters: readonly ["letters"];
+  find_same_token: readonly ["id", "hash"];
+  find_parent_token: readonly ["id", "now"];
+  insert_token: readonly ["id", "hash", "kind", "name", "actor", "roles", "tenant", "types", "job_id", "parent", "created_by", "ttl_ms", "until", "now"];
+  find_usable_token: readonly ["now", "hash"];
+  find_token: readonly ["id"];
+  list_tokens: readonly ["before", "kinds", "tenant", "with_ended", "now", "limit"];
+  mark_tokens_used: readonly ["now", "ids"];
+  revoke_token: readonly ["now", "id"];
+  revoke_children: readonly ["now", "parents"];
   home: readonly [];
   enqueue_at_home: readonly ["home", "kinds", "ids", "payloads", "kind_of", "now", "protocol"];
   register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "lease_ms", "beat_ms", "now"];
@@ -1182,6 +1200,11 @@ export const queries: {
     parameters: ["now","age","limit"],
     timeout: "reader",
   },
+  prune_tokens: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nended AS MATERIALIZED (\n    SELECT id\n    FROM millrace.api_token\n    WHERE (kind IN (4, 5) AND least(expires_at, revoked_at) <= (SELECT at FROM moment))\n       OR (\n           kind IN (1, 2, 3)\n           AND least(expires_at, revoked_at)\n               <= (SELECT at FROM moment) - $2::bigint * interval '1 millisecond'\n       )\n    ORDER BY least(expires_at, revoked_at), id\n    LIMIT $3::integer\n    FOR UPDATE SKIP LOCKED\n)\nDELETE FROM millrace.api_token\nWHERE id = ANY (ARRAY(SELECT id FROM ended))",
+    parameters: ["now","age","limit"],
+    timeout: "reader",
+  },
   prune_events: {
     text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace.event\n    ORDER BY position\n    LIMIT $1::integer\n)\nDELETE FROM millrace.event\nWHERE position = ANY (ARRAY(\n    SELECT position\n    FROM oldest\n    WHERE at <= millrace.clock_at($2::timestamptz) - $3::bigint * interval '1 millisecond'\n))",
     parameters: ["limit","now","age"],
@@ -1290,6 +1313,51 @@ export const queries: {
   insert_dead_letters: {
     text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec",
     parameters: ["letters"],
+    timeout: "answer",
+  },
+  find_same_token: {
+    text: "SELECT id\nFROM millrace.api_token\nWHERE id = $1::uuid\n  AND hash = decode($2::text, 'hex')",
+    parameters: ["id","hash"],
+    timeout: "answer",
+  },
+  find_parent_token: {
+    text: "SELECT millrace.ms_of(expires_at) AS expires_at\nFROM millrace.api_token\nWHERE id = $1::uuid\n  AND revoked_at IS NULL\n  AND expires_at > millrace.clock_at($2::timestamptz)\nFOR SHARE",
+    parameters: ["id","now"],
+    timeout: "answer",
+  },
+  insert_token: {
+    text: "INSERT INTO millrace.api_token (\n    id, hash, kind, name, actor, roles, tenant, types, job_id, parent, created_by, created_at,\n    expires_at\n)\nSELECT $1::uuid, decode($2::text, 'hex'), $3::smallint, $4::text, $5::text,\n       $6::smallint, $7::text, $8::json, $9::uuid, $10::uuid,\n       $11::text, moment.at,\n       least(\n           moment.at + $12::bigint * interval '1 millisecond', millrace.at_ms($13::bigint)\n       )\nFROM (SELECT millrace.clock_at($14::timestamptz) AS at) AS moment\nON CONFLICT DO NOTHING",
+    parameters: ["id","hash","kind","name","actor","roles","tenant","types","job_id","parent","created_by","ttl_ms","until","now"],
+    timeout: "answer",
+  },
+  find_usable_token: {
+    text: "SELECT token.id, token.kind, token.name, token.actor, token.roles, token.tenant, token.types,\n       token.job_id, token.parent, token.created_by, millrace.ms_of(token.created_at) AS created_at,\n       millrace.ms_of(token.expires_at) AS expires_at,\n       millrace.ms_of(token.last_used_at) AS last_used_at,\n       millrace.ms_of(token.revoked_at) AS revoked_at\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN millrace.api_token AS token\nLEFT JOIN millrace.api_token AS parent ON parent.id = token.parent\nWHERE token.hash = decode($2::text, 'hex')\n  AND token.revoked_at IS NULL\n  AND token.expires_at > moment.at\n  AND (token.parent IS NULL OR (parent.revoked_at IS NULL AND parent.expires_at > moment.at))",
+    parameters: ["now","hash"],
+    timeout: "answer",
+  },
+  find_token: {
+    text: "SELECT id, kind, name, actor, roles, tenant, types, job_id, parent, created_by,\n       millrace.ms_of(created_at) AS created_at, millrace.ms_of(expires_at) AS expires_at,\n       millrace.ms_of(last_used_at) AS last_used_at, millrace.ms_of(revoked_at) AS revoked_at\nFROM millrace.api_token\nWHERE id = $1::uuid",
+    parameters: ["id"],
+    timeout: "answer",
+  },
+  list_tokens: {
+    text: "SELECT id, kind, name, actor, roles, tenant, types, job_id, parent, created_by,\n       millrace.ms_of(created_at) AS created_at, millrace.ms_of(expires_at) AS expires_at,\n       millrace.ms_of(last_used_at) AS last_used_at, millrace.ms_of(revoked_at) AS revoked_at\nFROM millrace.api_token\nWHERE id < $1::uuid\n  AND ($2::smallint[] IS NULL OR kind = ANY ($2::smallint[]))\n  AND ($3::text IS NULL OR tenant = $3::text)\n  AND (\n      $4::boolean\n      OR (revoked_at IS NULL AND expires_at > (SELECT millrace.clock_at($5::timestamptz)))\n  )\nORDER BY id DESC\nLIMIT $6::integer",
+    parameters: ["before","kinds","tenant","with_ended","now","limit"],
+    timeout: "reader",
+  },
+  mark_tokens_used: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at,\n           set_config('synchronous_commit', 'off', true) AS setting\n),\nused AS MATERIALIZED (\n    SELECT id\n    FROM millrace.api_token\n    WHERE id = ANY ($2::uuid[])\n      AND revoked_at IS NULL\n      AND (last_used_at IS NULL OR last_used_at < (SELECT at FROM moment))\n    FOR NO KEY UPDATE SKIP LOCKED\n)\nUPDATE millrace.api_token AS token\nSET last_used_at = moment.at\nFROM moment\nCROSS JOIN used\nWHERE token.id = used.id",
+    parameters: ["now","ids"],
+    timeout: "answer",
+  },
+  revoke_token: {
+    text: "UPDATE millrace.api_token\nSET revoked_at = millrace.clock_at($1::timestamptz)\nWHERE id = $2::uuid\n  AND revoked_at IS NULL",
+    parameters: ["now","id"],
+    timeout: "answer",
+  },
+  revoke_children: {
+    text: "UPDATE millrace.api_token\nSET revoked_at = millrace.clock_at($1::timestamptz)\nWHERE parent = ANY ($2::uuid[])\n  AND revoked_at IS NULL\nRETURNING id",
+    parameters: ["now","parents"],
     timeout: "answer",
   },
   home: {

@@ -1,5 +1,5 @@
 /** prune, markStale and remove: deletes expired rows, oldest first, in bounded batches. */
-import { bounded } from "../../shared/limits.ts";
+import { bounded, ENDED_TOKEN_MS } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { numberEvents } from "../events/feed.ts";
@@ -28,11 +28,14 @@ export async function prune(
   const deadLetters = await repeating(dice, () =>
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
   );
+  const tokens = await repeating(dice, () =>
+    write.run("prune_tokens", { age: ENDED_TOKEN_MS, limit }),
+  );
   // Pruners of several workers share a batch: each of them removes a part of it.
   const found = expired.keys.length;
-  const isFull = [found, idempotencyKeys, deadLetters, events].includes(limit);
+  const isFull = [found, idempotencyKeys, deadLetters, events, tokens].includes(limit);
   const more = expired.isCut || waiting > 0 || isFull || isMore;
-  return { jobs, deadLetters, idempotencyKeys, events, more };
+  return { jobs, deadLetters, idempotencyKeys, events, tokens, more };
 }
 
 /** Removes these jobs, except those that must be kept. */

@@ -18,6 +18,8 @@ export interface WaitingRow { readonly key: number; readonly rank: number; reado
 
 export interface FinishedRow { readonly key: number; readonly finished_at: number; readonly id: Uint8Array; readonly tenant: number; readonly idempotency: string | null; readonly tags: string | null; }
 
+export interface TokenRow { readonly id: Uint8Array; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: Uint8Array | null; readonly parent: Uint8Array | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
+
 /** The rows of each query that returns some. */
 export interface QueryRows {
   worker_may_claim: { readonly quiet: 0 | 1; };
@@ -152,6 +154,12 @@ export interface QueryRows {
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: Uint8Array; readonly phase: string; readonly unit: string; readonly at: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
+  find_same_token: { readonly id: Uint8Array; };
+  find_parent_token: { readonly expires_at: number; };
+  find_usable_token: TokenRow;
+  find_token: TokenRow;
+  list_tokens: TokenRow;
+  revoke_children: { readonly id: Uint8Array; };
   renew_worker: { readonly quiet: 0 | 1; readonly outdated: 0 | 1; };
   ended_runs: { readonly key: number; readonly n: number; };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number; };
@@ -359,6 +367,7 @@ export interface QueryParameters {
   delete_expired_idempotency: readonly ["now", "limit"];
   delete_dead_letters: readonly ["before", "limit"];
   delete_events: readonly ["before", "limit"];
+  delete_tokens: readonly ["now", "before", "limit"];
   forget_run: readonly ["key"];
   forget_phases: readonly ["key"];
   forget_units: readonly ["key"];
@@ -378,6 +387,15 @@ export interface QueryParameters {
   holders_of_unit: readonly ["unit", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
+  find_same_token: readonly ["id", "hash"];
+  find_parent_token: readonly ["id", "now"];
+  insert_token: readonly ["id", "hash", "kind", "name", "actor", "roles", "tenant", "types", "job_id", "parent", "created_by", "now", "ttl_ms", "until"];
+  find_usable_token: readonly ["hash", "now"];
+  find_token: readonly ["id"];
+  list_tokens: readonly ["before", "kinds", "tenant", "with_ended", "now", "limit"];
+  mark_tokens_used: readonly ["now", "ids"];
+  revoke_token: readonly ["now", "id"];
+  revoke_children: readonly ["now", "parents"];
   register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until", "beat_ms"];
   renew_worker: readonly ["until", "now", "id"];
   ended_runs: readonly ["worker"];
@@ -1150,6 +1168,10 @@ export const queries: {
     text: "DELETE FROM millrace_event\nWHERE position IN (\n    SELECT position FROM millrace_event WHERE at <= ?1 ORDER BY at LIMIT ?2\n)",
     parameters: ["before","limit"],
   },
+  delete_tokens: {
+    text: "DELETE FROM millrace_api_token\nWHERE id IN (\n    SELECT id\n    FROM millrace_api_token\n    WHERE (kind IN (4, 5) AND min(expires_at, coalesce(revoked_at, expires_at)) <= ?1)\n       OR (kind IN (1, 2, 3) AND min(expires_at, coalesce(revoked_at, expires_at)) <= ?2)\n    ORDER BY min(expires_at, coalesce(revoked_at, expires_at)), id\n    LIMIT ?3\n)",
+    parameters: ["now","before","limit"],
+  },
   forget_run: {
     text: "DELETE FROM millrace_run\nWHERE key = ?1",
     parameters: ["key"],
@@ -1225,6 +1247,42 @@ export const queries: {
   waiting_fields: {
     text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
     parameters: ["key"],
+  },
+  find_same_token: {
+    text: "SELECT id\nFROM millrace_api_token\nWHERE id = ?1\n  AND hash = ?2",
+    parameters: ["id","hash"],
+  },
+  find_parent_token: {
+    text: "SELECT expires_at\nFROM millrace_api_token\nWHERE id = ?1\n  AND revoked_at IS NULL\n  AND expires_at > ?2",
+    parameters: ["id","now"],
+  },
+  insert_token: {
+    text: "INSERT INTO millrace_api_token (\n    id, hash, kind, name, actor, roles, tenant, types, job_id, parent, created_by, created_at,\n    expires_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,\n    min(?12 + ?13, ?14)\n)\nON CONFLICT DO NOTHING",
+    parameters: ["id","hash","kind","name","actor","roles","tenant","types","job_id","parent","created_by","now","ttl_ms","until"],
+  },
+  find_usable_token: {
+    text: "SELECT token.id, token.kind, token.name, token.actor, token.roles, token.tenant, token.types,\n       token.job_id, token.parent, token.created_by, token.created_at, token.expires_at,\n       token.last_used_at, token.revoked_at\nFROM millrace_api_token AS token\nLEFT JOIN millrace_api_token AS parent ON parent.id = token.parent\nWHERE token.hash = ?1\n  AND token.revoked_at IS NULL\n  AND token.expires_at > ?2\n  AND (token.parent IS NULL OR (parent.revoked_at IS NULL AND parent.expires_at > ?2))",
+    parameters: ["hash","now"],
+  },
+  find_token: {
+    text: "SELECT id, kind, name, actor, roles, tenant, types, job_id, parent, created_by, created_at,\n       expires_at, last_used_at, revoked_at\nFROM millrace_api_token\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  list_tokens: {
+    text: "SELECT id, kind, name, actor, roles, tenant, types, job_id, parent, created_by, created_at,\n       expires_at, last_used_at, revoked_at\nFROM millrace_api_token\nWHERE id < ?1\n  AND (?2 IS NULL OR kind IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant = ?3)\n  AND (?4 OR (revoked_at IS NULL AND expires_at > ?5))\nORDER BY id DESC\nLIMIT ?6",
+    parameters: ["before","kinds","tenant","with_ended","now","limit"],
+  },
+  mark_tokens_used: {
+    text: "UPDATE millrace_api_token\nSET last_used_at = ?1\nWHERE id IN (SELECT unhex(value) FROM json_each(?2))\n  AND revoked_at IS NULL\n  AND (last_used_at IS NULL OR last_used_at < ?1)",
+    parameters: ["now","ids"],
+  },
+  revoke_token: {
+    text: "UPDATE millrace_api_token\nSET revoked_at = ?1\nWHERE id = ?2\n  AND revoked_at IS NULL",
+    parameters: ["now","id"],
+  },
+  revoke_children: {
+    text: "UPDATE millrace_api_token\nSET revoked_at = ?1\nWHERE parent IN (SELECT unhex(value) FROM json_each(?2))\n  AND revoked_at IS NULL\nRETURNING id",
+    parameters: ["now","parents"],
   },
   register_worker: {
     text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until,\n    renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,\n    ?11, ?13, 0, 0\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?12, renewed_at = ?11, beats = beats + 1, died_with = NULL",

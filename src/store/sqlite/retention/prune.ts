@@ -4,7 +4,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { findExpired } from "./expired.ts";
 import type { FinishedRow } from "../database/queries.gen.ts";
-import { bounded } from "../../shared/limits.ts";
+import { bounded, ENDED_TOKEN_MS } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
 /** The maximum of jobs deleted in one transaction: bounds the WAL and the blocked time. */
@@ -26,9 +26,10 @@ export function prune(session: Session, retention: Retention, wanted: number): P
     limit,
   }).changes;
   const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
-  const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  const tokens = sql.run("delete_tokens", { now, before: now - ENDED_TOKEN_MS, limit }).changes;
+  const isFull = [jobs, idempotencyKeys, deadLetters, events, tokens].includes(limit);
   const more = isCrowded || expired.isCut || isFull;
-  return { jobs, deadLetters, idempotencyKeys, events, more };
+  return { jobs, deadLetters, idempotencyKeys, events, tokens, more };
 }
 
 /** Deletes the given jobs that can be removed. `more`: some of them are left. */
