@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { openServer } from "../../test/support/http-server.ts";
+import { failingMill, openServer } from "../../test/support/http-server.ts";
 import { MillraceError } from "../core/errors.ts";
-import type { AppParts } from "./app.ts";
 
 describe("the server", () => {
   test("is alive without asking the store", async () => {
-    await using server = await openServer({ count: brokenStore });
+    await using server = await openServer({ mill: await failingMill("count", locked) });
 
     expect((await server.ask("/livez", { as: "nobody" })).status).toBe(200);
   });
@@ -20,7 +19,7 @@ describe("the server", () => {
   });
 
   test("is not ready when the store does not answer, and says what to do", async () => {
-    await using server = await openServer({ count: brokenStore });
+    await using server = await openServer({ mill: await failingMill("count", locked) });
 
     const response = await server.ask("/readyz", { as: "nobody" });
 
@@ -33,12 +32,13 @@ describe("the server", () => {
       detail: "locked",
       code: "STORE_BUSY",
       hint: "Try again; if the error persists, find the program that holds the lock.",
+      request_id: response.headers.get("x-request-id"),
     });
   });
 
   test("keeps the words of an unexpected error to itself and reports them", async () => {
     const secret = new Error("s3cret");
-    await using server = await openServer({ count: () => Promise.reject(secret) });
+    await using server = await openServer({ mill: await failingMill("count", secret) });
 
     const response = await server.ask("/readyz");
 
@@ -96,7 +96,7 @@ describe("the server", () => {
     const response = await server.ask("/api/v1/jobs", { method: "DELETE" });
 
     expect(response.status).toBe(405);
-    expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
+    expect(response.headers.get("allow")).toBe("POST, GET, HEAD");
     expect(await response.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
   });
 });
@@ -121,23 +121,22 @@ describe("the overview", () => {
       ],
     });
   });
-
-  test.each([
-    [9_999, 9_999, false],
-    [10_000, 10_000, false],
-    [12_345, 10_000, true],
-  ])("shows %i queued jobs as %i, more: %s", async (actual, count, more) => {
-    await using server = await openServer({
-      count: async ({ states }, max) => (states[0] === "queued" ? Math.min(actual, max) : 0),
-    });
-
-    expect(await (await server.ask("/api/v1/overview")).json()).toMatchObject({
-      states: expect.arrayContaining([{ state: "queued", count, more }]),
-    });
-  });
 });
 
 describe("every answer", () => {
+  test.each([
+    ["the id of the caller", "caller-7.b_2", "caller-7.b_2"],
+    ["an id of its own instead of a short one", "x", expect.stringMatching(/^[0-9A-Z]{26}$/)],
+    ["an id of its own instead of a strange one", "a b<c>defgh", expect.stringMatching(/^\w{26}$/)],
+  ])("has %s", async (_, given, id) => {
+    await using server = await openServer();
+
+    const response = await server.ask("/api/v1/jobs/x", { headers: { "x-request-id": given } });
+
+    expect(response.headers.get("x-request-id")).toEqual(id);
+    expect(await response.json()).toMatchObject({ request_id: id });
+  });
+
   test.each(["/", "/api/v1/overview", "/nowhere"])("of %s is guarded by headers", async (path) => {
     await using server = await openServer();
 
@@ -154,5 +153,4 @@ describe("every answer", () => {
   });
 });
 
-const brokenStore: AppParts["count"] = () =>
-  Promise.reject(new MillraceError("STORE_BUSY", "locked"));
+const locked = new MillraceError("STORE_BUSY", "locked");

@@ -32,8 +32,10 @@ export function createApp(parts: AppParts): Hono {
     insistOwnHost(context.req.raw, parts.identify.origin);
     return next();
   });
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: (_, methods) => refuseMethod(methods) }));
-  app.notFound((context) => refuseUnknown(parts, context));
+  const onMethodNotAllowed = (context: Context, methods: readonly string[]): Promise<Response> =>
+    refuse(parts, context, wrongMethod(methods));
+  app.use(methodNotAllowed({ app, onMethodNotAllowed }));
+  app.notFound((context) => refuse(parts, context, unknownPath(context.req.path)));
   app.onError((error, context) => {
     const id = requestIdOf(parts, context);
     const answer = problem(error, id);
@@ -120,15 +122,24 @@ function forbidden(access: Exclude<Access, "public">, { kind, roles, tenant }: I
 }
 
 /** Without a credential, a caller does not learn which paths of the API exist. */
-async function refuseUnknown(parts: AppParts, context: Context): Promise<Response> {
+async function refuse(parts: AppParts, context: Context, why: RequestRefusal): Promise<Response> {
   const { path, raw } = context.req;
-  if (path.startsWith("/api/")) await identify(raw, parts.identify, false);
-  throw new RequestRefusal("NOT_FOUND", `The path ${path} does not exist.`);
+  const id = requestIdOf(parts, context);
+  try {
+    if (path.startsWith("/api/")) await identify(raw, parts.identify, false);
+    return problem(why, id);
+  } catch (error) {
+    return problem(error, id);
+  }
 }
 
-function refuseMethod(methods: readonly string[]): Response {
+function unknownPath(path: string): RequestRefusal {
+  return new RequestRefusal("NOT_FOUND", `The path ${path} does not exist.`);
+}
+
+function wrongMethod(methods: readonly string[]): RequestRefusal {
   const allow = methods.join(", ");
-  throw new RequestRefusal("METHOD_NOT_ALLOWED", `The path accepts only ${allow}.`, [], { allow });
+  return new RequestRefusal("METHOD_NOT_ALLOWED", `The path accepts only ${allow}.`, [], { allow });
 }
 
 /** The id of the caller, if it has a harmless form, or a new one. */

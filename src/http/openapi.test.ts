@@ -1,21 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { jsonOf, openServer } from "../../test/support/http-server.ts";
-import { mismatchOf, type JsonSchema } from "./schema.ts";
 
 const PAGE_PATHS = new Set(["/", "/style.css", "/page.js"]);
 
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
-  readonly responses: Readonly<
-    Record<string, { content: Record<string, { schema: JsonSchema & { $ref?: string } }> }>
-  >;
 }
 
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
 describe("the OpenAPI document", () => {
@@ -35,15 +30,16 @@ describe("the OpenAPI document", () => {
     expect(described).toContain("POST /api/v1/jobs");
   });
 
-  test("tells for each path whether it needs the token, as the server does", async () => {
+  test("tells for each path whether it needs a credential, as the server does", async () => {
     await using server = await openServer();
     const { paths } = await documentOf(server);
 
     for (const [path, { get }] of Object.entries(paths)) {
-      const { status } = await server.ask(path.replace("{id}", "x"), { as: "nobody" });
-      expect({ path, needsToken: get?.security.length !== 0 }).toEqual({
+      if (get === undefined) continue;
+      const { status } = await server.ask(path.replaceAll(/\{\w+\}/g, "x"), { as: "nobody" });
+      expect({ path, needsCredential: get.security.length !== 0 }).toEqual({
         path,
-        needsToken: status === 401,
+        needsCredential: status === 401,
       });
     }
   });
@@ -58,50 +54,8 @@ describe("the OpenAPI document", () => {
     );
     expect(new Set(names).size).toBe(names.length);
   });
-
-  test.each([
-    ["/livez", "/livez"],
-    ["/readyz", "/readyz"],
-    ["/healthz", "/healthz"],
-    ["/api/v1/overview", "/api/v1/overview"],
-    ["/api/v1/jobs", "/api/v1/jobs"],
-    ["/api/v1/jobs/{id}", "/api/v1/jobs/ID"],
-  ])("describes what %s answers, and nothing is left out", async (path, asked) => {
-    await using server = await openServer();
-    const made = await server.ask("/api/v1/jobs", { json: { type: "email", payload: { a: 1 } } });
-    const { id } = await jsonOf<{ id: string }>(made);
-    const { paths } = await documentOf(server);
-
-    const body: unknown = await (await server.ask(asked.replace("ID", id))).json();
-
-    const schema = paths[path]?.["get"]?.responses["200"]?.content["application/json"]?.schema;
-    expect(mismatchOf(strict(schema ?? { type: "null" }), body, "body")).toBeNull();
-  });
-
-  test("describes problems", async () => {
-    await using server = await openServer();
-    const { components } = await documentOf(server);
-
-    const body: unknown = await (await server.ask("/api/v1/jobs?limit=0")).json();
-
-    expect(mismatchOf(strict(components.schemas["Problem"] ?? {}), body, "problem")).toBeNull();
-  });
 });
 
 async function documentOf(server: { ask(path: string): Promise<Response> }): Promise<Document> {
-  const document = await jsonOf<Document>(await server.ask("/openapi.json"));
-  return document;
-}
-
-/** The same schema, in which nothing may stand that it does not name. */
-function strict(schema: JsonSchema): JsonSchema {
-  const { properties, items } = schema;
-  const named = Object.entries(properties ?? {}).map(([name, each]) => [name, strict(each)]);
-  return {
-    ...schema,
-    ...(items === undefined ? {} : { items: strict(items) }),
-    ...(properties === undefined
-      ? {}
-      : { properties: Object.fromEntries(named), additionalProperties: false }),
-  };
+  return jsonOf<Document>(await server.ask("/openapi.json"));
 }

@@ -39,9 +39,10 @@ function refusalOf(mismatches: readonly Mismatch[]): RequestRefusal {
 function mismatchesOf(schema: z.ZodType, issue: Issue, place: string): readonly Mismatch[] {
   const path = issue.path.map(String);
   if (issue.code !== "unrecognized_keys") {
-    return [{ path: placeOf(place, path), message: messageOf(issue) }];
+    return [{ path: placeOf(place, path), message: messageOf(issue, schemaAt(schema, path)) }];
   }
-  const known = namesAt(schema, path);
+  const at = schemaAt(schema, path);
+  const known = at instanceof z.ZodObject ? Object.keys(at.shape) : [];
   return issue.keys.map((key) => ({
     path: placeOf(place, [...path, key]),
     message: unknownName(key, known),
@@ -58,18 +59,18 @@ function placeOf(place: string, path: readonly string[]): string {
 }
 
 /** Schemas say in the message of a pattern or union what a value must be. */
-function messageOf(issue: Issue): string {
+function messageOf(issue: Issue, at: z.core.$ZodType | null): string {
   const value = "input" in issue ? issue.input : undefined;
   if (value === undefined) return "is missing";
   const refuse = (expected: string): string => `must be ${expected}, not ${shown(value)}`;
   switch (issue.code) {
     case "invalid_type":
-      return refuse(withArticle(issue.expected));
+      return refuse(isInteger(at) ? "an integer" : withArticle(issue.expected));
     case "invalid_value":
       return oneOfMessage(issue.values.map(String), value, refuse);
     case "too_small":
     case "too_big":
-      return boundsMessage(issue, value, refuse);
+      return boundsMessage(issue, value, at, refuse);
     case "invalid_format":
     case "invalid_union":
       return refuse(issue.message);
@@ -90,8 +91,12 @@ function oneOfMessage(
 function boundsMessage(
   issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall,
   value: unknown,
+  at: z.core.$ZodType | null,
   refuse: (expected: string) => string,
 ): string {
+  if (at instanceof z.ZodNumber && at.minValue !== null && at.maxValue !== null) {
+    return refuse(`from ${at.minValue} to ${at.maxValue}`);
+  }
   const bound = issue.code === "too_big" ? `at most ${issue.maximum}` : `at least ${issue.minimum}`;
   if (issue.origin === "array") return `must have ${bound} entries`;
   if (typeof value !== "string") return refuse(bound);
@@ -104,18 +109,23 @@ function withArticle(type: string): string {
   return `${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
 }
 
-/** The names that the object at a path of the schema has. */
-function namesAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
-  let at: z.core.$ZodType | undefined = schema;
+function isInteger(schema: z.core.$ZodType | null): boolean {
+  return schema instanceof z.ZodNumber && schema.format !== null;
+}
+
+/** The schema of the value at a path; null: the schema does not say. */
+function schemaAt(schema: z.ZodType, path: readonly string[]): z.core.$ZodType | null {
+  let at: z.core.$ZodType = unwrapped(schema);
   for (const name of path) {
-    const inner: z.core.$ZodType = unwrapped(at);
-    if (inner instanceof z.ZodObject) at = inner.shape[name];
-    else if (inner instanceof z.ZodArray) at = inner.element;
-    else return [];
-    if (at === undefined) return [];
+    const inner = at instanceof z.ZodArray ? at.element : shapeOf(at)?.[name];
+    if (inner === undefined) return null;
+    at = unwrapped(inner);
   }
-  const end = unwrapped(at);
-  return end instanceof z.ZodObject ? Object.keys(end.shape) : [];
+  return at;
+}
+
+function shapeOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | null {
+  return schema instanceof z.ZodObject ? schema.shape : null;
 }
 
 /** The schema without `optional`, `default` and `nullable`. */

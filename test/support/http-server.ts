@@ -7,6 +7,8 @@ import { makeParts } from "../../src/http/make-parts.ts";
 import type { Millrace } from "../../src/index.ts";
 import { openMillrace } from "../../src/open.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
+import type { Verb } from "../../src/store/verbs.ts";
+import { wrapStore } from "../../src/store/wrap-store.ts";
 
 export const TOKEN = "a-token-for-tests-alone";
 const HOST = "127.0.0.1:7333";
@@ -27,6 +29,7 @@ export interface Question {
 export interface TestServer extends AsyncDisposable {
   readonly app: Hono;
   readonly mill: Millrace;
+  readonly links: AppParts["links"];
   /** Errors that the server reported. */
   readonly failures: readonly unknown[];
   ask(path: string, question?: Question): Promise<Response>;
@@ -41,29 +44,37 @@ type ServerParts = Partial<Omit<AppParts, "mill" | "identify">> & {
 export async function openServer(parts: ServerParts = {}): Promise<TestServer> {
   const mill = parts.mill ?? (await openMillrace(makeSqliteStore({ path: ":memory:" })));
   const failures: unknown[] = [];
-  const app = createApp(
-    makeParts({
-      mill,
-      pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
-      failed: (error) => failures.push(error),
-      ...parts,
-      identify: {
-        origin: { publicUrl: null, hosts: "loopback" },
-        ownerSecret: TOKEN,
-        ...parts.identify,
-      },
-    }),
-  );
+  const made = makeParts({
+    mill,
+    pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
+    failed: (error) => failures.push(error),
+    ...parts,
+    identify: {
+      origin: { publicUrl: null, hosts: "loopback" },
+      ownerSecret: TOKEN,
+      ...parts.identify,
+    },
+  });
+  const app = createApp(made);
   const owner = { kind: "session", name: "test", roles: ROLES } as const;
   const { secret: session } = await mill.tokens.create(owner);
   return {
     app,
     mill,
+    links: made.links,
     failures,
     ask: async (path, question = {}) =>
       app.request(`http://${HOST}${path}`, requestOf(question, session)),
     [Symbol.asyncDispose]: () => mill.close(),
   };
+}
+
+/** A mill on a real store, one verb of which fails. */
+export async function failingMill(verb: Verb, error: Error): Promise<Millrace> {
+  const store = makeSqliteStore({ path: ":memory:" });
+  return openMillrace(
+    wrapStore(store, (name) => (call) => (name === verb ? Promise.reject(error) : call())),
+  );
 }
 
 /** The JSON of an answer, which the test says the form of. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { openServer, TOKEN, type Question } from "../../test/support/http-server.ts";
+import { openServer, TOKEN, type Question } from "../../../test/support/http-server.ts";
+import { ownerOf } from "./identity.ts";
 
 const GUARDED = [
   ["GET", "/api/v1/overview"],
@@ -93,26 +94,32 @@ describe("a browser's request that changes something", () => {
 });
 
 describe("the link that the server prints", () => {
-  test("leaves a cookie that neither scripts nor other sites can use", async () => {
+  test("signs a browser in once, with a cookie that neither scripts nor other sites can use", async () => {
     await using server = await openServer();
+    const code = server.links.make(ownerOf("ada"));
 
-    const response = await server.ask(`/?token=${TOKEN}`, { as: "nobody" });
+    const response = await server.ask(`/?login=${code}`, { as: "nobody" });
 
     expect(response.status).toBe(303);
     expect(response.headers.get("location")).toBe("/");
-    const cookie = response.headers.get("set-cookie") ?? "";
-    expect(cookie.split("; ")).toEqual([
-      `millrace-7333=${TOKEN}`,
+    const [pair = "", ...rest] = (response.headers.get("set-cookie") ?? "").split("; ");
+    expect(pair).toMatch(/^millrace-7333=mr_session_[\w-]{43}$/);
+    expect(rest.filter((each) => !each.startsWith("Expires="))).toEqual([
       "Path=/",
       "HttpOnly",
       "SameSite=Strict",
     ]);
+    const headers = { cookie: pair };
+    const session = await server.ask("/api/v1/session", { as: "nobody", headers });
+    expect(await session.json()).toMatchObject({ actor: "ada", tenant: null });
+    const again = await server.ask(`/?login=${code}`, { as: "nobody" });
+    expect(again.headers.get("set-cookie")).toBeNull();
   });
 
-  test.each(["wrong", ""])("with the token “%s” leads to the page alone", async (token) => {
+  test.each(["wrong", ""])("with the code “%s” leads to the page alone", async (code) => {
     await using server = await openServer();
 
-    const response = await server.ask(`/?token=${token}`, { as: "nobody" });
+    const response = await server.ask(`/?login=${code}`, { as: "nobody" });
 
     expect(response.status).toBe(303);
     expect(response.headers.get("set-cookie")).toBeNull();
