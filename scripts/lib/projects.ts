@@ -112,6 +112,13 @@ export const PROJECTS: readonly TestProject[] = [
     batch: "processes",
   },
   {
+    name: "http",
+    include: ["test/http/*.test.ts"],
+    budgetSeconds: 60,
+    testSeconds: 60,
+    batch: "processes",
+  },
+  {
     name: "cli",
     include: ["test/cli/*.test.ts"],
     budgetSeconds: 120,

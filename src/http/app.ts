@@ -25,7 +25,7 @@ const ANSWER_MS_MAX = 30_000;
 const REQUEST_ID = /^[\w.-]{8,64}$/;
 
 /** Makes the `fetch` of the server. Throws if a route names nobody who may call it. */
-export function createApp(parts: AppParts): Hono {
+export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(parts)): Hono {
   const app = new OpenAPIHono<BlankEnv>();
   app.use(guardedHeaders(parts));
   app.use((context, next) => {
@@ -42,7 +42,7 @@ export function createApp(parts: AppParts): Hono {
     if (answer.status >= 500) parts.failed(error, id);
     return answer;
   });
-  const routes = [...allRoutes(parts), openApiRoute(() => documentOf(app))];
+  const routes = [...own, openApiRoute(() => documentOf(app))];
   for (const route of routes) {
     insistAccess(route);
     register(app.openAPIRegistry, route);

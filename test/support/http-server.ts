@@ -30,6 +30,7 @@ export interface TestServer extends AsyncDisposable {
   readonly app: Hono;
   readonly mill: Millrace;
   readonly links: AppParts["links"];
+  readonly streams: AppParts["streams"];
   /** Errors that the server reported. */
   readonly failures: readonly unknown[];
   ask(path: string, question?: Question): Promise<Response>;
@@ -62,6 +63,7 @@ export async function openServer(parts: ServerParts = {}): Promise<TestServer> {
     app,
     mill,
     links: made.links,
+    streams: made.streams,
     failures,
     ask: async (path, question = {}) =>
       app.request(`http://${HOST}${path}`, requestOf(question, session)),

@@ -1,0 +1,107 @@
+/** What callers read of payloads, results, errors and log lines. */
+import { describe, expect, test } from "vitest";
+import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
+import { openServer, type TestServer } from "../support/http-server.ts";
+import { makeCallers, TENANT, type CallerName } from "./callers.ts";
+
+const CANARY = "canary-7f3a";
+const SECRET = "s3cret-91bc";
+
+interface Order {
+  readonly name: string;
+  readonly card: { readonly number: string };
+  readonly password: string;
+}
+
+const order = defineJob({ type: "order", payload: typed<Order>() }).run(async (given, ctx) => {
+  ctx.log.info(`${CANARY} in a line`, { token: SECRET, note: CANARY });
+  await ctx.progress(50, { note: CANARY, Password: SECRET });
+  await ctx.each([1, 2], String, (n) => {
+    if (n === 1) throw new NonRetryableError(`${CANARY} in a unit`);
+    return { note: CANARY, api_key: SECRET };
+  });
+  return given;
+});
+const doomed = defineJob({ type: "doomed", payload: typed<Order>() }).run(() => {
+  throw new NonRetryableError(`${CANARY} in an error`);
+});
+const PAYLOAD = { name: CANARY, card: { number: SECRET }, password: SECRET };
+
+describe("values of the application", () => {
+  test.each<[CallerName, seesValues: boolean, seesSecrets: boolean]>([
+    ["viewer", false, false],
+    ["admin", false, false],
+    ["operator", true, false],
+    ["manager", true, true],
+  ])("are read by a %s: values %s, secret fields %s", async (caller, seesValues, seesSecrets) => {
+    await using server = await openServer(RULES);
+    const { paths, headersOf } = await worked(server);
+
+    const text = await textOf(server, paths, headersOf(caller, "tenant"));
+
+    expect({ values: text.includes(CANARY), secrets: text.includes(SECRET) }).toEqual({
+      values: seesValues,
+      secrets: seesSecrets,
+    });
+  });
+
+  test("are hidden from a stream token, and its progress is not", async () => {
+    await using server = await openServer(RULES);
+    const { ids, headersOf } = await worked(server);
+    const paths = ["", "/progress", "/events"].map((part) => `/api/v1/jobs/${ids[0]}${part}`);
+
+    const text = await textOf(server, paths, headersOf("stream", "tenant"));
+
+    expect(text).toContain('"percent":100');
+    expect(text).not.toContain(CANARY);
+    expect(text).not.toContain(SECRET);
+  });
+});
+
+const RULES = { redaction: { fields: new Set(["password", "token", "api_key", "card.number"]) } };
+
+/** Two jobs that have left values everywhere, and the paths at which they can be read. */
+async function worked(server: TestServer) {
+  const { mill } = server;
+  const jobs = [
+    await mill.enqueue(order, PAYLOAD, { tenant: TENANT }),
+    await mill.enqueue(doomed, PAYLOAD, { tenant: TENANT }),
+  ];
+  const worker = mill.work({ jobs: [order, doomed], signals: false });
+  for (const job of jobs) await mill.wait(job);
+  await worker.stop();
+  const ids = jobs.map(({ id }) => id);
+  const parts = ["", "/details", "/progress", "/units", "/attempts", "/logs", "/events"];
+  const paths = [
+    ...ids.flatMap((id) => parts.map((part) => `/api/v1/jobs/${id}${part}`)),
+    "/api/v1/jobs",
+    "/api/v1/events",
+    "/api/v1/feed?after=0",
+    "/api/v1/dead-letters",
+    `/api/v1/dead-letters/${ids[1]}`,
+  ];
+  return { ids, paths, ...(await makeCallers(mill, ids[0] ?? "")) };
+}
+
+/** The answers of all paths, of streams the first message. */
+async function textOf(
+  server: TestServer,
+  paths: readonly string[],
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const path of paths) {
+    const response = await server.ask(path, { as: "nobody", headers });
+    expect({ path, status: response.status }).toEqual({ path, status: 200 });
+    texts.push(path.endsWith("/events") ? await firstMessage(response) : await response.text());
+  }
+  return texts.join("\n");
+}
+
+async function firstMessage(response: Response): Promise<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("data: ")) text += (await reader.read()).value ?? "";
+  await reader.cancel();
+  return text;
+}
