@@ -209,6 +209,34 @@ export interface Workers {
   list(): Promise<readonly WorkerView[]>;
   /** Makes a worker claim no more jobs. Its running jobs continue. */
   quiet(id: string): Promise<void>;
+  /**
+   * Asks a worker to stop, in whichever process it runs. The worker claims no more jobs from now
+   * on, and its next heartbeat stops it as `worker.stop()` does, with its own `grace`. Its process
+   * goes on, except that of `millrace worker`, which ends. Throws WORKER_NOT_FOUND for an unknown
+   * worker.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const email = defineJob({ type: "email" }).run(() => {});
+   *
+   * await using test = await createTestMill();
+   * const { mill, advance } = test;
+   * const worker = mill.work({ jobs: [email] });
+   * await worker.ready;
+   *
+   * await mill.workers.stop(worker.id);
+   * assert.equal((await mill.workers.list())[0]?.isStopping, true);
+   *
+   * await advance("2s");
+   * assert.equal(await worker.ended, null);
+   * assert.deepEqual(await mill.workers.list(), []);
+   * ```
+   */
+  stop(id: string): Promise<void>;
 }
 
 export interface WorkerView {
@@ -222,6 +250,8 @@ export interface WorkerView {
   /** The time since the last heartbeat, by the clock of the store. */
   readonly heartbeatAgoMs: number;
   readonly isQuiet: boolean;
+  /** It was asked to stop. Then it is quiet as well, and it disappears when it has stopped. */
+  readonly isStopping: boolean;
   /** The types and lanes of the jobs it claims. The lane `general` claims jobs of any lane. */
   readonly types: readonly string[];
   readonly lanes: readonly string[];

@@ -82,8 +82,9 @@ export interface Worker extends AsyncDisposable {
   readonly id: string;
   readonly ready: Promise<void>;
   /**
-   * Resolves when the worker has stopped: with `null` after `stop`, and with STORE_MOVED if the
-   * worker has stopped because its installation has moved to another database.
+   * Resolves when the worker has stopped: with `null` after `stop`, also if an operator has asked
+   * for it (`mill.workers.stop`), and with STORE_MOVED if the worker has stopped because its
+   * installation has moved to another database.
    */
   readonly ended: Promise<MillraceError | null>;
   /**

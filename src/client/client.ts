@@ -124,8 +124,10 @@ export class Client implements Omit<Millrace, "work"> {
       list: async () =>
         (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
       async quiet(id) {
-        if (await store.quiet(idOf(id, "worker"))) return;
-        throw new MillraceError("WORKER_NOT_FOUND", `there is no worker ${id}`);
+        if (!(await store.quiet(idOf(id, "worker")))) throw unknownWorker(id);
+      },
+      async stop(id) {
+        if (!(await store.stopWorker(idOf(id, "worker")))) throw unknownWorker(id);
       },
     };
   }
@@ -305,4 +307,8 @@ function gateOf(verb: "pause" | "resume", target: PauseTarget): GateName {
     "OPTION_INVALID",
     'name one of { lane }, { type } or { tenant }, such as { type: "email" }',
   );
+}
+
+function unknownWorker(id: string): MillraceError {
+  return new MillraceError("WORKER_NOT_FOUND", `there is no worker ${id}`);
 }

@@ -141,6 +141,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     isAlive: worker.until > now && !isOverdue(worker),
     heartbeatAgoMs: Math.max(0, worker.beatAgoMs),
     isQuiet: worker.quiet,
+    isStopping: worker.stopping,
     types: worker.types,
     lanes: worker.lanes,
     tenant: worker.tenant,

@@ -36,6 +36,7 @@ import { infoOf, loneRequestOf, requestOf, slotsOf } from "./worker-info.ts";
 const OUTDATED =
   "the database was migrated for a newer release of Millrace: this worker claims no more jobs " +
   "and finishes those it has; deploy the newer release";
+const ASKED_TO_STOP = "an operator has asked this worker to stop";
 const CANNOT_RETURN = "cannot return prefetched jobs";
 
 export interface WorkerParts {
@@ -116,6 +117,11 @@ export class JobWorker implements Worker, ProcessMember {
 
   #stopMoved(reason: MillraceError): void {
     this.#movedError = reason;
+    this.#stopItself();
+  }
+
+  /** Nobody waits for this stop, so an error of it is logged. */
+  #stopItself(): void {
     const { logger } = this.#parts;
     this.stop().catch((error) => logger.error("cannot stop the worker", { error }));
   }
@@ -216,6 +222,11 @@ export class JobWorker implements Worker, ProcessMember {
     // At every heartbeat, because the last return of prefetched jobs may have failed.
     if (renewal.quiet || renewal.outdated || this.#isQuiet) {
       this.quiet().catch((error) => logger.error(CANNOT_RETURN, { error }));
+    }
+    // Heartbeats go on during a stop, and each of them reports the request.
+    if (renewal.stop && this.#stopping === null) {
+      logger.info(ASKED_TO_STOP, { worker_id: this.id });
+      this.#stopItself();
     }
     for (const { key, n, reason } of renewal.cancel) {
       const outcome = { type: "cancelled", reason } as const;

@@ -60,6 +60,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   reprocess: true,
   workers: true,
   quiet: true,
+  stopWorker: true,
   stats: true,
   groupedStats: true,
   feedEnd: true,

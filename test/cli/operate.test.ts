@@ -240,6 +240,35 @@ describe("millrace workers", () => {
     expect(view).toMatchObject({ isAlive: false, heartbeatAgoMs: expect.any(Number) });
   });
 
+  test("stops one", async () => {
+    await using store = new TestStore();
+    const files = makeSqliteStore({ path: store.file });
+    await store.mill;
+    await files.open();
+    // They send no heartbeats, so the request stays visible.
+    const ids = ["01KE6Z4XP07V1H8R2N5QWT9AC8", "01KE6Z4XP17V1H8R2N5QWT9AC9"];
+    for (const id of ids) await files.register(workerInfo({ id }));
+
+    const stopped = await store.type("workers", "stop", ids[0]!.slice(0, 12).toLowerCase());
+    const asJson = await store.json("workers", "stop", ids[0]!);
+    const listed = await store.type("workers", "list");
+    const views = await store.json("workers", "list");
+    const unknown = await store.type("workers", "stop", ids[0]!.replace(/8$/, "7"));
+    const few = await store.type("workers", "stop", ids[0]!.slice(0, 11));
+    await files.close();
+
+    expect(stopped).toMatchObject({ code: 0, out: `${ids[0]} was asked to stop.\n` });
+    expect(asJson).toEqual({ id: ids[0], isStopping: true });
+    expect(listed.out).toMatch(new RegExp(`^${ids[0]} .* stopping `, "m"));
+    expect(views).toMatchObject([
+      { id: ids[0], isQuiet: true, isStopping: true },
+      { id: ids[1], isQuiet: false, isStopping: false },
+    ]);
+    expect(unknown).toMatchObject({ code: 1, out: "" });
+    expect(unknown.err).toContain(`Did you mean ${ids[0]}?`);
+    expect(few).toMatchObject({ code: 2, out: "" });
+  });
+
   test("quiet speaks of workers, and names the worker that was meant", async () => {
     await using store = new TestStore();
     await using worker = (await store.mill).work({ jobs: [email.run(() => {})] });

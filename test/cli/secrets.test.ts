@@ -75,6 +75,7 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   pauses: () => [],
   "workers list": () => [],
   "workers quiet": ({ done }) => [done],
+  "workers stop": ({ done }) => [done],
   stats: () => [],
   doctor: () => [],
   migrate: () => [],

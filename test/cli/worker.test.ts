@@ -86,6 +86,27 @@ describe("millrace worker", () => {
     expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
+  test("stops when an operator asks for it, and exits with 0", async () => {
+    using project = new Project("jobs.ts");
+    const id = await project.enqueue("long");
+    const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "100ms");
+    await project.untilRunning(id);
+    const { out } = await type("workers", "list", "-o", "json", "--db", project.db);
+    const [{ id: workerId }] = JSON.parse(out);
+
+    const asked = await type("workers", "stop", workerId, "--db", project.db);
+    const { code, stderr } = await worker.ended;
+
+    expect(asked).toMatchObject({ code: 0, out: `${workerId} was asked to stop.\n` });
+    expect(code).toBe(0);
+    expect(entries(stderr).slice(1)).toMatchObject([
+      { msg: "an operator has asked this worker to stop", worker_id: workerId },
+      { msg: expect.stringContaining("1 run(s) did not end within 100 ms") },
+      { msg: `worker ${workerId} has stopped` },
+    ]);
+    expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
+  });
+
   test("leaves at once at the second signal (004-36)", async () => {
     using project = new Project("jobs.ts");
     const id = await project.enqueue("long");

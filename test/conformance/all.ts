@@ -51,6 +51,7 @@ import { locksSuite } from "./runs/locks.suite.ts";
 import { staleSuite } from "./retention/expired.suite.ts";
 import { startSuite } from "./runs/start.suite.ts";
 import { statsSuite } from "./inspect/stats.suite.ts";
+import { stopWorkerSuite } from "./runs/stop-worker.suite.ts";
 import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
 import { tokensSuite } from "./identity/tokens.suite.ts";
@@ -119,4 +120,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   tokensSuite,
   revokeTokenSuite,
   pruneTokensSuite,
+  stopWorkerSuite,
 ];

@@ -183,6 +183,8 @@ async function* comeAndGo(
   yield did("join another worker");
   await take(store, { worker: other.id, limit: 3, prefetch: true });
   yield did("claim into a prefetch");
+  await store.stopWorker(other.id);
+  yield did("ask a worker to stop");
   await store.deregister(other.id);
   yield did("leave with a prefetch");
   await clock.advance(1);

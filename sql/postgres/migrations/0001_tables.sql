@@ -274,7 +274,8 @@ CREATE TABLE millrace.gate (
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
 -- workers of an operating-system process have the same `process`. `renewed_at` is the last
 -- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
--- worker of a dead process: how many runs the workers of this process had begun.
+-- worker of a dead process: how many runs the workers of this process had begun. `stopping`: an
+-- operator has asked the worker to stop, so it is quiet as well.
 --
 -- `leases_from`: the worker holds no lease with a lower number. Deleted leases stay in the index
 -- while an old snapshot can see them, and without this number every heartbeat would pass all of
@@ -297,6 +298,7 @@ CREATE TABLE millrace.worker (
     pid           bigint  NOT NULL,
     protocol      integer NOT NULL,
     quiet         boolean NOT NULL,
+    stopping      boolean NOT NULL DEFAULT false CHECK (quiet OR NOT stopping),
     host          text    NOT NULL,
     version       text    NOT NULL,
     types         json    NOT NULL CHECK (json_typeof(types) = 'array'),

@@ -23,7 +23,8 @@ SET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beat
 -- a lease all of whose runs ended more than a minute ago. Such a lease remains when two settlers
 -- end its last runs at the same moment. Leases below `leases_from` are not looked for, and once a
 -- minute this number is raised to the lowest lease that was seen.
--- returns: now bigint, busy boolean, quiet boolean, outdated boolean, cancel json?, ended json?
+-- returns: now bigint, busy boolean, quiet boolean, stopping boolean, outdated boolean,
+--   cancel json?, ended json?
 -- timeout: heartbeat
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
@@ -68,7 +69,7 @@ beat AS (
     FROM moment
     CROSS JOIN seen
     WHERE worker.id = :id::uuid
-    RETURNING worker.quiet, worker.protocol
+    RETURNING worker.quiet, worker.stopping, worker.protocol
 ),
 deleted_leases AS (
     DELETE FROM millrace.lease
@@ -100,6 +101,7 @@ deleted_ended_runs AS (
 )
 SELECT millrace.ms_of(moment.at) AS now,
        EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,
+       beat.stopping,
        beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')
            AS outdated,
        (
@@ -176,6 +178,12 @@ UPDATE millrace.worker
 SET quiet = true
 WHERE id = :id::uuid;
 
+-- name: stop_worker
+-- Asks a worker to stop, and to take no new work until it has stopped.
+UPDATE millrace.worker
+SET quiet = true, stopping = true
+WHERE id = :id::uuid;
+
 -- name: holder_of_job
 -- The worker whose lease has the job now. A run that has ended may still be in a lease.
 -- returns: id uuid, host text, pid bigint, beat_ms bigint, beat_ago_ms bigint
@@ -200,13 +208,13 @@ LIMIT 1;
 -- prefetched jobs.
 -- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
 --   tenant text?, joined_at bigint, until bigint, beat_ms bigint, beat_ago_ms bigint,
---   beats bigint, quiet boolean, running bigint, buffered bigint
+--   beats bigint, quiet boolean, stopping boolean, running bigint, buffered bigint
 -- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
        worker.tenant, millrace.ms_of(worker.joined_at) AS joined_at,
        millrace.ms_of(worker.until) AS until, worker.beat_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,
-       worker.beats, worker.quiet, held.running, held.buffered
+       worker.beats, worker.quiet, worker.stopping, held.running, held.buffered
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN (
     SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer

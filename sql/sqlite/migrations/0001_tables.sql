@@ -183,7 +183,8 @@ CREATE TABLE millrace_gate (
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
 -- workers of an operating-system process have the same `process`. `renewed_at` is the last
 -- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
--- worker of a dead process: how many runs the workers of this process had begun.
+-- worker of a dead process: how many runs the workers of this process had begun. `stopping`: an
+-- operator has asked the worker to stop, so it is quiet as well.
 CREATE TABLE millrace_worker (
     id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     process    BLOB    NOT NULL CHECK (length(process) = 16),
@@ -201,7 +202,9 @@ CREATE TABLE millrace_worker (
     renewed_at INTEGER NOT NULL,
     beat_ms    INTEGER NOT NULL CHECK (beat_ms >= 0),
     beats      INTEGER NOT NULL CHECK (beats >= 0),
-    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))
+    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1)),
+    stopping   INTEGER NOT NULL DEFAULT 0 CHECK (stopping IN (0, 1)),
+    CHECK (stopping <= quiet)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX millrace_worker_until ON millrace_worker (until);

@@ -15,7 +15,7 @@ SET until = :until, renewed_at = :now, beats = beats + 1, died_with = NULL;
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
 -- has expired may still renew it as long as it was not rescued. Returns whether its protocol is no
 -- longer accepted.
--- returns: quiet boolean, outdated boolean
+-- returns: quiet boolean, stopping boolean, outdated boolean
 UPDATE millrace_worker
 SET until = :until,
     beats = beats + 1,
@@ -23,6 +23,7 @@ SET until = :until,
     died_with = NULL
 WHERE id = :id
 RETURNING quiet,
+          stopping,
           protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')
               AS outdated;
 
@@ -108,9 +109,9 @@ ORDER BY number;
 -- Workers as operators see them, longest registered first.
 -- returns: id blob, host text, pid integer, version text, types text, lanes text, slots integer,
 --   tenant text?, joined_at integer, until integer, renewed_at integer, beat_ms integer,
---   beats integer, quiet boolean
+--   beats integer, quiet boolean, stopping boolean
 SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, renewed_at, beat_ms,
-       beats, quiet
+       beats, quiet, stopping
 FROM millrace_worker
 ORDER BY joined_at, id
 LIMIT :limit;
@@ -135,4 +136,10 @@ LIMIT 1;
 -- Asks a worker to take no new work.
 UPDATE millrace_worker
 SET quiet = 1
+WHERE id = :id;
+
+-- name: stop_worker
+-- Asks a worker to stop, and to take no new work until it has stopped.
+UPDATE millrace_worker
+SET quiet = 1, stopping = 1
 WHERE id = :id;

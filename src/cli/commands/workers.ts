@@ -1,4 +1,4 @@
-/** `millrace workers`: lists workers, and quiets one. */
+/** `millrace workers`: lists workers, and quiets or stops one. */
 import type { Command } from "commander";
 import type { WorkerView } from "../../api/client.ts";
 import type { OperatorMill } from "../operator-mill.ts";
@@ -22,7 +22,7 @@ interface WorkersOptions {
 }
 
 export function declareWorkers(program: Command, { terminal, end }: Shell): void {
-  const workers = program.command("workers").description("List workers, and quiet one.");
+  const workers = program.command("workers").description("List workers, and quiet or stop one.");
 
   workers
     .command("list")
@@ -44,26 +44,50 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
-    .addHelpText("after", QUIET_HELP_AFTER)
+    .addHelpText("after", HELP_AFTER)
     .action(async (text: string, { db, output }: WorkersOptions) => {
-      const id = await withExistingMill(db, (mill) => quiet(mill, text, terminal));
+      const id = await withExistingMill(db, (mill) => ask(mill, "quiet", text, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
     });
+
+  workers
+    .command("stop <id>")
+    .description("Make a worker stop; it waits for its running jobs within its grace.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .addHelpText("after", STOP_HELP_AFTER)
+    .action(async (text: string, { db, output }: WorkersOptions) => {
+      const id = await withExistingMill(db, (mill) => ask(mill, "stop", text, terminal));
+      const isJson = output === "json";
+      terminal.out(isJson ? json({ id, isStopping: true }) : `${id} was asked to stop.\n`);
+      end(EXIT.success);
+    });
 }
 
-const QUIET_HELP_AFTER = `
+const HELP_AFTER = `
 An ID may be shortened to its first letters, at least twelve, if no other worker's id begins with
 them.
 `;
 
+const STOP_HELP_AFTER = `${HELP_AFTER}
+The worker claims no more jobs from now on and stops at its next heartbeat, as after SIGTERM. Jobs
+that do not end in time return to the queue, without a charged attempt. The process of millrace
+worker then exits with 0; the process of an application goes on.
+`;
+
 /** Says which worker was probably meant, if there is no such worker. */
-async function quiet(mill: OperatorMill, text: string, terminal: Terminal): Promise<string> {
+async function ask(
+  mill: OperatorMill,
+  verb: "quiet" | "stop",
+  text: string,
+  terminal: Terminal,
+): Promise<string> {
   const { workers } = mill;
   try {
     const id = await changedWorkerIdOf(mill, text);
-    await workers.quiet(id);
+    await workers[verb](id);
     return id;
   } catch (error) {
     if (!(error instanceof MillraceError && UNKNOWN.has(error.code))) throw error;
@@ -116,7 +140,8 @@ function shortList(names: readonly string[]): string {
   return `${names.slice(0, NAMES_MAX).join(",")}${more}`;
 }
 
-function stateOf({ isAlive, isQuiet }: WorkerView): string {
+function stateOf({ isAlive, isQuiet, isStopping }: WorkerView): string {
   if (!isAlive) return "silent";
+  if (isStopping) return "stopping";
   return isQuiet ? "quiet" : "working";
 }

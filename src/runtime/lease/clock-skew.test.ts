@@ -70,6 +70,7 @@ async function beatOf({ aheadMs, roundTripMs }: { aheadMs: number; roundTripMs: 
         cancel: [],
         busy: false,
         quiet: false,
+        stop: false,
         outdated: false,
         ended: [],
       };

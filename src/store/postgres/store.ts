@@ -55,7 +55,7 @@ import { groupedStats, stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
 import { rescue } from "./runs/rescue.ts";
-import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
+import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
 
 /** Jobs in one call. */
 const ENQUEUE_MAX = 10_000;
@@ -150,6 +150,7 @@ export class PostgresJobStore implements JobStore {
   readonly reprocess: JobStore["reprocess"] = this.#verb(reprocess);
   readonly workers: JobStore["workers"] = this.#verb(workers);
   readonly quiet: JobStore["quiet"] = this.#verb(quiet);
+  readonly stopWorker: JobStore["stopWorker"] = this.#verb(stopWorker);
   readonly stats: JobStore["stats"] = this.#verb(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
   readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);

@@ -44,6 +44,11 @@ export interface OperatorStore {
    */
   quiet(worker: WorkerId): Promise<boolean>;
   /**
+   * Asks a worker to stop. From now on its claims are empty, as after `quiet`, and its renewals
+   * report the request. Answers whether the worker is known.
+   */
+  stopWorker(worker: WorkerId): Promise<boolean>;
+  /**
    * Stores what a person decided about a dead letter. A reprocessed or discarded letter does not
    * change: the answer is `closed`.
    */

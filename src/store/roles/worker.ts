@@ -29,7 +29,8 @@ export interface WorkerStore {
   deregister(worker: WorkerId): Promise<void>;
   /**
    * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that an
-   * operator has ended, and whether it is asked to be quiet. `lost`: the worker is not registered.
+   * operator has ended, and whether it is asked to be quiet or to stop. `lost`: the worker is not
+   * registered.
    */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
   /**

@@ -79,7 +79,7 @@ import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { groupedStats, stats } from "./inspect/stats.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
 import { rescue } from "./runs/rescue.ts";
-import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
+import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
 import { closedError } from "./batching/writer.ts";
 
 /** The maximum of jobs in one call: it is one transaction, which blocks the event loop. */
@@ -167,6 +167,7 @@ export class SqliteJobStore implements JobStore {
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
   readonly quiet: JobStore["quiet"] = this.#writes(quiet);
+  readonly stopWorker: JobStore["stopWorker"] = this.#writes(stopWorker);
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
   readonly createToken: JobStore["createToken"] = this.#writes(createToken);

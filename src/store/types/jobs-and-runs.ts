@@ -228,6 +228,8 @@ export type Renewal =
       readonly busy: boolean;
       /** An operator has asked the worker to take no new work. */
       readonly quiet: boolean;
+      /** An operator has asked the worker to stop. */
+      readonly stop: boolean;
       /** The store requires a newer protocol and gives the worker no more work. */
       readonly outdated: boolean;
       /**

@@ -233,6 +233,8 @@ export interface WorkerRecord {
   /** The heartbeat counter. A rescuer compares it instead of clocks. */
   readonly beats: number;
   readonly quiet: boolean;
+  /** An operator has asked it to stop. Then it is quiet as well. */
+  readonly stopping: boolean;
   /** What the worker runs, as given when it registered. */
   readonly types: readonly string[];
   readonly lanes: readonly string[];

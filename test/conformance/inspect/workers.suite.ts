@@ -31,6 +31,7 @@ export function workersListSuite(open: OpenStore): void {
           beatMs: 700,
           beatAgoMs: 0,
           quiet: false,
+          stopping: false,
           running: 0,
           prefetched: 0,
         },

@@ -244,6 +244,18 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     expire_worker: [["what it holds must be waited for", "WHERE", "WHERE false AND"]],
     delete_worker: [["the worker stays", "WHERE worker.id", "WHERE false AND worker.id"]],
   },
+  stopWorker: {
+    stop_worker: [
+      ["every worker is asked to stop", "id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["a stopping worker gets jobs", "SET quiet = true, stopping = true", "SET quiet = quiet"],
+      ["a worker is only asked to be quiet", ", stopping = true", ""],
+    ],
+    quiet_worker: [
+      ["a quiet worker is asked to stop", "quiet = true", "quiet = true, stopping = true"],
+    ],
+    renew_worker: [["no renewal reports the request", "beat.stopping,", "false AS stopping,"]],
+    list_workers: [["nobody sees the request", "worker.stopping,", "false AS stopping,"]],
+  },
   quiet: {
     quiet_worker: [
       ["every worker is asked to take nothing", "id = :id::uuid", ":id::uuid IS NOT NULL"],

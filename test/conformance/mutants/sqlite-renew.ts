@@ -11,6 +11,18 @@ export const SQLITE_RENEW_FAULTS: Faults = {
       ],
     ],
   },
+  stopWorker: {
+    stop_worker: [
+      ["every worker is asked to stop", "id = :id", "1"],
+      ["a stopping worker gets jobs", "SET quiet = 1, stopping = 1", "SET quiet = quiet"],
+      ["a worker is only asked to be quiet", ", stopping = 1", ""],
+    ],
+    quiet_worker: [["a quiet worker is asked to stop", "quiet = 1", "quiet = 1, stopping = 1"]],
+    renew_worker: [["no renewal reports the request", "stopping,", "0 AS stopping,"]],
+    list_workers: [
+      ["nobody sees the request", "quiet, stopping\nFROM", "quiet, 0 AS stopping\nFROM"],
+    ],
+  },
   renew: {
     renew_worker: [
       ["a heartbeat does not extend the lease", "until = :until", "until = until"],

@@ -39,6 +39,7 @@ export function workerSuite(open: OpenStore): void {
         cancel: [],
         busy: false,
         quiet: false,
+        stop: false,
         outdated: false,
         ended: [],
       });

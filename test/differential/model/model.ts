@@ -114,6 +114,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     reprocess: async (id, job, by, notes) => then(reading.reprocess(world, id, job, { by, notes })),
     workers: async (limit) => work.workers(world, limit),
     quiet: async (worker) => work.quiet(world, worker),
+    stopWorker: async (worker) => work.stopWorker(world, worker),
     stats: async (max) => reading.stats(world, max),
     feedEnd: async () => world.last.position,
     feed: async (position, limit) => reading.feed(world, position, limit),

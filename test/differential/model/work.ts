@@ -60,7 +60,7 @@ export function register(world: World, info: WorkerInfo): void {
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
   if (known === undefined) {
-    const life = { joinedAt: now, until, renewedAt: now, beats: 0, quiet: false };
+    const life = { joinedAt: now, until, renewedAt: now, beats: 0, quiet: false, stopping: false };
     world.workers.set(info.id, { info, ...life, diedWith: null, ended: [] });
     return;
   }
@@ -94,13 +94,20 @@ export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal 
   for (const run of known.ended) run.toldAt ??= now;
   known.ended = known.ended.filter(({ toldAt }) => (toldAt ?? now) >= now - TOLD_MS);
   const busy = runs.some(isOpen);
-  return { status: "renewed", now, cancel, busy, quiet: known.quiet, outdated: false, ended };
+  const { quiet: isQuiet, stopping: stop } = known;
+  return { status: "renewed", now, cancel, busy, quiet: isQuiet, stop, outdated: false, ended };
 }
 
 export function quiet(world: World, worker: WorkerId): boolean {
   const known = world.workers.get(worker);
   if (known !== undefined) known.quiet = true;
   return known !== undefined;
+}
+
+export function stopWorker(world: World, worker: WorkerId): boolean {
+  const known = world.workers.get(worker);
+  if (known !== undefined) known.stopping = true;
+  return quiet(world, worker);
 }
 
 export function workers(world: World, limit: number): WorkerRecord[] {

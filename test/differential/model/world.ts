@@ -79,6 +79,7 @@ export interface ModelWorker {
   renewedAt: number;
   beats: number;
   quiet: boolean;
+  stopping: boolean;
   /** How many runs its process had begun, once a worker of the process was found dead. */
   diedWith: number | null;
   /** Runs that an operator has ended, with the time of the first heartbeat that told them. */

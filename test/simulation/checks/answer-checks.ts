@@ -34,6 +34,10 @@ const CHECKS: Readonly<Partial<Record<Verb, (answered: Answered) => void>>> = {
     const isQuiet = now.workers.get(hexOf(args[0]))?.quiet === 1;
     if (answer !== isQuiet) report("I8", `worker ${args[0]} was told to be quiet: ${answer}`);
   },
+  stopWorker({ now, args, answer, report }) {
+    const isQuiet = now.workers.get(hexOf(args[0]))?.quiet === 1;
+    if (answer !== isQuiet) report("I8", `worker ${args[0]} was told to stop: ${answer}`);
+  },
   register({ now, nowMs, args, report }) {
     const until = now.workers.get(hexOf(args[0].id))?.until ?? 0;
     if (until <= nowMs) report("I21", `worker ${args[0].id} has registered without a lease`);

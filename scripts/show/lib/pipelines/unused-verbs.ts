@@ -28,6 +28,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   revokeToken: "a decision of people",
   startPrefetched: "for jobs that come from a prefetch, which was empty when the run was recorded",
   stats: "a question of people",
+  stopWorker: "a decision of people",
   token: "a question of people",
   tokenOf: "for a server with callers",
   tokens: "a question of people",

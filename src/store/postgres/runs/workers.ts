@@ -1,4 +1,4 @@
-/** register, renew, deregister, quiet, silent and workers: the registration of workers. */
+/** register, renew, deregister, quiet, stopWorker, silent and workers: registered workers. */
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
@@ -50,9 +50,9 @@ export async function renew(session: Session, worker: WorkerId, leaseMs: number)
   const parameters = { id: uuidOf(worker), lease_ms: Math.round(leaseMs) };
   const row = await onHeartbeatConnection(session, (sql) => sql.get("renew_worker", parameters));
   if (row === undefined) return { status: "lost" };
-  const { now, busy, quiet: isQuiet, outdated } = row;
+  const { now, busy, quiet: isQuiet, stopping: stop, outdated } = row;
   const [cancel, ended] = [JSON.parse(row.cancel ?? "[]"), JSON.parse(row.ended ?? "[]")];
-  return { status: "renewed", now, cancel, busy, quiet: isQuiet, outdated, ended };
+  return { status: "renewed", now, cancel, busy, quiet: isQuiet, stop, outdated, ended };
 }
 
 /** A connection of the pool serves as well if the one of the heartbeat fails. */
@@ -71,6 +71,13 @@ async function onHeartbeatConnection<Answer>(
 export async function quiet(session: Session, worker: WorkerId): Promise<boolean> {
   const changed = await repeating(session.dice, () =>
     session.write.run("quiet_worker", { id: uuidOf(worker) }),
+  );
+  return changed > 0;
+}
+
+export async function stopWorker(session: Session, worker: WorkerId): Promise<boolean> {
+  const changed = await repeating(session.dice, () =>
+    session.write.run("stop_worker", { id: uuidOf(worker) }),
   );
   return changed > 0;
 }

@@ -160,13 +160,13 @@ export interface QueryRows {
   find_token: TokenRow;
   list_tokens: TokenRow;
   revoke_children: { readonly id: Uint8Array; };
-  renew_worker: { readonly quiet: 0 | 1; readonly outdated: 0 | 1; };
+  renew_worker: { readonly quiet: 0 | 1; readonly stopping: 0 | 1; readonly outdated: 0 | 1; };
   ended_runs: { readonly key: number; readonly n: number; };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number; };
   worker_is_silent: { readonly process: Uint8Array; readonly died_with: number | null; };
   worker_lives: { readonly lives: 0 | 1; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
-  list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; };
+  list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
   holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly renewed_at: number; readonly beat_ms: number; };
 }
 
@@ -412,6 +412,7 @@ export interface QueryParameters {
   list_workers: readonly ["limit"];
   holder_of_job: readonly ["id"];
   quiet_worker: readonly ["id"];
+  stop_worker: readonly ["id"];
 }
 
 export const queries: {
@@ -1289,7 +1290,7 @@ export const queries: {
     parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","now","until","beat_ms"],
   },
   renew_worker: {
-    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    renewed_at = ?2,\n    died_with = NULL\nWHERE id = ?3\nRETURNING quiet,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
+    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    renewed_at = ?2,\n    died_with = NULL\nWHERE id = ?3\nRETURNING quiet,\n          stopping,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
     parameters: ["until","now","id"],
   },
   ended_runs: {
@@ -1337,7 +1338,7 @@ export const queries: {
     parameters: ["worker"],
   },
   list_workers: {
-    text: "SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, renewed_at, beat_ms,\n       beats, quiet\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
+    text: "SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, renewed_at, beat_ms,\n       beats, quiet, stopping\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
     parameters: ["limit"],
   },
   holder_of_job: {
@@ -1346,6 +1347,10 @@ export const queries: {
   },
   quiet_worker: {
     text: "UPDATE millrace_worker\nSET quiet = 1\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  stop_worker: {
+    text: "UPDATE millrace_worker\nSET quiet = 1, stopping = 1\nWHERE id = ?1",
     parameters: ["id"],
   },
 };

@@ -1,4 +1,4 @@
-/** register, renew, deregister, quiet, silent and workers: the registration of workers. */
+/** register, renew, deregister, quiet, stopWorker, silent and workers: registered workers. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type {
   JobKey,
@@ -54,9 +54,9 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const { toCancel } = splitByRequest(session, open);
   const cancel = toCancel.map(({ key, n, reason }) => ({ key, n, reason }));
   const ended = tellEnded(session, id, now);
-  const [isQuiet, outdated] = [row.quiet === 1, row.outdated === 1];
+  const [isQuiet, stop, outdated] = [row.quiet === 1, row.stopping === 1, row.outdated === 1];
   const busy = open.length > 0;
-  return { status: "renewed", now, cancel, busy, quiet: isQuiet, outdated, ended };
+  return { status: "renewed", now, cancel, busy, quiet: isQuiet, stop, outdated, ended };
 }
 
 /** The runs of a worker that an operator has ended. */
@@ -82,6 +82,10 @@ export function quiet({ sql }: Session, worker: WorkerId): boolean {
   return sql.run("quiet_worker", { id: idBytes(worker) }).changes > 0;
 }
 
+export function stopWorker({ sql }: Session, worker: WorkerId): boolean {
+  return sql.run("stop_worker", { id: idBytes(worker) }).changes > 0;
+}
+
 export function workers(session: Session, limit: number): WorkerRecord[] {
   const { sql, clock } = session;
   const now = clock.now();
@@ -103,6 +107,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       beatAgoMs: now - row.renewed_at,
       beats: row.beats,
       quiet: row.quiet === 1,
+      stopping: row.stopping === 1,
       types,
       lanes,
       slots: row.slots,
