@@ -13,11 +13,11 @@ import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { detailsOf } from "./details.ts";
 import { explain } from "./explain.ts";
-import { jobFilter } from "./filters.ts";
+import { listFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
-import { countBy, countJobs } from "./stats.ts";
+import { countBy, countJobs, countMatching } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
 import { attemptView, idOf, jobView, listed, type NotFound } from "../jobs/views.ts";
@@ -73,6 +73,7 @@ function readers(parts: JobsParts): Omit<Jobs, Verb> {
     },
     findIds: async (prefix, limit) => findIds(store, prefix, limit),
     list: async (filter = {}) => listJobs(store, filter),
+    count: async (filter = {}, options = {}) => countMatching(store, filter, options),
     stats: () => countJobs(store),
     statsBy: async (by) => countBy(store, by),
     async progress(id) {
@@ -160,7 +161,7 @@ async function findIds(
 }
 
 async function listJobs(store: JobStore, given: JobFilter): Promise<JobPage> {
-  const { filter, after, limit } = jobFilter(given);
+  const { filter, after, limit } = listFilter(given);
   const from = after === undefined ? {} : { after: await keyAt(store, after) };
   const { jobs, next, isCutShort } = await store.list(filter, { limit, ...from });
   return {
