@@ -50,6 +50,7 @@ import { startSuite } from "./runs/start.suite.ts";
 import { statsSuite } from "./inspect/stats.suite.ts";
 import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
+import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
 import { renewSuite } from "./runs/renew.suite.ts";
@@ -111,4 +112,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   groupedStatsSuite,
   idsBetweenSuite,
   linksSuite,
+  tenantsOfSuite,
 ];

@@ -57,6 +57,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "progress",
   "silent",
   "stats",
+  "tenantsOf",
   "unitHolders",
   "units",
   "workers",

@@ -33,6 +33,11 @@ export interface ReaderStore {
   get(id: JobId): Promise<JobRecord | null>;
   /** How jobs have ended. One answer per id, in the order given. */
   ends(ids: readonly JobId[]): Promise<readonly JobEnd[]>;
+  /**
+   * The tenants of jobs and dead letters. One answer per id, in the order given; null: there is
+   * neither. The tenant of an id never changes.
+   */
+  tenantsOf(ids: readonly JobId[]): Promise<readonly (string | null)[]>;
   /** The ledger of a job: its ended runs, oldest first. */
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
   /** How far a job has come; null if there is no such job. */

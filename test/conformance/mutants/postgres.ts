@@ -238,6 +238,16 @@ export const POSTGRES_FAULTS: Faults = {
       ["each end counts as failed", "state = 6 AND state > 4", "true"],
     ],
   },
+  tenantsOf: {
+    tenants_of_ids: [
+      [
+        "aliases are not looked at",
+        "FROM millrace.job_name WHERE id",
+        "FROM millrace.job WHERE id",
+      ],
+      ["dead letters are not looked at", "OR letter.id IS NOT NULL", ""],
+    ],
+  },
   idsBetween: {
     ids_between: [
       ["aliases are not looked at", "AND job IS NOT NULL", "AND job IS NULL"],

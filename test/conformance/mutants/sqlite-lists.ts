@@ -69,6 +69,16 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ["more groups are not mentioned", "groups: groups + 1", "groups"],
     ],
   },
+  tenantsOf: {
+    tenants_of_ids: [
+      [
+        "aliases are not looked at",
+        "FROM millrace_job_name WHERE id",
+        "FROM millrace_job WHERE id",
+      ],
+      ["dead letters are not looked at", "OR letter.id IS NOT NULL", ""],
+    ],
+  },
   idsBetween: {
     ids_between: [
       ["aliases are not looked at", "FROM millrace_alias", "FROM (SELECT NULL AS id, 0 AS job)"],

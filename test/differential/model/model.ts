@@ -37,7 +37,8 @@ type Unmodelled =
   | "countBehind"
   | "idsBetween"
   | "dependants"
-  | "holder";
+  | "holder"
+  | "tenantsOf";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;

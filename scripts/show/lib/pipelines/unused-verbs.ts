@@ -25,6 +25,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   review: "a decision of people, about jobs that failed",
   startPrefetched: "for jobs that come from a prefetch, which was empty when the run was recorded",
   stats: "a question of people",
+  tenantsOf: "for a mill of one tenant",
   unitHolders: "a question of people",
   units: "a question of people",
   workers: "a question of people",

@@ -79,6 +79,7 @@ export interface QueryRows {
   count_behind_gate: { readonly jobs: number; readonly exact: boolean; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
+  tenants_of_ids: { readonly asked: JobId; readonly tenant: number; };
   ids_between: { readonly id: JobId; };
   ends_of_jobs: { readonly asked: JobId; readonly id: JobId; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
@@ -261,6 +262,7 @@ export interface QueryParameters {
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
   job_by_id: readonly ["id"];
+  tenants_of_ids: readonly ["ids"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
@@ -730,6 +732,11 @@ export const queries: {
   job_by_id: {
     text: "SELECT * FROM millrace.find_job($1::uuid)",
     parameters: ["id"],
+    timeout: "answer",
+  },
+  tenants_of_ids: {
+    text: "SELECT asked.id AS asked, coalesce(job.tenant, letter.tenant) AS tenant\nFROM unnest($1::uuid[]) AS asked (id)\nLEFT JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named ON true\nLEFT JOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN millrace.dead_letter AS letter ON letter.id = asked.id\nWHERE job.key IS NOT NULL OR letter.id IS NOT NULL",
+    parameters: ["ids"],
     timeout: "answer",
   },
   ids_between: {

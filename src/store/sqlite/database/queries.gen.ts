@@ -63,6 +63,7 @@ export interface QueryRows {
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
   job_by_key: JobNowRow;
+  tenants_of_ids: { readonly asked: Uint8Array; readonly tenant: number; };
   ids_between: { readonly id: Uint8Array; };
   ends_of_jobs: { readonly asked: Uint8Array; readonly id: Uint8Array; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
@@ -249,6 +250,7 @@ export interface QueryParameters {
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
+  tenants_of_ids: readonly ["ids"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
@@ -709,6 +711,10 @@ export const queries: {
   job_by_key: {
     text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
     parameters: ["key"],
+  },
+  tenants_of_ids: {
+    text: "SELECT unhex(asked.value) AS asked, coalesce(job.tenant, letter.tenant) AS tenant\nFROM json_each(?1) AS asked\nLEFT JOIN millrace_job AS job\n    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))\nLEFT JOIN millrace_dead_letter AS letter ON letter.id = unhex(asked.value)\nWHERE job.key IS NOT NULL OR letter.id IS NOT NULL",
+    parameters: ["ids"],
   },
   ids_between: {
     text: "SELECT id\nFROM (SELECT id FROM millrace_job WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)\nUNION\nSELECT id\nFROM (\n    SELECT id\n    FROM millrace_alias\n    WHERE id BETWEEN ?1 AND ?2 AND job IS NOT NULL\n    ORDER BY id\n    LIMIT ?3\n)\nUNION\nSELECT id\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE id BETWEEN ?1 AND ?2\n    ORDER BY id\n    LIMIT ?3\n)\nORDER BY id\nLIMIT ?3",
