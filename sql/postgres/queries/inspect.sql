@@ -236,6 +236,7 @@ SELECT type, lane, tenant,
        count(*) FILTER (WHERE place = 4) AS running,
        count(*) FILTER (WHERE place = 5) AS failed
 FROM counted
+WHERE :tenant::integer IS NULL OR tenant = :tenant::integer
 GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups::integer;

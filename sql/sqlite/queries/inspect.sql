@@ -191,6 +191,7 @@ SELECT type, lane, tenant,
        count(*) FILTER (WHERE place = 4) AS running,
        count(*) FILTER (WHERE place = 5) AS failed
 FROM counted
+WHERE :tenant IS NULL OR tenant = :tenant
 GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups;

@@ -84,11 +84,13 @@ export interface ReaderStore {
   gates(): Promise<readonly Gate[]>;
   /**
    * Counts the queued jobs that a gate holds back, or would, and no other closed gate does. Reads
-   * at most `rows` jobs of each place; `isExact`: there are no more.
+   * at most `rows` jobs of each place; `isExact`: there are no more. With `tenant`, only the jobs
+   * of that tenant count, among the jobs that are read.
    */
   countBehind(
     gate: GateName,
     rows: number,
+    tenant?: string,
   ): Promise<{ readonly jobs: number; readonly isExact: boolean }>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
@@ -103,9 +105,13 @@ export interface ReaderStore {
   stats(max: number): Promise<Stats>;
   /**
    * Counts of jobs by type, lane and tenant, the largest groups first. Reads at most `rows` jobs
-   * for each count, and answers at most `groups`.
+   * for each count, and answers at most `groups`. With `tenant`, only the groups of that tenant are
+   * answered, among the jobs that are read.
    */
-  groupedStats(limits: { readonly rows: number; readonly groups: number }): Promise<GroupedStats>;
+  groupedStats(
+    limits: { readonly rows: number; readonly groups: number },
+    tenant?: string,
+  ): Promise<GroupedStats>;
   /** The position of the newest entry of the feed; 0 if the feed is empty. */
   feedEnd(): Promise<number>;
   /**

@@ -63,6 +63,7 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ["a place is read as a whole", "FROM millrace_ready LIMIT :rows", "FROM millrace_ready"],
       ["the smallest groups come first", "count(*) DESC", "count(*)"],
       ["each end counts as failed", "state = 6 AND state > 4", "1"],
+      ["the tenant is not looked at", ":tenant IS NULL", "1"],
     ],
     "inspect/stats.ts": [
       ["a cut count is not named", "countsOf(session, rows + 1)", "countsOf(session, rows)"],
