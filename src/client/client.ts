@@ -20,16 +20,18 @@ import type { JobContract, JobRequest } from "../api/contract.ts";
 import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
+import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
 import type { FinalJob } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
-import { currentJob } from "../jobs/async-context.ts";
+import { currentJob, type CurrentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { EndWatch } from "./waits/end-watch.ts";
 import { eventsFrom } from "./events.ts";
+import type { TenantWorkers } from "./explain.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
 import { KnownTypes } from "./known-types.ts";
@@ -37,10 +39,16 @@ import { OpenCalls } from "./waits/open-calls.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { listPauses, pause, resume } from "./pauses.ts";
 import { failedUnitsOf } from "./progress.ts";
+import { insistOn } from "../jobs/check-text.ts";
+import { concernsAll } from "./tenants/tenant-scope.ts";
+import { tenantStore, workersFor } from "./tenants/tenant-store.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waits/waiting.ts";
 import { makeWorkers } from "./workers.ts";
 import { refId } from "../jobs/views.ts";
+
+/** The tenants whose mills are kept. The mill that was used longest ago goes first. */
+const TENANTS_MAX = 1_000;
 
 export interface ClientParts {
   readonly store: JobStore;
@@ -49,6 +57,15 @@ export interface ClientParts {
   readonly logger: Logger;
   readonly tenant: string;
   readonly preset: Preset;
+}
+
+/** What the mill of a tenant shares with the mill that was opened. */
+export interface TenantParts {
+  readonly known: KnownTypes;
+  readonly calls: OpenCalls;
+  readonly newId: () => JobId;
+  /** For `jobs.explain`: no other method of the mill reads workers. */
+  readonly workers: TenantWorkers;
 }
 
 /** {@link Millrace} without `work`, which needs the runtime. */
@@ -62,9 +79,14 @@ export class Client implements Omit<Millrace, "work"> {
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
   readonly #known: KnownTypes;
-  readonly #calls = new OpenCalls();
+  readonly #calls: OpenCalls;
+  /** Null: all tenants. */
+  readonly #tenantParts: TenantParts | null;
+  /** The mills of tenants, the one used last at the end. */
+  readonly #tenantMills = new Map<string, Client>();
 
-  constructor(given: ClientParts) {
+  /** With `tenantParts`, this is the mill of one tenant, and `given.store` is limited to it. */
+  constructor(given: ClientParts, tenantParts: TenantParts | null = null) {
     const parts = {
       ...given,
       logger: sturdyLogger(given.logger),
@@ -72,9 +94,11 @@ export class Client implements Omit<Millrace, "work"> {
     };
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
-    const known = new KnownTypes(parts.preset);
+    this.#tenantParts = tenantParts;
+    const known = tenantParts?.known ?? new KnownTypes(parts.preset);
     this.#known = known;
-    const newId = idSource(clock, dice);
+    this.#calls = tenantParts?.calls ?? new OpenCalls();
+    const newId = tenantParts?.newId ?? idSource(clock, dice);
     this.jobDefaults = { newId, tenant: parts.tenant, preset: parts.preset };
     const onFeedError = (error: unknown): void => {
       logger.warn("cannot read the feed; trying again", { error });
@@ -87,6 +111,7 @@ export class Client implements Omit<Millrace, "work"> {
       known,
       random: () => dice.random(),
       now: () => clock.now(),
+      tenantWorkers: tenantParts?.workers,
     });
     this.deadLetters = makeDeadLetters(store, newId);
     this.workers = makeWorkers(store, clock);
@@ -132,6 +157,19 @@ export class Client implements Omit<Millrace, "work"> {
     return this.#calls.addListener(end);
   }
 
+  forTenant(tenant: string): Client {
+    if (this.#tenantParts !== null) throw concernsAll("forTenant", this.parts.tenant);
+    insistOn("forTenant", aName, tenant, "the tenant");
+    const mill = this.#tenantMills.get(tenant) ?? this.#millOf(tenant);
+    this.#tenantMills.delete(tenant);
+    this.#tenantMills.set(tenant, mill);
+    const [oldest] = this.#tenantMills.keys();
+    if (this.#tenantMills.size > TENANTS_MAX && oldest !== undefined) {
+      this.#tenantMills.delete(oldest);
+    }
+    return mill;
+  }
+
   pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void> {
     return pause(this.parts.store, target, reason, by);
   }
@@ -144,8 +182,12 @@ export class Client implements Omit<Millrace, "work"> {
     return listPauses(this.parts.store);
   }
 
-  /** Every pending `wait` reads its job once more, then ends with STORE_CLOSED. */
+  /**
+   * Every pending `wait` reads its job once more, then ends with STORE_CLOSED. The mill of a tenant
+   * is closed with the mill that was opened.
+   */
   async close(): Promise<void> {
+    if (this.#tenantParts !== null) throw concernsAll("close", this.parts.tenant);
     await this.#calls.end();
     await this.parts.store.close();
   }
@@ -162,6 +204,19 @@ export class Client implements Omit<Millrace, "work"> {
   /** Remembers the retention periods of workers that were started here. */
   learnRetention(keptMs: readonly number[]): void {
     this.#known.learnRetention(keptMs);
+  }
+
+  #millOf(tenant: string): Client {
+    const { store } = this.parts;
+    return new Client(
+      { ...this.parts, store: tenantStore(store, tenant), tenant },
+      {
+        known: this.#known,
+        calls: this.#calls,
+        newId: this.jobDefaults.newId,
+        workers: (limit) => workersFor({ store, tenant }, limit),
+      },
+    );
   }
 
   #untilFinal(id: JobId, options: WaitOptions): Promise<FinalJob> {
@@ -185,7 +240,7 @@ export class Client implements Omit<Millrace, "work"> {
 
   #prepare(request: RequestParts): PreparedJob | Promise<PreparedJob> {
     const { tx, request: plain } = withoutTx(request);
-    const job = newJobOf(plain, { ...this.jobDefaults, running: currentJob() });
+    const job = newJobOf(plain, { ...this.jobDefaults, running: this.#runningJob() });
     this.#known.learnOnce(request.contract);
     return job instanceof Promise ? job.then((late) => ({ job: late, tx })) : { job, tx };
   }
@@ -193,6 +248,12 @@ export class Client implements Omit<Millrace, "work"> {
   #store(jobs: readonly NewJob[], tx: unknown): Promise<readonly EnqueueAnswer[]> {
     const { store } = this.parts;
     return tx === undefined ? store.enqueue(jobs) : store.enqueueInTransaction(tx, jobs);
+  }
+
+  /** The mill of a tenant links its new jobs to no job of another tenant. */
+  #runningJob(): CurrentJob | undefined {
+    const job = currentJob();
+    return this.#tenantParts === null || job?.tenant === this.parts.tenant ? job : undefined;
   }
 }
 

@@ -11,7 +11,7 @@ import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { detailsOf } from "./details.ts";
-import { explain } from "./explain.ts";
+import { explain, type TenantWorkers } from "./explain.ts";
 import { listFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
 import type { KnownTypes } from "./known-types.ts";
@@ -48,6 +48,8 @@ export interface JobsParts {
   readonly random: () => number;
   readonly now: () => number;
   readonly known: KnownTypes;
+  /** Only for the mill of a tenant. */
+  readonly tenantWorkers: TenantWorkers | undefined;
 }
 
 export function makeJobs(parts: JobsParts): Jobs {
@@ -57,7 +59,7 @@ export function makeJobs(parts: JobsParts): Jobs {
 type Verb = "cancel" | "retry" | "fail" | "release";
 
 function readers(parts: JobsParts): Omit<Jobs, Verb> {
-  const { store, now, known } = parts;
+  const { store, now, known, tenantWorkers } = parts;
   const find = (id: string): Promise<JobRecord> => recordOf(parts, idOf(id));
   return {
     get: async (id) => jobView(await find(id)),
@@ -83,7 +85,7 @@ function readers(parts: JobsParts): Omit<Jobs, Verb> {
     async explain(id) {
       const job = await find(id);
       const { crashCap } = known.policyOf(job.type);
-      return explain(store, job, { now: now(), crashCap });
+      return explain(store, job, { now: now(), crashCap, tenantWorkers });
     },
     attempts: async (id) => (await store.attempts((await find(id)).id)).map(attemptView),
   };

@@ -46,9 +46,10 @@ export async function countMatching(
 
 /** Each count reads one job more than it tells, so that an exact count is known to be exact. */
 export async function countJobs(store: Counter): Promise<JobStats> {
-  const { isOldestExact, ...stats } = await store.stats(COUNT_MAX + 1);
+  const { isOldestExact, cutShort = [], ...stats } = await store.stats(COUNT_MAX + 1);
   const found = { ...stats, ...(await countQueued(store, stats)) };
-  const stopped = COUNTS.filter((name) => found.cutShort.includes(name) || found[name] > COUNT_MAX);
+  const cut = new Set([...cutShort, ...found.cutShort]);
+  const stopped = COUNTS.filter((name) => cut.has(name) || found[name] > COUNT_MAX);
   const most = (name: JobCount): number => Math.min(found[name], COUNT_MAX);
   return {
     scheduled: most("scheduled"),

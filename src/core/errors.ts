@@ -48,6 +48,10 @@ export const CATALOGUE = {
   },
   UNITS_FAILED: { status: 409, hint: "List the failed units of the job to read their errors." },
   JOB_NOT_FOUND: { status: 404, hint: "Check the id; retention may have removed the job." },
+  FORBIDDEN_TENANT: {
+    status: 403,
+    hint: "Use the mill or the token of that tenant, or one of all tenants.",
+  },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
   JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },
   JOB_NOT_RUNNING: { status: 409, hint: "Retry the job to run it now, or cancel it." },
