@@ -112,12 +112,27 @@ export interface Millrace extends AsyncDisposable {
 
   /**
    * The same installation, limited to one tenant: jobs, dead letters and tokens of other tenants do
-   * not exist for it, and new jobs belong to the tenant. What concerns all tenants is refused.
+   * not exist for it, and new jobs belong to the tenant. An id of another tenant is answered as an
+   * unknown id. What concerns all tenants, such as workers and pauses of types, is refused with
+   * FORBIDDEN_TENANT.
    *
    * @example
-   * const acme = mill.forTenant("acme");
-   * const { id } = await acme.enqueue(greet, { name: "Ada" });
-   * console.log((await mill.jobs.get(id)).tenant); // acme
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const greet = defineJob({ type: "greet" });
+   * const acme = test.mill.forTenant("acme");
+   * const ours = await acme.enqueue(greet);
+   * const theirs = await test.mill.enqueue(greet);
+   *
+   * assert.equal((await test.mill.jobs.get(ours.id)).tenant, "acme");
+   * assert.deepEqual(await acme.jobs.count(), { count: 1, atLeast: false });
+   * await assert.rejects(acme.jobs.get(theirs.id), { code: "JOB_NOT_FOUND" });
+   * await assert.rejects(acme.pause({ type: "greet" }, "a bug"), { code: "FORBIDDEN_TENANT" });
+   * ```
    */
   forTenant(tenant: string): TenantMillrace;
 

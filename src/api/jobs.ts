@@ -238,11 +238,24 @@ export interface Jobs {
    */
   logs(id: string, page?: LogPage): Promise<{ lines: readonly LogView[]; next: number | null }>;
   /**
-   * Counts the jobs that match a filter, up to `max`: by default, and at most, 10,000.
+   * Counts the jobs that match a filter, up to `max`: by default, and at most, 10,000. `atLeast`
+   * says that there are more. A filter by more than states reads the newest 1,000,000 jobs. Throws
+   * OPTION_INVALID for an unknown filter or state.
    *
    * @example
-   * const { count, atLeast } = await mill.jobs.count({ state: "failed" });
-   * console.log(atLeast ? `at least ${count}` : count); // 0
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const greet = defineJob({ type: "greet" });
+   * await using test = await createTestMill();
+   * await test.mill.enqueueMany([greet.of(), greet.of(), greet.of()]);
+   *
+   * const { jobs } = test.mill;
+   * assert.deepEqual(await jobs.count({ state: "queued" }), { count: 3, atLeast: false });
+   * assert.deepEqual(await jobs.count({ type: "greet" }, { max: 2 }), { count: 2, atLeast: true });
+   * ```
    */
   count(filter?: CountFilter, options?: { max?: number }): Promise<CountedJobs>;
   /** Explains why a job does not run, and what to do. */

@@ -1,6 +1,5 @@
 /** The client: all of an opened Millrace but workers. */
 import type { Clock, Dice } from "../core/clock.ts";
-import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import type { RetryPolicy } from "../core/policy.ts";
@@ -13,20 +12,13 @@ import type {
   Millrace,
   Pause,
   PauseTarget,
-  QueuedCount,
   Resumed,
   WaitOptions,
   Workers,
 } from "../api/client.ts";
 import type { Logger } from "../api/context.ts";
 import type { JobContract, JobRequest } from "../api/contract.ts";
-import {
-  definitionOf,
-  requestOf,
-  type AnyContract,
-  type Definition,
-  type RequestParts,
-} from "../api/definition.ts";
+import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
 import type { StreamMessage, StreamOptions } from "../api/stream.ts";
@@ -35,28 +27,33 @@ import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
-import type { FinalJob, GateName } from "../store/types/records.ts";
+import type { FinalJob } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
-import { currentJob } from "../jobs/async-context.ts";
+import { currentJob, type CurrentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
-import { EndWatch } from "./end-watch.ts";
+import { EndWatch } from "./waits/end-watch.ts";
 import { eventsFrom } from "./events.ts";
+import type { TenantWorkers } from "./explain.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
 import { makeStream } from "./stream.ts";
 import { makeTokens } from "./tokens.ts";
+import { KnownTypes } from "./known-types.ts";
+import { OpenCalls } from "./waits/open-calls.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
+import { listPauses, pause, resume } from "./pauses.ts";
 import { failedUnitsOf } from "./progress.ts";
-import { policyOf } from "../jobs/retry-policy.ts";
-import { checkRemark, insistOn } from "../jobs/check-text.ts";
+import { insistOn } from "../jobs/check-text.ts";
+import { concernsAll } from "./tenants/tenant-scope.ts";
+import { tenantStore, workersFor } from "./tenants/tenant-store.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
-import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
-import { idOf, notFound, pauseView, refId, workerView, type NotFound } from "../jobs/views.ts";
+import { finishedOf, resultOf, untilFinal } from "./waits/waiting.ts";
+import { makeWorkers } from "./workers.ts";
+import { refId } from "../jobs/views.ts";
 
-const WORKERS_MAX = 1_000;
-/** The rows of each place that `resume` and `pauses` read to count jobs, over all pauses. */
-const QUEUED_MAX = 100_000;
+/** The tenants whose mills are kept. The mill that was used longest ago goes first. */
+const TENANTS_MAX = 1_000;
 
 export interface ClientParts {
   readonly store: JobStore;
@@ -65,6 +62,17 @@ export interface ClientParts {
   readonly logger: Logger;
   readonly tenant: string;
   readonly preset: Preset;
+}
+
+/** What the mill of a tenant shares with the mill that was opened. */
+export interface TenantParts {
+  readonly known: KnownTypes;
+  readonly calls: OpenCalls;
+  /** Streams of a tenant leave out what is not of the tenant. */
+  readonly pages: FeedPages;
+  readonly newId: () => JobId;
+  /** For `jobs.explain`: no other method of the mill reads workers. */
+  readonly workers: TenantWorkers;
 }
 
 /** {@link Millrace} without `work`, which needs the runtime. */
@@ -79,19 +87,15 @@ export class Client implements Omit<Millrace, "work"> {
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
   readonly #pages: FeedPages;
-  /** The retry policy by type, as far as this process has definitions. */
-  readonly #policies = new Map<string, RetryPolicy>();
-  /** The phases by type, likewise. */
-  readonly #phases = new Map<string, readonly string[]>();
-  /** Types whose new attempts and successors keep no checkpoints, likewise. */
-  readonly #restarting = new Set<string>();
-  readonly #notFound: NotFound = (id) => notFound(id, this.#keptMs);
-  /** The retention periods of finished jobs, as far as this process knows. */
-  #keptMs: readonly number[];
-  readonly #closing = new AbortController();
-  readonly #waits = new Set<Promise<FinalJob>>();
+  readonly #known: KnownTypes;
+  readonly #calls: OpenCalls;
+  /** Null: all tenants. */
+  readonly #tenantParts: TenantParts | null;
+  /** The mills of tenants, the one used last at the end. */
+  readonly #tenantMills = new Map<string, Client>();
 
-  constructor(given: ClientParts) {
+  /** With `tenantParts`, this is the mill of one tenant, and `given.store` is limited to it. */
+  constructor(given: ClientParts, tenantParts: TenantParts | null = null) {
     const parts = {
       ...given,
       logger: sturdyLogger(given.logger),
@@ -99,42 +103,42 @@ export class Client implements Omit<Millrace, "work"> {
     };
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
-    this.#keptMs = Object.values(parts.preset.retention.finishedMs);
-    const newId = idSource(clock, dice);
+    this.#tenantParts = tenantParts;
+    const known = tenantParts?.known ?? new KnownTypes(parts.preset);
+    this.#known = known;
+    this.#calls = tenantParts?.calls ?? new OpenCalls();
+    const newId = tenantParts?.newId ?? idSource(clock, dice);
     this.jobDefaults = { newId, tenant: parts.tenant, preset: parts.preset };
     const onFeedError = (error: unknown): void => {
       logger.warn("cannot read the feed; trying again", { error });
     };
     this.#events = new Feed(given.store, clock, onFeedError);
     this.#endWatch = new EndWatch(given.store, clock);
-    this.#pages = new FeedPages(given.store, clock, onFeedError);
+    this.#pages = tenantParts?.pages ?? new FeedPages(given.store, clock, onFeedError);
     this.jobs = makeJobs({
       store,
       newId,
+      known,
       random: () => dice.random(),
       now: () => clock.now(),
-      policyOf: (type) => this.#policies.get(type) ?? parts.preset.retry,
-      phasesOf: (type) => this.#phases.get(type) ?? [],
-      restarts: (type) => parts.preset.onRetry === "restart" || this.#restarting.has(type),
-      notFound: this.#notFound,
+      tenantWorkers: tenantParts?.workers,
     });
     this.deadLetters = makeDeadLetters(store, newId);
-    this.tokens = makeTokens({ store, newId, dice, clock });
-    this.workers = {
-      list: async () =>
-        (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
-      async quiet(id) {
-        if (!(await store.quiet(idOf(id, "worker")))) throw unknownWorker(id);
-      },
-      async stop(id) {
-        if (!(await store.stopWorker(idOf(id, "worker")))) throw unknownWorker(id);
-      },
-    };
+    this.tokens = makeTokens({
+      store,
+      newId,
+      dice,
+      clock,
+      tenant: tenantParts === null ? null : parts.tenant,
+    });
+    this.workers = makeWorkers(store, clock);
   }
 
   stream(options: StreamOptions = {}): ReadableStream<StreamMessage> {
     const { jobs } = this;
-    return makeStream({ pages: this.#pages, jobs, closing: this.#closing.signal }, options);
+    const { closing } = this.#calls;
+    const tenant = this.#tenantParts === null ? null : this.parts.tenant;
+    return makeStream({ pages: this.#pages, jobs, closing, tenant }, options);
   }
 
   async enqueue<Input, R>(
@@ -171,44 +175,44 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void {
-    return eventsFrom(this.#events, event, listener, (error) => {
+    const end = eventsFrom(this.#events, event, listener, (error) => {
       this.parts.logger.error(`a listener of ${event} failed`, { error });
     });
+    return this.#calls.addListener(end);
   }
 
-  async pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void> {
-    checkRemark("pause", "reason", reason);
-    if (by !== undefined) checkRemark("pause", "actor", by.actor);
-    await this.parts.store.pause(gateOf("pause", target), { reason, by: by?.actor ?? null });
+  forTenant(tenant: string): Client {
+    if (this.#tenantParts !== null) throw concernsAll("forTenant", this.parts.tenant);
+    insistOn("forTenant", aName, tenant, "the tenant");
+    const mill = this.#tenantMills.get(tenant) ?? this.#millOf(tenant);
+    this.#tenantMills.delete(tenant);
+    this.#tenantMills.set(tenant, mill);
+    const [oldest] = this.#tenantMills.keys();
+    if (this.#tenantMills.size > TENANTS_MAX && oldest !== undefined) {
+      this.#tenantMills.delete(oldest);
+    }
+    return mill;
   }
 
-  async resume(target: PauseTarget): Promise<Resumed> {
-    const gate = gateOf("resume", target);
-    // Beside the resume, which neither waits for the count nor fails with it.
-    const uncounted = { queued: 0, atLeast: true };
-    const counting = this.#countBehind(gate, QUEUED_MAX).catch(() => uncounted);
-    const wasPaused = await this.parts.store.resume(gate);
-    return { wasPaused, ...(await counting) };
+  pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void> {
+    return pause(this.parts.store, target, reason, by);
   }
 
-  async pauses(): Promise<readonly Pause[]> {
-    const pauses: Pause[] = [];
-    const gates = await this.parts.store.gates();
-    const rows = Math.ceil(QUEUED_MAX / gates.length);
-    for (const gate of gates) pauses.push(pauseView(gate, await this.#countBehind(gate, rows)));
-    return pauses;
+  resume(target: PauseTarget): Promise<Resumed> {
+    return resume(this.parts.store, target);
   }
 
-  async #countBehind(gate: GateName, rows: number): Promise<QueuedCount> {
-    const { jobs, isExact } = await this.parts.store.countBehind(gate, rows);
-    return { queued: jobs, atLeast: !isExact };
+  pauses(): Promise<readonly Pause[]> {
+    return listPauses(this.parts.store);
   }
 
-  /** Every pending `wait` reads its job once more, then ends with STORE_CLOSED. */
+  /**
+   * Every pending `wait` reads its job once more, then ends with STORE_CLOSED. The mill of a tenant
+   * is closed with the mill that was opened.
+   */
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled(this.#waits);
-    this.#events.close();
+    if (this.#tenantParts !== null) throw concernsAll("close", this.parts.tenant);
+    await this.#calls.end();
     await this.parts.store.close();
   }
 
@@ -216,42 +220,35 @@ export class Client implements Omit<Millrace, "work"> {
     await this.close();
   }
 
-  /**
-   * Remembers retry policies, for failures that an operator records, and phases, for the progress
-   * of jobs that have not begun.
-   */
+  /** Remembers the definitions of a worker that was started here. */
   learn(definitions: Iterable<Definition>, retry: RetryPolicy): void {
-    for (const definition of definitions) {
-      this.#policies.set(definition.type, policyOf(retry, definition.settings));
-      this.#learnBody(definition);
-    }
+    this.#known.learn(definitions, retry);
   }
 
   /** Remembers the retention periods of workers that were started here. */
   learnRetention(keptMs: readonly number[]): void {
-    this.#keptMs = keptMs;
+    this.#known.learnRetention(keptMs);
   }
 
-  #learnBody({ type, body, settings }: Definition): void {
-    if (settings.onRetry === "restart") this.#restarting.add(type);
-    if (body.kind !== "phases") return;
-    this.#phases.set(
-      type,
-      body.phases.map(({ name }) => name),
+  #millOf(tenant: string): Client {
+    const { store } = this.parts;
+    return new Client(
+      { ...this.parts, store: tenantStore(store, tenant), tenant },
+      {
+        known: this.#known,
+        calls: this.#calls,
+        pages: this.#pages,
+        newId: this.jobDefaults.newId,
+        workers: (limit) => workersFor({ store, tenant }, limit),
+      },
     );
   }
 
-  async #untilFinal(id: JobId, options: WaitOptions): Promise<FinalJob> {
+  #untilFinal(id: JobId, options: WaitOptions): Promise<FinalJob> {
     const { store, clock } = this.parts;
-    const closing = this.#closing.signal;
-    const parts = { store, clock, endWatch: this.#endWatch, closing, notFound: this.#notFound };
-    const wait = untilFinal(parts, id, options);
-    this.#waits.add(wait);
-    try {
-      return await wait;
-    } finally {
-      this.#waits.delete(wait);
-    }
+    const { closing } = this.#calls;
+    const parts = { store, clock, endWatch: this.#endWatch, closing, known: this.#known };
+    return this.#calls.waitFor(untilFinal(parts, id, options));
   }
 
   #prepareAt(request: JobRequest<unknown>, index: number): PreparedJob | Promise<PreparedJob> {
@@ -268,8 +265,8 @@ export class Client implements Omit<Millrace, "work"> {
 
   #prepare(request: RequestParts): PreparedJob | Promise<PreparedJob> {
     const { tx, request: plain } = withoutTx(request);
-    const job = newJobOf(plain, { ...this.jobDefaults, running: currentJob() });
-    this.#learnOnce(request.contract);
+    const job = newJobOf(plain, { ...this.jobDefaults, running: this.#runningJob() });
+    this.#known.learnOnce(request.contract);
     return job instanceof Promise ? job.then((late) => ({ job: late, tx })) : { job, tx };
   }
 
@@ -278,13 +275,10 @@ export class Client implements Omit<Millrace, "work"> {
     return tx === undefined ? store.enqueue(jobs) : store.enqueueInTransaction(tx, jobs);
   }
 
-  /** A contract without backoff and phases adds nothing, and takes no memory. */
-  #learnOnce(contract: AnyContract): void {
-    const definition = definitionOf(contract);
-    const { type, settings } = definition;
-    if (!this.#phases.has(type)) this.#learnBody(definition);
-    if (settings.backoff === undefined || this.#policies.has(type)) return;
-    this.learn([definition], this.parts.preset.retry);
+  /** The mill of a tenant links its new jobs to no job of another tenant. */
+  #runningJob(): CurrentJob | undefined {
+    const job = currentJob();
+    return this.#tenantParts === null || job?.tenant === this.parts.tenant ? job : undefined;
   }
 }
 
@@ -292,23 +286,4 @@ export class Client implements Omit<Millrace, "work"> {
 interface PreparedJob {
   readonly job: NewJob;
   readonly tx: unknown;
-}
-
-/** A target must name exactly one of lane, type and tenant. */
-function gateOf(verb: "pause" | "resume", target: PauseTarget): GateName {
-  const [entry, ...more] = Object.entries(target);
-  const [kind, name] = entry ?? [];
-  const isKnown = kind === "lane" || kind === "type" || kind === "tenant";
-  if (isKnown && more.length === 0 && typeof name === "string" && name !== "") {
-    insistOn(verb, aName, name, kind);
-    return { kind, name };
-  }
-  throw new MillraceError(
-    "OPTION_INVALID",
-    'name one of { lane }, { type } or { tenant }, such as { type: "email" }',
-  );
-}
-
-function unknownWorker(id: string): MillraceError {
-  return new MillraceError("WORKER_NOT_FOUND", `there is no worker ${id}`);
 }

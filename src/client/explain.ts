@@ -16,7 +16,12 @@ export interface ExplainContext {
   readonly now: number;
   /** From this number of crashes on, the job runs alone. */
   readonly crashCap: number;
+  /** For the mill of a tenant: the workers that take its jobs. Absent: all tenants. */
+  readonly tenantWorkers?: TenantWorkers | undefined;
 }
+
+/** Reads the workers that take jobs of one tenant. */
+export type TenantWorkers = (limit: number) => Promise<readonly WorkerRecord[]>;
 
 export async function explain(
   store: JobStore,
@@ -97,12 +102,13 @@ function explainScheduled(job: JobRecord): Explanation {
 async function explainDue(
   store: JobStore,
   job: JobRecord,
-  { now, crashCap }: ExplainContext,
+  { now, crashCap, tenantWorkers }: ExplainContext,
 ): Promise<Explanation> {
-  if (job.heldBy?.kind === "after") return explainAfter(store, job);
+  if (job.heldBy?.kind === "after") return explainAfter(store, job, tenantWorkers !== undefined);
   const gate = (await store.gates()).find((each) => isBehind(job, each));
   if (gate !== undefined) return explainGate(gate);
-  const workers = (await store.workers(WORKERS_MAX)).filter(({ until }) => until > now);
+  const known = await (tenantWorkers?.(WORKERS_MAX) ?? store.workers(WORKERS_MAX));
+  const workers = known.filter(({ until }) => until > now);
   return (
     explainMissing(job, workers) ??
     (await explainKey(store, job)) ??
@@ -112,9 +118,20 @@ async function explainDue(
 }
 
 /** The job waits for dependencies. */
-async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explanation> {
+async function explainAfter(
+  store: JobStore,
+  { id }: JobRecord,
+  isOneTenant: boolean,
+): Promise<Explanation> {
   const awaited = await store.openDependencies(id, AWAITED_MAX + 1);
   const [first] = awaited;
+  if (first === undefined && isOneTenant) {
+    return {
+      sentence: "It waits for its dependencies, and no open one belongs to this tenant.",
+      reason: "after",
+      hint: "If it does not start, ask the operators of the installation.",
+    };
+  }
   if (first === undefined) {
     return {
       sentence: "Its dependencies are final; it returns to the queue in a moment.",

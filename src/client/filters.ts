@@ -2,6 +2,7 @@
 import { instantMs } from "../core/duration.ts";
 import { STATES, type State } from "../core/job.ts";
 import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
+import type { CountFilter } from "../api/jobs.ts";
 import type { LogPage } from "../api/logs.ts";
 import type { UnitFilter } from "../api/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
@@ -23,23 +24,25 @@ const aState = oneOf(...STATES, "pending");
 const aStatus = oneOf("pending_review", "acknowledged", "reprocessed", "discarded");
 const aLimit = aWholeNumber({ min: 1 });
 
-const JOB_FILTER: Rule = anObject(
-  {
-    required: {},
-    optional: {
-      state: (value, place) => (Array.isArray(value) ? listOf(aState) : aState)(value, place),
-      type: someText,
-      tenant: someText,
-      category: someText,
-      correlationId: someText,
-      parentId: someText,
-      tags: aTagSet,
-      createdAfter: aMoment,
-      createdBefore: aMoment,
-      after: someText,
-      limit: aLimit,
-    },
-  },
+const JOB_FILTERS: Readonly<Record<keyof CountFilter, Rule>> = {
+  state: (value, place) => (Array.isArray(value) ? listOf(aState) : aState)(value, place),
+  type: someText,
+  tenant: someText,
+  category: someText,
+  correlationId: someText,
+  parentId: someText,
+  tags: aTagSet,
+  createdAfter: aMoment,
+  createdBefore: aMoment,
+};
+
+const LIST_FILTER: Rule = anObject(
+  { required: {}, optional: { ...JOB_FILTERS, after: someText, limit: aLimit } },
+  'an object such as { state: "failed" }',
+);
+
+const COUNT_FILTER: Rule = anObject(
+  { required: {}, optional: JOB_FILTERS },
   'an object such as { state: "failed" }',
 );
 
@@ -82,10 +85,20 @@ interface PageRequest<Filter> {
   readonly limit: number;
 }
 
-export function jobFilter(given: JobFilter): PageRequest<store.ListFilter> {
-  insistOn("jobs.list", JOB_FILTER, given, "");
-  const { state, parentId, createdAfter, createdBefore, after, limit, ...rest } = present(given);
-  const filter = {
+export function listFilter(given: JobFilter): PageRequest<store.ListFilter> {
+  insistOn("jobs.list", LIST_FILTER, given, "");
+  const { after, limit, ...filter } = present(given);
+  return { filter: storeFilter(filter), after, limit: pageOf(limit) };
+}
+
+export function countFilter(given: CountFilter): store.ListFilter {
+  insistOn("jobs.count", COUNT_FILTER, given, "");
+  return storeFilter(present(given));
+}
+
+function storeFilter(given: CountFilter): store.ListFilter {
+  const { state, parentId, createdAfter, createdBefore, ...rest } = given;
+  return {
     ...rest,
     ...(state === undefined ? {} : { states: statesOf(state) }),
     ...(parentId === undefined ? {} : { parentId: idOf(parentId) }),
@@ -94,7 +107,6 @@ export function jobFilter(given: JobFilter): PageRequest<store.ListFilter> {
       ? {}
       : { createdBefore: instantMs(createdBefore, "createdBefore") }),
   };
-  return { filter, after, limit: pageOf(limit) };
 }
 
 export function deadLetterFilter(given: DeadLetterFilter): PageRequest<store.DeadLetterQuery> {

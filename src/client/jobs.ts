@@ -4,7 +4,6 @@ import { idsWithPrefix, PREFIX_LETTERS_MIN } from "../core/ids.ts";
 import { isFinal, type JobId, type State } from "../core/job.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle, type SettleContext } from "../core/settle.ts";
-import type { RetryPolicy } from "../core/policy.ts";
 import type { JobFilter, JobPage, Jobs, JobView } from "../api/client.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import { anObject, aWholeNumber, must, type Rule } from "../api/rules.ts";
@@ -12,15 +11,16 @@ import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { detailsOf } from "./details.ts";
-import { explain } from "./explain.ts";
-import { jobFilter } from "./filters.ts";
+import { explain, type TenantWorkers } from "./explain.ts";
+import { listFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
+import type { KnownTypes } from "./known-types.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
-import { countBy, countJobs } from "./stats.ts";
+import { countBy, countJobs, countMatching } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
-import { attemptView, idOf, jobView, listed, type NotFound } from "../jobs/views.ts";
+import { attemptView, idOf, jobView, listed } from "../jobs/views.ts";
 
 /** The ids that `findIds` returns. */
 const IDS_DEFAULT = 10;
@@ -47,13 +47,9 @@ export interface JobsParts {
   readonly newId: () => JobId;
   readonly random: () => number;
   readonly now: () => number;
-  /** The retry policy of a type, as far as this process knows it. */
-  readonly policyOf: (type: string) => RetryPolicy;
-  /** The phases of a type, as far as this process knows them. */
-  readonly phasesOf: (type: string) => readonly string[];
-  /** Whether a successor of this type keeps no checkpoints. */
-  readonly restarts: (type: string) => boolean;
-  readonly notFound: NotFound;
+  readonly known: KnownTypes;
+  /** Only for the mill of a tenant. */
+  readonly tenantWorkers: TenantWorkers | undefined;
 }
 
 export function makeJobs(parts: JobsParts): Jobs {
@@ -63,46 +59,51 @@ export function makeJobs(parts: JobsParts): Jobs {
 type Verb = "cancel" | "retry" | "fail" | "release";
 
 function readers(parts: JobsParts): Omit<Jobs, Verb> {
-  const { store, now, policyOf, phasesOf } = parts;
+  const { store, now, known, tenantWorkers } = parts;
   const find = (id: string): Promise<JobRecord> => recordOf(parts, idOf(id));
   return {
     get: async (id) => jobView(await find(id)),
     async details(id) {
       const job = await find(id);
-      return detailsOf(store, job, phasesOf(job.type));
+      return detailsOf(store, job, known.phasesOf(job.type));
     },
     findIds: async (prefix, limit) => findIds(store, prefix, limit),
     list: async (filter = {}) => listJobs(store, filter),
+    count: async (filter = {}, options = {}) => countMatching(store, filter, options),
     stats: () => countJobs(store),
     statsBy: async (by) => countBy(store, by),
     async progress(id) {
       const job = await find(id);
-      return progressOf(store, job, phasesOf(job.type));
+      return progressOf(store, job, known.phasesOf(job.type));
     },
     async units(id, filter = {}) {
       const job = await find(id);
-      return listUnits(store, job, phasesOf(job.type), filter);
+      return listUnits(store, job, known.phasesOf(job.type), filter);
     },
     holders: async (unit) => holdersOf(store, unit),
     logs: async (id, page = {}) => listLogs(store, (await find(id)).id, page),
     async explain(id) {
       const job = await find(id);
-      return explain(store, job, { now: now(), crashCap: policyOf(job.type).crashCap });
+      const { crashCap } = known.policyOf(job.type);
+      return explain(store, job, { now: now(), crashCap, tenantWorkers });
     },
     attempts: async (id) => (await store.attempts((await find(id)).id)).map(attemptView),
   };
 }
 
 function verbs(parts: JobsParts): Pick<Jobs, Verb> {
-  const { store, random, policyOf, notFound } = parts;
-  const contextOf = (type: string): SettleContext => ({ policy: policyOf(type), random: random() });
+  const { store, random, known } = parts;
+  const contextOf = (type: string): SettleContext => ({
+    policy: known.policyOf(type),
+    random: random(),
+  });
   const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(parts, id));
   return {
     async cancel(text, reason) {
       checkAnyRemark("jobs.cancel", "reason", reason);
       const id = idOf(text);
       const answer = await store.cancel(id, null, reason ?? null);
-      if (answer.status === "unknown") throw notFound(id);
+      if (answer.status === "unknown") throw known.notFound(id);
       if (answer.status === "final") throw isOver(id, answer.state);
       return view(id);
     },
@@ -141,9 +142,9 @@ function verbs(parts: JobsParts): Pick<Jobs, Verb> {
   };
 }
 
-async function recordOf({ store, notFound }: JobsParts, id: JobId): Promise<JobRecord> {
+async function recordOf({ store, known }: JobsParts, id: JobId): Promise<JobRecord> {
   const job = await store.get(id);
-  if (job === null) throw notFound(id);
+  if (job === null) throw known.notFound(id);
   return job;
 }
 
@@ -160,7 +161,7 @@ async function findIds(
 }
 
 async function listJobs(store: JobStore, given: JobFilter): Promise<JobPage> {
-  const { filter, after, limit } = jobFilter(given);
+  const { filter, after, limit } = listFilter(given);
   const from = after === undefined ? {} : { after: await keyAt(store, after) };
   const { jobs, next, isCutShort } = await store.list(filter, { limit, ...from });
   return {
@@ -183,7 +184,7 @@ async function keyAt(store: JobStore, after: string): Promise<number> {
 }
 
 async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enqueued<unknown>> {
-  const { store, newId, notFound } = parts;
+  const { store, newId, known } = parts;
   const job = await recordOf(parts, id);
   if (isFinal(job.state)) {
     if (!restart) await insistOnSomethingToDo(parts, job);
@@ -193,20 +194,20 @@ async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enq
   }
   if (restart) throw notFinal(job);
   const answer = await store.hurry(job.id);
-  if (answer.status === "unknown") throw notFound(id);
+  if (answer.status === "unknown") throw known.notFound(id);
   const state = answer.status === "running" ? "running" : answer.state;
   return { id: job.id, type: job.type, state, created: false };
 }
 
 /** A successor keeps completed phases: of a completed pipeline, all of them. */
 async function insistOnSomethingToDo(
-  { store, phasesOf, restarts }: JobsParts,
+  { store, known }: JobsParts,
   { id, type, state }: JobRecord,
 ): Promise<void> {
-  if (state !== "completed" || restarts(type)) return;
+  if (state !== "completed" || known.restarts(type)) return;
   const found = await store.progress(id);
-  const known = phasesOf(type);
-  const phases = known.length > 0 ? known : (found?.progress?.phases ?? []);
+  const defined = known.phasesOf(type);
+  const phases = defined.length > 0 ? defined : (found?.progress?.phases ?? []);
   const completed = new Set(found?.phases.map(({ name }) => name));
   if (phases.length === 0 || !phases.every((phase) => completed.has(phase))) return;
   throw new MillraceError(
@@ -217,12 +218,12 @@ async function insistOnSomethingToDo(
 }
 
 async function intervene(
-  { store, notFound }: JobsParts,
+  { store, known }: JobsParts,
   id: JobId,
   decide: (job: InterveneFacts) => Settlement,
 ): Promise<void> {
   const answer = await store.intervene(id, decide);
-  if (answer.status === "unknown") throw notFound(id);
+  if (answer.status === "unknown") throw known.notFound(id);
   if (answer.status === "final") throw isOver(id, answer.state);
 }
 

@@ -1,10 +1,18 @@
-/** `mill.jobs.stats` and `statsBy`: counts that stop at a maximum, and say so. */
-import type { GroupName, GroupedJobStats, JobGroupStats, JobStats } from "../api/jobs.ts";
-import { oneOf } from "../api/rules.ts";
+/** `mill.jobs.count`, `stats` and `statsBy`: counts that stop at a maximum, and say so. */
+import type {
+  CountedJobs,
+  CountFilter,
+  GroupName,
+  GroupedJobStats,
+  JobGroupStats,
+  JobStats,
+} from "../api/jobs.ts";
+import { anObject, aWholeNumber, oneOf } from "../api/rules.ts";
 import { isBehind } from "../core/takers.ts";
 import { insistOn } from "../jobs/check-text.ts";
 import type { JobStore } from "../store/store.ts";
 import type { GateName, GroupedStats, JobGroup } from "../store/types/records.ts";
+import { countFilter } from "./filters.ts";
 
 const COUNT_MAX = 10_000;
 /** The jobs that each count of `statsBy` reads, and the groups of type, lane and tenant. */
@@ -19,11 +27,29 @@ const COUNTS: readonly JobCount[] = ["scheduled", "queued", "held", "running", "
 
 type Counter = Pick<JobStore, "stats" | "groupedStats" | "gates">;
 
+const COUNT_OPTIONS = anObject(
+  { required: {}, optional: { max: aWholeNumber({ min: 1 }) } },
+  "an object such as { max: 1_000 }",
+);
+
+export async function countMatching(
+  store: Pick<JobStore, "count">,
+  given: CountFilter,
+  options: { readonly max?: number },
+): Promise<CountedJobs> {
+  const filter = countFilter(given);
+  insistOn("jobs.count", COUNT_OPTIONS, options, "");
+  const max = Math.min(options.max ?? COUNT_MAX, COUNT_MAX);
+  const count = await store.count(filter, max + 1);
+  return { count: Math.min(count, max), atLeast: count > max };
+}
+
 /** Each count reads one job more than it tells, so that an exact count is known to be exact. */
 export async function countJobs(store: Counter): Promise<JobStats> {
-  const { isOldestExact, ...stats } = await store.stats(COUNT_MAX + 1);
+  const { isOldestExact, cutShort = [], ...stats } = await store.stats(COUNT_MAX + 1);
   const found = { ...stats, ...(await countQueued(store, stats)) };
-  const stopped = COUNTS.filter((name) => found.cutShort.includes(name) || found[name] > COUNT_MAX);
+  const cut = new Set([...cutShort, ...found.cutShort]);
+  const stopped = COUNTS.filter((name) => cut.has(name) || found[name] > COUNT_MAX);
   const most = (name: JobCount): number => Math.min(found[name], COUNT_MAX);
   return {
     scheduled: most("scheduled"),

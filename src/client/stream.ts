@@ -35,10 +35,12 @@ export interface StreamParts {
   readonly pages: FeedPages;
   readonly jobs: Jobs;
   readonly closing: AbortSignal;
+  /** The tenant of a mill of one tenant; null: all tenants. */
+  readonly tenant: string | null;
 }
 
 export function makeStream(
-  { pages, jobs, closing }: StreamParts,
+  { pages, jobs, closing, tenant }: StreamParts,
   options: StreamOptions,
 ): ReadableStream<StreamMessage> {
   insistOn("stream", OPTIONS, options, "");
@@ -49,7 +51,7 @@ export function makeStream(
     pingMs: durationMs(ping, "ping"),
     after: after === undefined ? null : checkedPlace(after),
     snapshot: snapshot ? () => snapshotOf(jobs, options) : null,
-    matches: matcherOf({ ...options, job: id }),
+    matches: matcherOf({ ...options, job: id }, tenant),
     closing,
   });
 }
@@ -80,10 +82,12 @@ async function snapshotOf(
 /** Events of a removed job match a filter only if the feed has kept what the filter needs. */
 function matcherOf(
   filter: Omit<StreamOptions, "job"> & { readonly job: string | null },
+  own: string | null,
 ): (subject: EventSubject) => boolean {
   const { job, type, tenant, correlationId, events } = filter;
   const names = events === undefined ? null : new Set<string>(events);
   return ({ event, id, facts }) => {
+    if (own !== null && facts?.tenant !== own) return false;
     if (names !== null && !names.has(event)) return false;
     if (job !== null && id !== job) return false;
     if (type !== undefined && facts?.type !== type) return false;

@@ -89,6 +89,8 @@ export interface TokensParts {
   readonly newId: () => JobId;
   readonly dice: Pick<Dice, "bytes">;
   readonly clock: Pick<Clock, "now">;
+  /** The tenant of a mill of one tenant, whose tokens reach it alone; null: all tenants. */
+  readonly tenant: string | null;
 }
 
 export function makeTokens(parts: TokensParts): Tokens {
@@ -109,7 +111,7 @@ export function makeTokens(parts: TokensParts): Tokens {
 }
 
 async function create(
-  { store, newId, dice }: TokensParts,
+  { store, newId, dice, tenant }: TokensParts,
   given: NewToken,
   createdBy: string,
 ): ReturnType<Tokens["create"]> {
@@ -123,7 +125,7 @@ async function create(
     name: given.name,
     actor: given.actor ?? given.name,
     roles: "roles" in given ? [...new Set(given.roles)] : [],
-    tenant: given.tenant ?? null,
+    tenant: given.tenant ?? tenant,
     types: "types" in given ? (given.types ?? null) : null,
     jobId: given.kind === "stream" ? idOf(given.jobId) : null,
     parentId: "parentId" in given ? idOf(given.parentId, "token") : null,

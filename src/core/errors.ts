@@ -48,6 +48,10 @@ export const CATALOGUE = {
   },
   UNITS_FAILED: { status: 409, hint: "List the failed units of the job to read their errors." },
   JOB_NOT_FOUND: { status: 404, hint: "Check the id; retention may have removed the job." },
+  FORBIDDEN_TENANT: {
+    status: 403,
+    hint: "Use the mill or the token of that tenant, or one of all tenants.",
+  },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
   TOKEN_NOT_FOUND: { status: 404, hint: "List the tokens; retention may have removed the token." },
   TOKEN_ENDED: { status: 409, hint: "Use a token that is neither revoked nor expired." },

@@ -171,9 +171,6 @@ export function refId(call: "wait" | "result", ref: unknown): JobId {
   );
 }
 
-/** Makes the error for a job that does not exist. */
-export type NotFound = (id: JobId) => MillraceError;
-
 /** `keptMs` are the retention periods of finished jobs; empty if no job is removed. */
 export function notFound(id: JobId, keptMs: readonly number[]): MillraceError {
   const made = isTimed(id) ? `its id was made at ${iso(idTime(id))}, and ` : "";

@@ -42,6 +42,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   resolveDependencies: true,
   get: true,
   ends: true,
+  tenantsOf: true,
   attempts: true,
   progress: true,
   units: true,

@@ -55,6 +55,7 @@ import { stopWorkerSuite } from "./runs/stop-worker.suite.ts";
 import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
 import { tokensSuite } from "./identity/tokens.suite.ts";
+import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
 import { renewSuite } from "./runs/renew.suite.ts";
@@ -121,4 +122,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   revokeTokenSuite,
   pruneTokensSuite,
   stopWorkerSuite,
+  tenantsOfSuite,
 ];

@@ -60,6 +60,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "token",
   "tokenOf",
   "tokens",
+  "tenantsOf",
   "unitHolders",
   "units",
   "workers",

@@ -149,6 +149,7 @@ SELECT count(*) AS jobs,
            AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint) AS exact
 FROM waiting
 WHERE :name::integer IN (waiting.lane, waiting.type, waiting.tenant)
+  AND (:tenant::integer IS NULL OR waiting.tenant = :tenant::integer)
   AND NOT EXISTS (
       SELECT 1
       FROM other

@@ -14,6 +14,16 @@
 -- returns: ShownJobRow
 SELECT * FROM millrace.find_job(:id::uuid);
 
+-- name: tenants_of_ids
+-- The tenants of jobs and dead letters. Ids that name neither have no row.
+-- returns: asked uuid, tenant integer
+SELECT asked.id AS asked, coalesce(job.tenant, letter.tenant) AS tenant
+FROM unnest(:ids::uuid[]) AS asked (id)
+LEFT JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named ON true
+LEFT JOIN millrace.job AS job ON job.key = named.key
+LEFT JOIN millrace.dead_letter AS letter ON letter.id = asked.id
+WHERE job.key IS NOT NULL OR letter.id IS NOT NULL;
+
 -- name: ids_between
 -- The first ids of a range that name a job or a dead letter.
 -- returns: id uuid
@@ -226,6 +236,7 @@ SELECT type, lane, tenant,
        count(*) FILTER (WHERE place = 4) AS running,
        count(*) FILTER (WHERE place = 5) AS failed
 FROM counted
+WHERE :tenant::integer IS NULL OR tenant = :tenant::integer
 GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups::integer;

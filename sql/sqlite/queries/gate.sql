@@ -37,6 +37,7 @@ SELECT count(*) AS jobs,
            AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows) AS exact
 FROM waiting
 WHERE :name IN (waiting.lane, waiting.type, waiting.tenant)
+  AND (:tenant IS NULL OR waiting.tenant = :tenant)
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_gate AS other

@@ -23,6 +23,16 @@ SELECT *
 FROM millrace_job_now
 WHERE key = :key;
 
+-- name: tenants_of_ids
+-- The tenants of jobs and dead letters. Ids that name neither have no row.
+-- returns: asked blob, tenant integer
+SELECT unhex(asked.value) AS asked, coalesce(job.tenant, letter.tenant) AS tenant
+FROM json_each(:ids) AS asked
+LEFT JOIN millrace_job AS job
+    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))
+LEFT JOIN millrace_dead_letter AS letter ON letter.id = unhex(asked.value)
+WHERE job.key IS NOT NULL OR letter.id IS NOT NULL;
+
 -- name: ids_between
 -- The first ids of a range that name a job or a dead letter.
 -- returns: id blob
@@ -181,6 +191,7 @@ SELECT type, lane, tenant,
        count(*) FILTER (WHERE place = 4) AS running,
        count(*) FILTER (WHERE place = 5) AS failed
 FROM counted
+WHERE :tenant IS NULL OR tenant = :tenant
 GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups;

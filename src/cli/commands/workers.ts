@@ -56,6 +56,7 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .command("stop <id>")
     .description("Make a worker stop; it waits for its running jobs within its grace.")
     .addOption(databaseOption())
+    .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", STOP_HELP_AFTER)
     .action(async (text: string, { db, output }: WorkersOptions) => {

@@ -23,7 +23,7 @@ import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { countBehind, gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
@@ -132,6 +132,7 @@ export class PostgresJobStore implements JobStore {
   readonly resolveDependencies: JobStore["resolveDependencies"] = this.#verb(resolveDependencies);
   readonly get: JobStore["get"] = this.#verb(get);
   readonly ends: JobStore["ends"] = this.#verb(ends);
+  readonly tenantsOf: JobStore["tenantsOf"] = this.#verb(tenantsOf);
   readonly attempts: JobStore["attempts"] = this.#verb(attempts);
   readonly progress: JobStore["progress"] = this.#verb(progress);
   readonly units: JobStore["units"] = this.#verb(units);

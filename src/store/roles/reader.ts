@@ -33,6 +33,11 @@ export interface ReaderStore {
   get(id: JobId): Promise<JobRecord | null>;
   /** How jobs have ended. One answer per id, in the order given. */
   ends(ids: readonly JobId[]): Promise<readonly JobEnd[]>;
+  /**
+   * The tenants of jobs and dead letters. One answer per id, in the order given; null: there is
+   * neither. The tenant of an id never changes.
+   */
+  tenantsOf(ids: readonly JobId[]): Promise<readonly (string | null)[]>;
   /** The ledger of a job: its ended runs, oldest first. */
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
   /** How far a job has come; null if there is no such job. */
@@ -79,11 +84,13 @@ export interface ReaderStore {
   gates(): Promise<readonly Gate[]>;
   /**
    * Counts the queued jobs that a gate holds back, or would, and no other closed gate does. Reads
-   * at most `rows` jobs of each place; `isExact`: there are no more.
+   * at most `rows` jobs of each place; `isExact`: there are no more. With `tenant`, only the jobs
+   * of that tenant count, among the jobs that are read.
    */
   countBehind(
     gate: GateName,
     rows: number,
+    tenant?: string,
   ): Promise<{ readonly jobs: number; readonly isExact: boolean }>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
@@ -98,9 +105,13 @@ export interface ReaderStore {
   stats(max: number): Promise<Stats>;
   /**
    * Counts of jobs by type, lane and tenant, the largest groups first. Reads at most `rows` jobs
-   * for each count, and answers at most `groups`.
+   * for each count, and answers at most `groups`. With `tenant`, only the groups of that tenant are
+   * answered, among the jobs that are read.
    */
-  groupedStats(limits: { readonly rows: number; readonly groups: number }): Promise<GroupedStats>;
+  groupedStats(
+    limits: { readonly rows: number; readonly groups: number },
+    tenant?: string,
+  ): Promise<GroupedStats>;
   /** The position of the newest entry of the feed; 0 if the feed is empty. */
   feedEnd(): Promise<number>;
   /**

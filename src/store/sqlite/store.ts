@@ -53,7 +53,7 @@ import {
   resume,
 } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, ends, get, idsBetween, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
@@ -128,6 +128,7 @@ export class SqliteJobStore implements JobStore {
   readonly countBehind: JobStore["countBehind"] = this.#reads(countBehind);
   readonly get: JobStore["get"] = this.#reads(get);
   readonly ends: JobStore["ends"] = this.#reads(ends);
+  readonly tenantsOf: JobStore["tenantsOf"] = this.#reads(tenantsOf);
   readonly attempts: JobStore["attempts"] = this.#reads(attempts);
   readonly progress: JobStore["progress"] = this.#reads(progress);
   readonly units: JobStore["units"] = this.#reads(units);

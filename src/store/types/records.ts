@@ -259,6 +259,8 @@ export interface Stats {
   readonly oldestQueuedMs: number | null;
   /** False: the search for the oldest job stopped at its maximum, and an older job may exist. */
   readonly isOldestExact: boolean;
+  /** Counts that have not read all jobs, and may be larger. Absent: none. */
+  readonly cutShort?: readonly CountName[];
 }
 
 /** The counts of {@link Stats} for the jobs of one type, lane and tenant. */

@@ -96,6 +96,22 @@ export function groupedStatsSuite(open: OpenStore): void {
       expect(sumOf(cut.groups)).toMatchObject({ ...count(2), held: 2, failed: 2 });
     });
 
+    test("answers the groups of one tenant only, if asked to", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(3, { tenant: "acme" }));
+      await settleAll(store, await take(store), failedWith());
+      await add(store, { tenant: "acme" }, { tenant: "umbra" }, { tenant: "umbra", lane: "fast" });
+
+      expect(await store.groupedStats({ rows: 100, groups: 1 }, "acme")).toEqual({
+        groups: [group({ tenant: "acme", queued: 1, failed: 3 })],
+        cutShort: [],
+        hasMore: false,
+      });
+      expect((await store.groupedStats({ rows: 100, groups: 1 }, "umbra")).hasMore).toBe(true);
+      expect((await store.groupedStats(LIMITS, "unheard")).groups).toEqual([]);
+    });
+
     test("answers the largest groups, and says that there are more", async () => {
       await using db = await open();
       const { store } = db;

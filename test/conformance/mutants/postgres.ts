@@ -187,6 +187,7 @@ export const POSTGRES_FAULTS: Faults = {
         "FROM millrace.ready)\n)",
       ],
       ["other gates are not looked at", "WHERE other.name IN", "WHERE false AND other.name IN"],
+      ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
       ["a cut count is exact", "LIMIT 1 OFFSET :rows::bigint) AS exact", "LIMIT 0) AS exact"],
     ],
   },
@@ -236,6 +237,17 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       ["the smallest groups come first", "count(*) DESC", "count(*)"],
       ["each end counts as failed", "state = 6 AND state > 4", "true"],
+      ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
+    ],
+  },
+  tenantsOf: {
+    tenants_of_ids: [
+      [
+        "aliases are not looked at",
+        "FROM millrace.job_name WHERE id",
+        "FROM millrace.job WHERE id",
+      ],
+      ["dead letters are not looked at", "OR letter.id IS NOT NULL", ""],
     ],
   },
   idsBetween: {

@@ -63,10 +63,21 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ["a place is read as a whole", "FROM millrace_ready LIMIT :rows", "FROM millrace_ready"],
       ["the smallest groups come first", "count(*) DESC", "count(*)"],
       ["each end counts as failed", "state = 6 AND state > 4", "1"],
+      ["the tenant is not looked at", ":tenant IS NULL", "1"],
     ],
     "inspect/stats.ts": [
       ["a cut count is not named", "countsOf(session, rows + 1)", "countsOf(session, rows)"],
       ["more groups are not mentioned", "groups: groups + 1", "groups"],
+    ],
+  },
+  tenantsOf: {
+    tenants_of_ids: [
+      [
+        "aliases are not looked at",
+        "FROM millrace_job_name WHERE id",
+        "FROM millrace_job WHERE id",
+      ],
+      ["dead letters are not looked at", "OR letter.id IS NOT NULL", ""],
     ],
   },
   idsBetween: {

@@ -379,6 +379,7 @@ export const SQLITE_FAULTS: Faults = {
         "FROM millrace_blocked WHERE 0 LIMIT :rows",
       ],
       ["other gates are not looked at", "WHERE other.name <> :name", "WHERE 0"],
+      ["the tenant is not looked at", ":tenant IS NULL", "1"],
       [
         "jobs of other names count",
         ":name IN (waiting.lane, waiting.type, waiting.tenant)\n  AND",

@@ -240,6 +240,18 @@ export function gateSuite(open: OpenStore): void {
       expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 2, isExact: true });
     });
 
+    test("counts the jobs of one tenant only, if asked to", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, { tenant: "acme" }, { tenant: "acme", lane: "fast" });
+      await store.pause(TYPE, WHY);
+      await store.hold(3);
+
+      expect(await store.countBehind(TYPE, 100, "acme")).toEqual({ jobs: 2, isExact: true });
+      expect(await store.countBehind(TYPE, 100, "default")).toEqual({ jobs: 2, isExact: true });
+      expect(await store.countBehind(TYPE, 100, "unheard")).toEqual({ jobs: 0, isExact: true });
+    });
+
     test("reads at most so many rows of each place, and says so", async () => {
       await using db = await open();
       const { store } = db;

@@ -43,7 +43,8 @@ type Unmodelled =
   | "markTokensUsed"
   | "tokens"
   | "token"
-  | "revokeToken";
+  | "revokeToken"
+  | "tenantsOf";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;

@@ -32,6 +32,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   token: "a question of people",
   tokenOf: "for a server with callers",
   tokens: "a question of people",
+  tenantsOf: "for a mill of one tenant",
   unitHolders: "a question of people",
   units: "a question of people",
   workers: "a question of people",

@@ -81,6 +81,7 @@ export interface QueryRows {
   count_behind_gate: { readonly jobs: number; readonly exact: boolean; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
+  tenants_of_ids: { readonly asked: JobId; readonly tenant: number; };
   ids_between: { readonly id: JobId; };
   ends_of_jobs: { readonly asked: JobId; readonly id: JobId; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
@@ -264,18 +265,19 @@ export interface QueryParameters {
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
-  count_behind_gate: readonly ["name", "rows", "now"];
+  count_behind_gate: readonly ["name", "rows", "now", "tenant"];
   barriers_in_use: readonly [];
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
   job_by_id: readonly ["id"];
+  tenants_of_ids: readonly ["ids"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
-  count_groups: readonly ["rows", "groups"];
+  count_groups: readonly ["rows", "tenant", "groups"];
   longest_due: readonly ["now", "hops"];
   key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
@@ -727,8 +729,8 @@ export const queries: {
     timeout: "answer",
   },
   count_behind_gate: {
-    text: "WITH waiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $2::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $2::bigint)\n),\nother (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($3::timestamptz))\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (\n           SELECT 1\n           FROM millrace.blocked\n           WHERE gate = $1::integer\n           LIMIT 1 OFFSET $2::bigint\n       )\n           AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM waiting\nWHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM other\n      WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n  )",
-    parameters: ["name","rows","now"],
+    text: "WITH waiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $2::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $2::bigint)\n),\nother (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($3::timestamptz))\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (\n           SELECT 1\n           FROM millrace.blocked\n           WHERE gate = $1::integer\n           LIMIT 1 OFFSET $2::bigint\n       )\n           AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM waiting\nWHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n  AND ($4::integer IS NULL OR waiting.tenant = $4::integer)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM other\n      WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n  )",
+    parameters: ["name","rows","now","tenant"],
     timeout: "reader",
   },
   barriers_in_use: {
@@ -749,6 +751,11 @@ export const queries: {
   job_by_id: {
     text: "SELECT * FROM millrace.find_job($1::uuid)",
     parameters: ["id"],
+    timeout: "answer",
+  },
+  tenants_of_ids: {
+    text: "SELECT asked.id AS asked, coalesce(job.tenant, letter.tenant) AS tenant\nFROM unnest($1::uuid[]) AS asked (id)\nLEFT JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named ON true\nLEFT JOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN millrace.dead_letter AS letter ON letter.id = asked.id\nWHERE job.key IS NOT NULL OR letter.id IS NOT NULL",
+    parameters: ["ids"],
     timeout: "answer",
   },
   ids_between: {
@@ -782,8 +789,8 @@ export const queries: {
     timeout: "reader",
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant) AS (\n    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $2::integer",
-    parameters: ["rows","groups"],
+    text: "WITH counted (place, type, lane, tenant) AS (\n    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE $2::integer IS NULL OR tenant = $2::integer\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $3::integer",
+    parameters: ["rows","tenant","groups"],
     timeout: "reader",
   },
   longest_due: {

@@ -1,4 +1,4 @@
-/** get, attempts, idsBetween, list and count. */
+/** get, ends, tenantsOf, attempts, idsBetween, list and count. */
 import type { IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -33,6 +33,16 @@ export async function ends(
   const rows = await read.all("ends_of_jobs", { ids: uuids(ids) });
   await names.learn(rows.map(({ type }) => type));
   return jobEnds(names, ids, rows);
+}
+
+export async function tenantsOf(
+  { read, names }: Session,
+  ids: readonly JobId[],
+): Promise<readonly (string | null)[]> {
+  const rows = await read.all("tenants_of_ids", { ids: uuids(ids) });
+  await names.learn(rows.map(({ tenant }) => tenant));
+  const found = new Map(rows.map((row) => [row.asked, names.text(row.tenant)]));
+  return ids.map((id) => found.get(id) ?? null);
 }
 
 export async function attempts({ read }: Session, id: JobId): Promise<readonly AttemptRecord[]> {

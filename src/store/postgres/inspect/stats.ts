@@ -1,7 +1,7 @@
 /** stats and groupedStats: counts by state, and the age of the oldest queued job. */
 import { stateCodec } from "../../shared/codes.ts";
 import type { Counts } from "../../doctor/invariants.ts";
-import { cutShortOf } from "../../shared/counts.ts";
+import { cutShortOf, NO_GROUPS } from "../../shared/counts.ts";
 import type { GroupedStats, Stats } from "../../types/records.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -29,21 +29,24 @@ export async function stats(session: Session, wanted: number): Promise<Stats> {
 export async function groupedStats(
   session: Session,
   limits: { readonly rows: number; readonly groups: number },
+  only?: string,
 ): Promise<GroupedStats> {
   const { names } = session;
+  const tenant = only === undefined ? null : await names.id("tenant", only);
+  if (tenant === undefined) return NO_GROUPS;
   const rows = bounded(limits.rows, ROWS_MAX);
   const groups = bounded(limits.groups, GROUPS_MAX);
   const { found, counts } = await session.snapshot(async (sql) => ({
-    found: await sql.all("count_groups", { rows, groups: groups + 1 }),
+    found: await sql.all("count_groups", { rows, groups: groups + 1, tenant }),
     counts: await countsOf(sql, rows + 1),
   }));
   const shown = found.slice(0, groups);
-  await names.learn(shown.flatMap(({ type, lane, tenant }) => [type, lane, tenant]));
+  await names.learn(shown.flatMap((row) => [row.type, row.lane, row.tenant]));
   return {
-    groups: shown.map(({ type, lane, tenant, ...group }) => ({
+    groups: shown.map(({ type, lane, tenant: of, ...group }) => ({
       type: names.text(type),
       lane: names.text(lane),
-      tenant: names.text(tenant),
+      tenant: names.text(of),
       ...group,
     })),
     cutShort: cutShortOf(counts, rows),

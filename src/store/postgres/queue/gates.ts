@@ -59,11 +59,13 @@ export async function countBehind(
   { read, names }: Session,
   { kind, name: text }: GateName,
   wanted: number,
+  only?: string,
 ): Promise<{ readonly jobs: number; readonly isExact: boolean }> {
   const name = await names.id(kind, text);
-  if (name === undefined) return { jobs: 0, isExact: true };
+  const tenant = only === undefined ? null : await names.id("tenant", only);
+  if (name === undefined || tenant === undefined) return { jobs: 0, isExact: true };
   const rows = bounded(wanted, Number.MAX_SAFE_INTEGER);
-  const found = await read.get("count_behind_gate", { name, rows });
+  const found = await read.get("count_behind_gate", { name, rows, tenant });
   return { jobs: found?.jobs ?? 0, isExact: found?.exact ?? true };
 }
 

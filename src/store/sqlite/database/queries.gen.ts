@@ -65,6 +65,7 @@ export interface QueryRows {
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
   job_by_key: JobNowRow;
+  tenants_of_ids: { readonly asked: Uint8Array; readonly tenant: number; };
   ids_between: { readonly id: Uint8Array; };
   ends_of_jobs: { readonly asked: Uint8Array; readonly id: Uint8Array; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
@@ -248,7 +249,7 @@ export interface QueryParameters {
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
-  count_behind_gate: readonly ["name", "rows", "now"];
+  count_behind_gate: readonly ["name", "rows", "tenant", "now"];
   open_gates: readonly ["now"];
   waiting_jobs: readonly ["now"];
   delete_gate: readonly ["name"];
@@ -257,13 +258,14 @@ export interface QueryParameters {
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
+  tenants_of_ids: readonly ["ids"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
-  count_groups: readonly ["rows", "groups"];
+  count_groups: readonly ["rows", "tenant", "groups"];
   oldest_ready: readonly ["hops"];
   key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
@@ -694,8 +696,8 @@ export const queries: {
     parameters: ["now"],
   },
   count_behind_gate: {
-    text: "WITH waiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?2)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?2)\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?2)\n           AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM waiting\nWHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS other\n      WHERE other.name <> ?1\n        AND other.name IN (waiting.lane, waiting.type, waiting.tenant)\n        AND (other.until IS NULL OR other.until > ?3)\n  )",
-    parameters: ["name","rows","now"],
+    text: "WITH waiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?2)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?2)\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?2)\n           AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM waiting\nWHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n  AND (?3 IS NULL OR waiting.tenant = ?3)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS other\n      WHERE other.name <> ?1\n        AND other.name IN (waiting.lane, waiting.type, waiting.tenant)\n        AND (other.until IS NULL OR other.until > ?4)\n  )",
+    parameters: ["name","rows","tenant","now"],
   },
   open_gates: {
     text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
@@ -729,6 +731,10 @@ export const queries: {
     text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
     parameters: ["key"],
   },
+  tenants_of_ids: {
+    text: "SELECT unhex(asked.value) AS asked, coalesce(job.tenant, letter.tenant) AS tenant\nFROM json_each(?1) AS asked\nLEFT JOIN millrace_job AS job\n    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))\nLEFT JOIN millrace_dead_letter AS letter ON letter.id = unhex(asked.value)\nWHERE job.key IS NOT NULL OR letter.id IS NOT NULL",
+    parameters: ["ids"],
+  },
   ids_between: {
     text: "SELECT id\nFROM (SELECT id FROM millrace_job WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)\nUNION\nSELECT id\nFROM (\n    SELECT id\n    FROM millrace_alias\n    WHERE id BETWEEN ?1 AND ?2 AND job IS NOT NULL\n    ORDER BY id\n    LIMIT ?3\n)\nUNION\nSELECT id\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE id BETWEEN ?1 AND ?2\n    ORDER BY id\n    LIMIT ?3\n)\nORDER BY id\nLIMIT ?3",
     parameters: ["first","last","limit"],
@@ -754,8 +760,8 @@ export const queries: {
     parameters: ["state","max"],
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant) AS (\n    SELECT 1, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?2",
-    parameters: ["rows","groups"],
+    text: "WITH counted (place, type, lane, tenant) AS (\n    SELECT 1, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE ?2 IS NULL OR tenant = ?2\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?3",
+    parameters: ["rows","tenant","groups"],
   },
   oldest_ready: {
     text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank, count(*) AS hops FROM hop",

@@ -1,4 +1,4 @@
-/** get, attempts, idsBetween, list and count: queries about jobs. */
+/** get, ends, tenantsOf, attempts, idsBetween, list and count: queries about jobs. */
 import { idBytes, idFromBytes, idHex, type IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -29,6 +29,15 @@ export function ends({ sql, names }: Session, ids: readonly JobId[]): JobEnd[] {
     return { ...row, asked: idFromBytes(row.asked), id: idFromBytes(row.id) };
   });
   return jobEnds(names, ids, found);
+}
+
+export function tenantsOf(
+  { sql, names }: Session,
+  ids: readonly JobId[],
+): readonly (string | null)[] {
+  const rows = sql.all("tenants_of_ids", { ids: JSON.stringify(ids.map(idHex)) });
+  const found = new Map(rows.map((row) => [idFromBytes(row.asked), names.text(row.tenant)]));
+  return ids.map((id) => found.get(id) ?? null);
 }
 
 /** The jobs with these keys, in the order given. Removed jobs are left out. */

@@ -1,5 +1,5 @@
 /** stats and groupedStats: counts over all jobs. */
-import { cutShortOf } from "../../shared/counts.ts";
+import { cutShortOf, NO_GROUPS } from "../../shared/counts.ts";
 import type { CountName, GroupedStats, Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -32,16 +32,19 @@ function countsOf(session: Session, max: number): Record<CountName, number> {
 export function groupedStats(
   session: Session,
   limits: { readonly rows: number; readonly groups: number },
+  only?: string,
 ): GroupedStats {
   const { sql, names } = session;
+  const tenant = only === undefined ? null : names.find("tenant", only);
+  if (tenant === undefined) return NO_GROUPS;
   const rows = bounded(limits.rows, ROWS_MAX);
   const groups = bounded(limits.groups, GROUPS_MAX);
-  const found = sql.all("count_groups", { rows, groups: groups + 1 });
+  const found = sql.all("count_groups", { rows, groups: groups + 1, tenant });
   return {
-    groups: found.slice(0, groups).map(({ type, lane, tenant, ...counts }) => ({
+    groups: found.slice(0, groups).map(({ type, lane, tenant: of, ...counts }) => ({
       type: names.text(type),
       lane: names.text(lane),
-      tenant: names.text(tenant),
+      tenant: names.text(of),
       ...counts,
     })),
     cutShort: cutShortOf(countsOf(session, rows + 1), rows),

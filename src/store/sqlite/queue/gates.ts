@@ -68,11 +68,13 @@ export function countBehind(
   { sql, names, clock }: Session,
   { kind, name }: GateName,
   rows: number,
+  only?: string,
 ): { readonly jobs: number; readonly isExact: boolean } {
   const id = names.find(kind, name);
-  if (id === undefined) return { jobs: 0, isExact: true };
+  const tenant = only === undefined ? null : names.find("tenant", only);
+  if (id === undefined || tenant === undefined) return { jobs: 0, isExact: true };
   const within = { name: id, rows: bounded(rows, Number.MAX_SAFE_INTEGER), now: clock.now() };
-  const found = sql.get("count_behind_gate", within);
+  const found = sql.get("count_behind_gate", { ...within, tenant });
   return { jobs: found?.jobs ?? 0, isExact: found?.exact === 1 };
 }
 

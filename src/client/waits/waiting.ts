@@ -1,16 +1,16 @@
 /** `wait` and `result`: wait until a job is final, no matter which process runs the job. */
-import type { Clock } from "../core/clock.ts";
-import { durationMs, formatDuration } from "../core/duration.ts";
-import { MillraceError } from "../core/errors.ts";
-import { isFinal, type JobId } from "../core/job.ts";
-import type { Fault } from "../core/outcome.ts";
-import { decode } from "../core/payload.ts";
-import type { WaitOptions } from "../api/client.ts";
-import type { Finished } from "../api/enqueue.ts";
-import type { FinalJob } from "../store/types/records.ts";
-import type { JobStore } from "../store/store.ts";
-import type { NotFound } from "../jobs/views.ts";
+import type { Clock } from "../../core/clock.ts";
+import { durationMs, formatDuration } from "../../core/duration.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { isFinal, type JobId } from "../../core/job.ts";
+import type { Fault } from "../../core/outcome.ts";
+import { decode } from "../../core/payload.ts";
+import type { WaitOptions } from "../../api/client.ts";
+import type { Finished } from "../../api/enqueue.ts";
+import type { FinalJob } from "../../store/types/records.ts";
+import type { JobStore } from "../../store/store.ts";
 import type { EndWatch } from "./end-watch.ts";
+import type { KnownTypes } from "../known-types.ts";
 
 export interface WaitParts {
   readonly store: Pick<JobStore, "get">;
@@ -18,12 +18,12 @@ export interface WaitParts {
   readonly clock: Clock;
   /** Aborts before the store closes: the job is read once more, then the wait ends. */
   readonly closing: AbortSignal;
-  readonly notFound: NotFound;
+  readonly known: Pick<KnownTypes, "notFound">;
 }
 
 /** Resolves with the final job. */
 export async function untilFinal(
-  { store, endWatch, clock, closing, notFound }: WaitParts,
+  { store, endWatch, clock, closing, known }: WaitParts,
   id: JobId,
   options: WaitOptions = {},
 ): Promise<FinalJob> {
@@ -35,11 +35,11 @@ export async function untilFinal(
   try {
     const given = close.promise.catch(() => "closing" as const);
     const end = await Promise.race([wait.end, abort.promise, given, timeout.promise]);
-    if (end === null) throw notFound(id);
+    if (end === null) throw known.notFound(id);
     if (typeof end === "object") return end;
     // The last read also says where the job stands.
     const job = await store.get(id);
-    if (job === null) throw notFound(id);
+    if (job === null) throw known.notFound(id);
     const { state } = job;
     if (isFinal(state)) return { ...job, state };
     throw end === "closing" ? closed(id, state) : timedOut(id, state, limitMs ?? 0);

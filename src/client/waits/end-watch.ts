@@ -5,11 +5,11 @@
  * come from a final job, and, because wake-ups are best effort, every {@link POLL_MS}. The read
  * returns what the callers need. The feed is not read, so that no events have to be numbered.
  */
-import type { Clock } from "../core/clock.ts";
-import { wait } from "../core/clock.ts";
-import type { JobId } from "../core/job.ts";
-import type { FinalJob, JobEnd } from "../store/types/records.ts";
-import type { JobStore } from "../store/store.ts";
+import type { Clock } from "../../core/clock.ts";
+import { wait } from "../../core/clock.ts";
+import type { JobId } from "../../core/job.ts";
+import type { FinalJob, JobEnd } from "../../store/types/records.ts";
+import type { JobStore } from "../../store/store.ts";
 
 const POLL_MS = 1_000;
 /** Jobs in one read. */

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { completed, jobId } from "../../test/support/factories.ts";
-import { halfway, keep } from "../../test/support/notes.ts";
-import { add, runOne, settleAll, takeOne } from "../../test/support/steps.ts";
-import { openSqlite } from "../../test/support/stores.ts";
-import type { JobId } from "../core/job.ts";
+import { completed, jobId } from "../../../test/support/factories.ts";
+import { halfway, keep } from "../../../test/support/notes.ts";
+import { add, runOne, settleAll, takeOne } from "../../../test/support/steps.ts";
+import { openSqlite } from "../../../test/support/stores.ts";
+import type { JobId } from "../../core/job.ts";
 import { EndWatch } from "./end-watch.ts";
 
 /** A watch on a real store, and what it has asked the store for. */

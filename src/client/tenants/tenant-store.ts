@@ -1,0 +1,247 @@
+/**
+ * The store as one tenant sees it: jobs of other tenants do not exist. A mill of a tenant is a
+ * client on this store, so no method of the client can reach another tenant.
+ *
+ * The rules, one per verb:
+ *
+ * - A verb about one job asks for the tenant of the job first. The tenant never changes, so the
+ *   answer is still true when the verb runs. An id of another tenant is answered as an unknown id.
+ * - A list or count is limited to the tenant. A filter that names another tenant finds nothing.
+ * - A new job must be of the tenant, and is linked to no job of another one; see
+ *   {@link tenantJobs}.
+ * - A verb that concerns all tenants is refused.
+ */
+import type { JobId } from "../../core/job.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { JobEnd, ListFilter, WorkerRecord } from "../../store/types/records.ts";
+import { VERBS, type Verb } from "../../store/verbs.ts";
+import { tenantJobs } from "./tenant-jobs.ts";
+import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
+import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
+import { TOKEN_RULES } from "./tenant-tokens.ts";
+
+/** Linked jobs and holders that a verb reads before it leaves out those of other tenants. */
+const LINKS_MAX = 1_000;
+
+const UNKNOWN = { status: "unknown" } as const;
+
+export function tenantStore(store: JobStore, tenant: string): JobStore {
+  const scope: TenantScope = { store, tenant };
+  const verbs: Partial<Record<Verb, unknown>> = {};
+  for (const verb of VERBS) verbs[verb] = RULES[verb](scope);
+  return {
+    "~store": true,
+    claimsAtOnce: 1,
+    thread: null,
+    // A wake-up has no content: what has changed is read through the verbs.
+    watch: (listener) => store.watch(listener),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- RULES has a rule per verb.
+    ...(verbs as Pick<JobStore, Verb>),
+  };
+}
+
+/**
+ * The workers that may take jobs of the tenant, for `jobs.explain`. Their sentences name types and
+ * lanes, and the tenant of a worker, which is left out if it is another one.
+ */
+export async function workersFor(
+  { store, tenant }: TenantScope,
+  limit: number,
+): Promise<readonly WorkerRecord[]> {
+  const workers = await store.workers(limit);
+  return workers.filter((worker) => worker.tenant === null || worker.tenant === tenant);
+}
+
+/** The compiler refuses a verb without a rule. */
+type Rules = { readonly [Name in Verb]: (scope: TenantScope) => JobStore[Name] };
+
+const RULES: Rules = {
+  // One job. `get` has the tenant in its answer and needs no second statement.
+  get:
+    ({ store, tenant }) =>
+    async (id) => {
+      const job = await store.get(id);
+      return job?.tenant === tenant ? job : null;
+    },
+  ends: (scope) => (ids) => ownEnds(scope, ids),
+  tenantsOf:
+    ({ store, tenant }) =>
+    async (ids) =>
+      (await store.tenantsOf(ids)).map((each) => (each === tenant ? tenant : null)),
+  attempts: ofOwnJob((store, id) => store.attempts(id), []),
+  progress: ofOwnJob((store, id) => store.progress(id), null),
+  units: ofOwnJob((store, id, filter, page) => store.units(id, filter, page), []),
+  logs: ofOwnJob((store, id, page) => store.logs(id, page), []),
+  holder: ofOwnJob((store, id) => store.holder(id), null),
+  openDependencies: linked((store, id) => store.openDependencies(id, LINKS_MAX)),
+  dependants: linked((store, id) => store.dependants(id, LINKS_MAX)),
+  cancel: ofOwnJob((store, id, by, reason) => store.cancel(id, by, reason), UNKNOWN),
+  hurry: ofOwnJob((store, id) => store.hurry(id), UNKNOWN),
+  intervene: ofOwnJob((store, id, decide) => store.intervene(id, decide), UNKNOWN),
+  deadLetter: ofOwnJob((store, id) => store.deadLetter(id), null),
+  review: ofOwnJob((store, id, review) => store.review(id, review), UNKNOWN),
+  reprocess: (scope) => async (id, successor, by, notes) => {
+    // The link of a successor to its own dead letter is allowed, also if the job was removed.
+    if (!(await isOwn(scope, id))) return UNKNOWN;
+    const [given = successor] = (await tenantJobs(scope, [{ ...successor, retryOf: null }])).jobs;
+    const { retryOf } = successor;
+    return scope.store.reprocess(id, { ...given, retryOf }, by, notes);
+  },
+
+  // Lists and counts.
+  list: (scope) => async (filter, page) =>
+    excludes(scope, filter)
+      ? { jobs: [], next: null, isCutShort: false }
+      : scope.store.list({ ...filter, tenant: scope.tenant }, page),
+  count: (scope) => async (filter, max) =>
+    excludes(scope, filter) ? 0 : scope.store.count({ ...filter, tenant: scope.tenant }, max),
+  deadLetters: (scope) => async (filter, page) => {
+    // A page cannot begin at a letter of another tenant, as it cannot at an unknown one.
+    const isOther = page.after !== undefined && !(await isOwn(scope, page.after));
+    if (isOther || excludes(scope, filter)) return [];
+    return scope.store.deadLetters({ ...filter, tenant: scope.tenant }, page);
+  },
+  idsBetween: (scope) => (range, limit) => tenantIds(scope, range, limit),
+  unitHolders: (scope) => async (unit, limit) => {
+    const holders = await scope.store.unitHolders(unit, LINKS_MAX);
+    const ids = holders.map(({ job }) => job);
+    const own = await ownAmong(scope, ids);
+    return holders.filter(({ job }) => own.has(job)).slice(0, limit);
+  },
+  // Locks are within a tenant, and so is their holder.
+  lockHolder:
+    ({ store, tenant }) =>
+    async (of, name) =>
+      of === tenant ? store.lockHolder(of, name) : null,
+  stats: (scope) => (max) => tenantStats(scope, max),
+  groupedStats:
+    ({ store, tenant }) =>
+    async (limits, of = tenant) =>
+      of === tenant
+        ? store.groupedStats(limits, tenant)
+        : { groups: [], cutShort: [], hasMore: false },
+
+  // New jobs.
+  enqueue: (scope) => async (given) => {
+    const { jobs, answered } = await tenantJobs(scope, given);
+    return answered(await scope.store.enqueue(jobs));
+  },
+  enqueueInTransaction: (scope) => async (tx, given) => {
+    const { jobs, answered } = await tenantJobs(scope, given);
+    return answered(await scope.store.enqueueInTransaction(tx, jobs));
+  },
+
+  // Pauses. Those of lanes and types explain why jobs of the tenant wait.
+  gates:
+    ({ store, tenant }) =>
+    async () =>
+      (await store.gates()).filter(({ kind, name }) => kind !== "tenant" || name === tenant),
+  countBehind:
+    ({ store, tenant }) =>
+    (gate, rows) =>
+      store.countBehind(gate, rows, tenant),
+  pause: (scope) => async (gate, why) => {
+    insistOwnGate("pause", scope, gate);
+    await scope.store.pause(gate, why);
+  },
+  resume: (scope) => async (gate) => {
+    insistOwnGate("resume", scope, gate);
+    return scope.store.resume(gate);
+  },
+
+  // The feed. A position is a number of the whole installation, and tells nothing else.
+  feedEnd:
+    ({ store }) =>
+    () =>
+      store.feedEnd(),
+  feed: (scope) => (position, limit, about) => tenantFeed(scope, position, limit, about),
+
+  ...TOKEN_RULES,
+
+  // What concerns all tenants.
+  open: refused("open"),
+  close: refused("close"),
+  workers: refused("workers"),
+  quiet: refused("quiet"),
+  stopWorker: refused("stopWorker"),
+  register: refused("register"),
+  deregister: refused("deregister"),
+  renew: refused("renew"),
+  claim: refused("claim"),
+  claimAlone: refused("claimAlone"),
+  endCrashStreak: refused("endCrashStreak"),
+  startPrefetched: refused("startPrefetched"),
+  returnPrefetched: refused("returnPrefetched"),
+  settle: refused("settle"),
+  record: refused("record"),
+  acquireLocks: refused("acquireLocks"),
+  checkpoints: refused("checkpoints"),
+  overdue: refused("overdue"),
+  silent: refused("silent"),
+  rescue: refused("rescue"),
+  promote: refused("promote"),
+  hold: refused("hold"),
+  release: refused("release"),
+  resolveDependencies: refused("resolveDependencies"),
+  prune: refused("prune"),
+  expired: refused("expired"),
+  markStale: refused("markStale"),
+  remove: refused("remove"),
+};
+
+function refused(verb: Verb): (scope: TenantScope) => () => Promise<never> {
+  return ({ tenant }) =>
+    () =>
+      Promise.reject(concernsAll(verb, tenant));
+}
+
+/** A verb about one job: for an id of another tenant, the answer to an unknown id. */
+function ofOwnJob<Args extends readonly unknown[], Answer>(
+  call: (store: JobStore, id: JobId, ...args: Args) => Promise<Answer>,
+  unknown: Answer,
+): (scope: TenantScope) => (id: JobId, ...args: Args) => Promise<Answer> {
+  return (scope) =>
+    async (id, ...args) =>
+      (await isOwn(scope, id)) ? call(scope.store, id, ...args) : unknown;
+}
+
+/** Jobs that a job of the tenant is linked to, without those of other tenants. */
+function linked(
+  call: (store: JobStore, id: JobId) => Promise<readonly JobId[]>,
+): (scope: TenantScope) => (id: JobId, limit: number) => Promise<readonly JobId[]> {
+  return (scope) => async (id, limit) => {
+    if (!(await isOwn(scope, id))) return [];
+    const ids = await call(scope.store, id);
+    const own = await ownAmong(scope, ids);
+    return ids.filter((each) => own.has(each)).slice(0, limit);
+  };
+}
+
+async function isOwn(scope: TenantScope, id: JobId): Promise<boolean> {
+  return (await ownAmong(scope, [id])).has(id);
+}
+
+async function ownEnds(scope: TenantScope, ids: readonly JobId[]): Promise<readonly JobEnd[]> {
+  const own = await ownAmong(scope, ids);
+  const asked = ids.filter((id) => own.has(id));
+  const ends = new Map<JobId, JobEnd | undefined>();
+  if (asked.length > 0) {
+    const found = await scope.store.ends(asked);
+    asked.forEach((id, index) => ends.set(id, found[index]));
+  }
+  return ids.map((id) => ends.get(id) ?? { status: "missing" });
+}
+
+function excludes({ tenant }: TenantScope, filter: Pick<ListFilter, "tenant">): boolean {
+  return filter.tenant !== undefined && filter.tenant !== tenant;
+}
+
+function insistOwnGate(
+  verb: "pause" | "resume",
+  { tenant }: TenantScope,
+  { kind, name }: { readonly kind: string; readonly name: string },
+): void {
+  if (kind === "tenant" && name === tenant) return;
+  const whose = kind === "tenant" ? "concerns another tenant" : "concerns all tenants";
+  throw forbiddenTenant(tenant, `${verb} of the ${kind} ${JSON.stringify(name)} ${whose}`);
+}

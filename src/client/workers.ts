@@ -1,0 +1,25 @@
+/** `mill.workers`: the workers of the installation. */
+import type { Workers } from "../api/client.ts";
+import type { Clock } from "../core/clock.ts";
+import { MillraceError } from "../core/errors.ts";
+import { idOf, workerView } from "../jobs/views.ts";
+import type { JobStore } from "../store/store.ts";
+
+const WORKERS_MAX = 1_000;
+
+export function makeWorkers(store: JobStore, clock: Clock): Workers {
+  return {
+    list: async () =>
+      (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
+    async quiet(id) {
+      if (!(await store.quiet(idOf(id, "worker")))) throw unknownWorker(id);
+    },
+    async stop(id) {
+      if (!(await store.stopWorker(idOf(id, "worker")))) throw unknownWorker(id);
+    },
+  };
+}
+
+function unknownWorker(id: string): MillraceError {
+  return new MillraceError("WORKER_NOT_FOUND", `there is no worker ${id}`);
+}

@@ -1,0 +1,227 @@
+/** Calls every method of a mill of one tenant, and lists what it leaks. */
+import assert from "node:assert/strict";
+import { defineJob, typed } from "millrace";
+import type { Millrace } from "millrace";
+import { EVENT_NAMES } from "../../../src/api/events.ts";
+import { Client } from "../../../src/client/client.ts";
+import { leaksIn, outcomeOf } from "./outcome.ts";
+import { OTHER, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
+
+/** The methods as a program without types finds them. */
+type Methods = Readonly<Record<string, Method>>;
+type Method = (...args: any[]) => any;
+
+interface Audit {
+  readonly scene: TenantScene;
+  /** The mill of all tenants. */
+  readonly all: Client;
+}
+
+type Call = (methods: Methods, probe: Probe, audit: Audit) => unknown;
+
+const job = defineJob({ type: TYPE, payload: typed<{ note: string }>() });
+const NOTE = { note: "own" };
+const BY = { actor: "me" };
+
+/** Not part of the public type: what the composition root uses of a client. */
+const INTERNAL: ReadonlySet<string> = new Set(["constructor", "learn", "learnRetention"]);
+/** Not part of the type of a tenant's mill, and therefore refused. */
+const REFUSED = ["close", "forTenant", "Symbol(Symbol.asyncDispose)"];
+const GROUPS: ReadonlySet<string> = new Set(["parts", "jobDefaults"]);
+
+const byId =
+  (path: string, ...args: readonly unknown[]): Call =>
+  (methods, { id }) =>
+    methodAt(methods, path)(id, ...args);
+
+const CALLS: Readonly<Record<string, readonly Call[]>> = {
+  enqueue: [
+    (mill, { id }) => methodAt(mill, "enqueue")(job, NOTE, { after: [{ id }] }),
+    (mill, { tenant }) => methodAt(mill, "enqueue")(job, NOTE, { tenant }),
+    // The keys of another tenant are free.
+    async (mill, { text }) => {
+      const options = { idempotencyKey: `${text}-once`, dedupKey: `${text}-dedup` };
+      const { created } = await methodAt(mill, "enqueue")(job, NOTE, options);
+      return { created };
+    },
+  ],
+  enqueueMany: [
+    (mill, { id }) =>
+      methodAt(mill, "enqueueMany")([job.of(NOTE, { after: [{ id, type: TYPE }] })]),
+    (mill, { tenant }) => methodAt(mill, "enqueueMany")([job.of(NOTE, { tenant })]),
+  ],
+  wait: [(mill, probe, audit) => isOfFinal(probe, audit) && methodAt(mill, "wait")(probe)],
+  result: [(mill, probe, audit) => isOfFinal(probe, audit) && methodAt(mill, "result")(probe)],
+  on: [(mill, _, audit) => eventsDuring(mill, audit)],
+  pause: [
+    (mill, { tenant }) => forbidden(methodAt(mill, "pause"), { tenant }, "audit"),
+    (mill) => forbidden(methodAt(mill, "pause"), { type: TYPE }, "audit"),
+    (mill) => forbidden(methodAt(mill, "pause"), { lane: "general" }, "audit"),
+  ],
+  resume: [
+    (mill, { tenant }) => forbidden(methodAt(mill, "resume"), { tenant }),
+    (mill) => forbidden(methodAt(mill, "resume"), { type: TYPE }),
+  ],
+  pauses: [(mill) => methodAt(mill, "pauses")()],
+  "jobs.get": [byId("jobs.get")],
+  "jobs.details": [
+    byId("jobs.details"),
+    (mill, _, { scene }) => methodAt(mill, "jobs.details")(scene.linked),
+    (mill, _, { scene }) => methodAt(mill, "jobs.details")(scene.own.queued),
+  ],
+  "jobs.findIds": [
+    byId("jobs.findIds"),
+    (mill, { id }) => methodAt(mill, "jobs.findIds")(id.slice(0, 22)),
+    (mill, _, { scene }) => methodAt(mill, "jobs.findIds")(scene.own.queued.slice(0, 4), 1_000),
+  ],
+  "jobs.list": [
+    (mill) => methodAt(mill, "jobs.list")(),
+    (mill, { tenant }) => methodAt(mill, "jobs.list")({ tenant }),
+    (mill, { id }) => methodAt(mill, "jobs.list")({ after: id }),
+    (mill, { id }) => methodAt(mill, "jobs.list")({ parentId: id }),
+    (mill, { text }) => methodAt(mill, "jobs.list")({ correlationId: text }),
+    (mill, { text }) => methodAt(mill, "jobs.list")({ tags: { customer: text } }),
+  ],
+  "jobs.count": [
+    (mill, { tenant }) => methodAt(mill, "jobs.count")({ tenant }),
+    (mill, { text }) => methodAt(mill, "jobs.count")({ category: text }),
+  ],
+  "jobs.stats": [
+    async (mill, { tenant }) => {
+      const { failed, scheduled, running, held } = await methodAt(mill, "jobs.stats")();
+      const expected = { failed: 1, scheduled: 1, running: 1, held: 2 };
+      return tenant === OTHER ? { failed, scheduled, running, held } : expected;
+    },
+  ],
+  "jobs.statsBy": [
+    (mill) => methodAt(mill, "jobs.statsBy")("tenant"),
+    async (mill, { tenant }) => {
+      const { groups } = await methodAt(mill, "jobs.statsBy")("type");
+      return tenant === OTHER ? groups[0].failed : 1;
+    },
+  ],
+  "jobs.progress": [byId("jobs.progress")],
+  "jobs.units": [byId("jobs.units")],
+  "jobs.holders": [
+    (mill, { text }) => methodAt(mill, "jobs.holders")(text),
+    (mill) => methodAt(mill, "jobs.holders")(SHARED_UNIT),
+  ],
+  "jobs.logs": [byId("jobs.logs")],
+  "jobs.explain": [
+    byId("jobs.explain"),
+    (mill, _, { scene }) => methodAt(mill, "jobs.explain")(scene.linked),
+  ],
+  "jobs.attempts": [byId("jobs.attempts")],
+  "jobs.cancel": [byId("jobs.cancel")],
+  "jobs.retry": [byId("jobs.retry"), byId("jobs.retry", { restart: true })],
+  "jobs.fail": [byId("jobs.fail", "audit")],
+  "jobs.release": [byId("jobs.release")],
+  "deadLetters.get": [byId("deadLetters.get")],
+  "deadLetters.list": [
+    (mill) => methodAt(mill, "deadLetters.list")(),
+    (mill, { tenant }) => methodAt(mill, "deadLetters.list")({ tenant }),
+    (mill, { id }) => methodAt(mill, "deadLetters.list")({ after: id }),
+  ],
+  "deadLetters.acknowledge": [byId("deadLetters.acknowledge", BY)],
+  "deadLetters.reprocess": [byId("deadLetters.reprocess", BY)],
+  "deadLetters.discard": [byId("deadLetters.discard", BY)],
+  "workers.list": [(mill) => forbidden(methodAt(mill, "workers.list"))],
+  "workers.quiet": [(mill, { id }) => forbidden(methodAt(mill, "workers.quiet"), id)],
+  ...Object.fromEntries(REFUSED.map((path) => [path, [refusing(path)]])),
+};
+
+/** The methods that end nothing when they are those of all tenants. */
+export const AUDITED: readonly string[] = Object.keys(CALLS).filter(
+  (path) => path !== "close" && !path.includes("asyncDispose"),
+);
+
+/** The methods of a mill by their path, those of `jobs` and other members included. */
+export function methodsOf(mill: object): Methods {
+  const methods: Record<string, Method> = {};
+  for (let owner = mill; owner !== Object.prototype; owner = Object.getPrototypeOf(owner)) {
+    for (const key of Reflect.ownKeys(owner)) {
+      const [name, member]: [string, unknown] = [String(key), Reflect.get(mill, key)];
+      if (INTERNAL.has(name) || GROUPS.has(name)) continue;
+      if (typeof member === "function") methods[name] ??= member.bind(mill);
+      else
+        for (const [part, call] of Object.entries(member ?? {})) methods[`${name}.${part}`] = call;
+    }
+  }
+  return methods;
+}
+
+/** What the methods tell of the other tenant; empty if they tell nothing. */
+export async function auditMethods(
+  methods: Methods,
+  audit: Audit,
+  paths: readonly string[] = Object.keys(methods),
+): Promise<readonly string[]> {
+  const findings: string[] = [];
+  const { scene } = audit;
+  for (const path of paths) {
+    const calls = CALLS[path] ?? [];
+    if (calls.length === 0) findings.push(`${path} is not audited`);
+    for (const call of calls) {
+      for (const [known, unknown] of probesOf(scene)) {
+        const found = await outcomeOf(() => call(methods, known, audit), known);
+        const missing = await outcomeOf(() => call(methods, unknown, audit), unknown);
+        const leaks = leaksIn(found + missing, scene);
+        for (const leak of leaks) findings.push(`${path} names ${leak}: ${found}`);
+        if (found !== missing) findings.push(`${path} tells ${found} from ${missing}`);
+      }
+    }
+  }
+  return findings;
+}
+
+/** Events of both tenants happen; the listeners may get those of the own tenant only. */
+async function eventsDuring(methods: Methods, { all, scene }: Audit): Promise<unknown> {
+  const heard: unknown[] = [];
+  const own = Promise.withResolvers<void>();
+  const names = EVENT_NAMES.filter((name) => !name.startsWith("job:webhook:"));
+  const ends = names.map((name) =>
+    methodAt(methods, "on")(name, (event: { id: string }) => {
+      heard.push({ name, ...event });
+      if (event.id === last.id) own.resolve();
+    }),
+  );
+  const mill: Pick<Millrace, "enqueue" | "jobs"> = all;
+  const other = await mill.enqueue(job, { note: "CANARY" }, { tenant: OTHER });
+  await mill.jobs.cancel(other.id, "CANARY");
+  const last = await mill.enqueue(job, NOTE, { tenant: "acme" });
+  const cancelled = mill.jobs.cancel(last.id);
+  await own.promise;
+  await cancelled;
+  for (const end of ends) end();
+  const foreign = heard.filter((event) => JSON.stringify(event).includes(other.id));
+  return { foreign: foreign.length === 0 ? "none" : "CANARY", scene: scene.linked };
+}
+
+/** A wait for an open job would end only with the job. */
+function isOfFinal({ id }: Probe, { scene }: Audit): boolean {
+  const { failed, completed, cancelled } = scene.other;
+  return [failed, completed, cancelled].some((each) => each.slice(0, -3) === id.slice(0, -3));
+}
+
+function methodAt(methods: Methods, path: string): Method {
+  const method = methods[path];
+  assert.ok(method, `the mill has no ${path}`);
+  return method;
+}
+
+function refusing(path: string): Call {
+  return (methods) => forbidden(methodAt(methods, path), "acme");
+}
+
+/** Fails unless the call was refused. */
+async function forbidden(method: Method, ...args: unknown[]): Promise<never> {
+  let code: unknown = "no error";
+  try {
+    await method(...args);
+  } catch (error) {
+    code = error instanceof Error && "code" in error ? error.code : error;
+  }
+  throw new Error(
+    code === "FORBIDDEN_TENANT" ? code : `CANARY: not forbidden, but ${String(code)}`,
+  );
+}

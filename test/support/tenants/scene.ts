@@ -1,0 +1,121 @@
+/**
+ * Jobs of two tenants, alike in everything but their texts: those of the other tenant bear
+ * {@link CANARY}, which no answer to a mill of the first tenant may contain.
+ */
+import type { JobId } from "../../../src/core/job.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
+import { completed, failedWith, fault, newJob } from "../factories.ts";
+import { done, halfway, keep, running } from "../notes.ts";
+import { add, settleAll, takeOne } from "../steps.ts";
+
+export const CANARY = "CANARY";
+export const OWN = "acme";
+export const OTHER = `${CANARY}-umbra`;
+export const TYPE = "audit";
+/** What jobs of the other tenant are found by: a unit, keys, a tag, a correlation id. */
+const MARK = `${CANARY}-mark`;
+/** A unit that a job of each tenant works on. */
+export const SHARED_UNIT = "pages/1";
+
+/** The jobs of one tenant. */
+export interface TenantIds {
+  readonly failed: JobId;
+  readonly completed: JobId;
+  readonly running: JobId;
+  readonly queued: JobId;
+  readonly scheduled: JobId;
+  readonly waiting: JobId;
+  readonly cancelled: JobId;
+}
+
+export interface TenantScene {
+  readonly own: TenantIds;
+  readonly other: TenantIds;
+  /** A job of the first tenant that waits for one of the other, as only a full mill makes it. */
+  readonly linked: JobId;
+}
+
+/** What a call asks about: something of the other tenant, or something that does not exist. */
+export interface Probe {
+  readonly id: JobId;
+  readonly tenant: string;
+  /** A unit, a key, a tag. */
+  readonly text: string;
+}
+
+export async function fillTenants(store: JobStore): Promise<TenantScene> {
+  const own = await fillTenant(store, OWN, "own");
+  const other = await fillTenant(store, OTHER, MARK);
+  const [linked] = await add(
+    store,
+    jobOf(OWN, "linked", { after: [other.queued] }),
+    jobOf(OTHER, MARK, { after: [own.queued] }),
+  );
+  await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
+  return { own, other, linked };
+}
+
+/** Probes for each job of the other tenant, each with a probe for nothing that is as old. */
+export function probesOf({ other }: TenantScene): readonly (readonly [Probe, Probe])[] {
+  return Object.values(other).map((id: JobId) => [
+    { id, tenant: OTHER, text: MARK },
+    // Only the last letters differ: an error about an unknown id names the time of the id.
+    { id: `${id.slice(0, -3)}000`, tenant: "nobody", text: "nothing" },
+  ]);
+}
+
+async function fillTenant(store: JobStore, tenant: string, mark: string): Promise<TenantIds> {
+  const tenants = [tenant];
+  const secret = secretOf(tenant);
+  const keys = {
+    idempotency: { key: `${mark}-once`, onConflict: "return-existing" },
+    dedup: { key: `${mark}-dedup`, onConflict: "skip" },
+  } as const;
+  const [failed] = await add(store, jobOf(tenant, mark, {}));
+  const lost = await takeOne(store, { tenants });
+  await keep(store, lost, { logs: [logLine(secret)] });
+  await settleAll(store, lost, failedWith(fault({ message: secret, name: secret })));
+  const [ended] = await add(store, jobOf(tenant, mark, {}));
+  const good = await takeOne(store, { tenants });
+  await keep(store, good, {
+    progress: halfway({ data: `"${secret}"` }),
+    completed: { name: "fetch", result: `"${secret}"` },
+    units: [done(mark, `"${secret}"`)],
+  });
+  await settleAll(store, good, completed(`"${secret}"`));
+  const [busy] = await add(store, jobOf(tenant, mark, { concurrencyKey: `${mark}-key` }));
+  const run = await takeOne(store, { tenants });
+  const units = [running(mark), running(SHARED_UNIT)];
+  await keep(store, run, { progress: halfway(), units, logs: [logLine(secret)] });
+  const [queued, scheduled, cancelled] = await add(
+    store,
+    jobOf(tenant, mark, keys),
+    jobOf(tenant, mark, { due: { delayMs: 86_400_000 } }),
+    jobOf(tenant, mark, {}),
+  );
+  const [waiting] = await add(store, jobOf(tenant, mark, { after: [queued] }));
+  await store.cancel(cancelled, secret, secret);
+  return { failed, completed: ended, running: busy, queued, scheduled, waiting, cancelled };
+}
+
+function secretOf(tenant: string): string {
+  return tenant === OTHER ? `${CANARY}-secret` : "no secret";
+}
+
+function jobOf(tenant: string, mark: string, overrides: Partial<NewJob>): NewJob {
+  return newJob({
+    tenant,
+    type: TYPE,
+    payload: `{"secret":"${secretOf(tenant)}"}`,
+    tags: { customer: mark },
+    correlationId: mark,
+    createdBy: secretOf(tenant),
+    category: mark,
+    ...overrides,
+  });
+}
+
+function logLine(message: string) {
+  return { turn: 1, at: 1_700_000_000_000, level: "warn", message, fields: null } as const;
+}

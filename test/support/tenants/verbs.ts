@@ -1,0 +1,188 @@
+/** Calls every verb of a store that is limited to one tenant, and lists what it leaks. */
+import { idsWithPrefix } from "../../../src/core/ids.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { EventKind } from "../../../src/store/types/records.ts";
+import { VERBS, type Verb } from "../../../src/store/verbs.ts";
+import { EVENT_NAMES } from "../../../src/api/events.ts";
+import { cancelled, newJob, retention } from "../factories.ts";
+import { leaksIn, outcomeOf } from "./outcome.ts";
+import { OTHER, OWN, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
+
+type Call = (store: JobStore, probe: Probe, scene: TenantScene) => Promise<unknown>;
+
+const PAGE = { limit: 100 };
+const LIMITS = { rows: 1_000, groups: 100 };
+const WHY = { reason: "audit", by: null };
+const gate = ({ tenant: name }: Probe) => ({ kind: "tenant", name }) as const;
+const mine = (more: object) => [newJob({ tenant: OWN, type: TYPE, ...more })];
+
+/** One or more calls per verb: the compiler refuses a verb without any. */
+const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
+  get: [(store, { id }) => store.get(id)],
+  ends: [(store, { id }, { own }) => store.ends([own.completed, id])],
+  tenantsOf: [(store, { id }, { own }) => store.tenantsOf([own.queued, id])],
+  attempts: [(store, { id }) => store.attempts(id)],
+  progress: [(store, { id }) => store.progress(id)],
+  units: [(store, { id }) => store.units(id, {}, PAGE)],
+  logs: [(store, { id }) => store.logs(id, PAGE)],
+  holder: [(store, { id }) => store.holder(id)],
+  openDependencies: [
+    (store, { id }) => store.openDependencies(id, 10),
+    (store, _, { linked }) => store.openDependencies(linked, 10),
+  ],
+  dependants: [
+    (store, { id }) => store.dependants(id, 10),
+    (store, _, { own }) => store.dependants(own.queued, 10),
+  ],
+  cancel: [(store, { id }) => store.cancel(id, null, null)],
+  hurry: [(store, { id }) => store.hurry(id)],
+  intervene: [(store, { id }) => store.intervene(id, () => cancelled())],
+  deadLetter: [(store, { id }) => store.deadLetter(id)],
+  review: [(store, { id }) => store.review(id, { status: "acknowledged", by: "me", notes: null })],
+  reprocess: [
+    (store, { id }) => {
+      const [successor] = mine({ retryOf: id });
+      return store.reprocess(id, successor!, "me", null);
+    },
+  ],
+  list: [
+    (store) => store.list({}, PAGE),
+    (store, { tenant }) => store.list({ tenant }, PAGE),
+    (store, { text }) => store.list({ correlationId: text }, PAGE),
+    (store, { text }) => store.list({ tags: { customer: text } }, PAGE),
+    (store, { id }) => store.list({ parentId: id }, PAGE),
+  ],
+  count: [
+    (store, { tenant }) => store.count({ tenant }, 100),
+    (store, { text }) => store.count({ category: text }, 100),
+  ],
+  deadLetters: [
+    (store) => store.deadLetters({}, PAGE),
+    (store, { tenant }) => store.deadLetters({ tenant }, PAGE),
+    (store, { id }) => store.deadLetters({}, { ...PAGE, after: id }),
+  ],
+  idsBetween: [
+    (store, { id }) => store.idsBetween({ from: id, to: id }, 10),
+    (store, _, { own }) => store.idsBetween(idsWithPrefix(own.queued.slice(0, 4))!, 100),
+  ],
+  unitHolders: [
+    (store, { text }) => store.unitHolders(text, 10),
+    (store) => store.unitHolders(SHARED_UNIT, 10),
+  ],
+  lockHolder: [(store, { tenant, text }) => store.lockHolder(tenant, `${text}-key`)],
+  stats: [(store, { tenant }) => figuresOf(store, tenant)],
+  groupedStats: [
+    (store) => store.groupedStats(LIMITS),
+    (store, { tenant }) => store.groupedStats(LIMITS, tenant),
+  ],
+  enqueue: [
+    (store, { id }) => store.enqueue(mine({ after: [id] })),
+    (store, { id }, { own }) => store.enqueue(mine({ after: [own.queued, id] })),
+    (store, { id }) => store.enqueue(mine({ retryOf: id })),
+    (store, { tenant }) => store.enqueue(mine({ tenant })),
+  ],
+  enqueueInTransaction: [
+    (store, { tenant }) => insistForbidden(store.enqueueInTransaction("no tx", mine({ tenant }))),
+  ],
+  gates: [(store) => store.gates()],
+  countBehind: [
+    (store, probe) => store.countBehind(gate(probe), 100),
+    async (store, { tenant }) => {
+      const behind = await store.countBehind({ kind: "type", name: TYPE }, 100);
+      // One queued job of each tenant, and of the own tenant no other.
+      return tenant === OTHER ? behind : { jobs: 1, isExact: true };
+    },
+  ],
+  pause: [
+    (store, probe) => insistForbidden(store.pause(gate(probe), WHY)),
+    (store) => insistForbidden(store.pause({ kind: "type", name: TYPE }, WHY)),
+    (store) => insistForbidden(store.pause({ kind: "lane", name: "general" }, WHY)),
+  ],
+  resume: [
+    (store, probe) => insistForbidden(store.resume(gate(probe))),
+    (store) => insistForbidden(store.resume({ kind: "type", name: TYPE })),
+  ],
+  feedEnd: [(store) => store.feedEnd()],
+  feed: [
+    (store) => store.feed(0, 1_000),
+    (store) => store.feed(0, 1_000, new Set(EVENT_NAMES.filter(isKind))),
+  ],
+  open: "forbidden",
+  close: "forbidden",
+  workers: "forbidden",
+  quiet: "forbidden",
+  register: "forbidden",
+  deregister: "forbidden",
+  renew: "forbidden",
+  claim: "forbidden",
+  claimAlone: "forbidden",
+  endCrashStreak: "forbidden",
+  startPrefetched: "forbidden",
+  returnPrefetched: "forbidden",
+  settle: "forbidden",
+  record: "forbidden",
+  acquireLocks: "forbidden",
+  checkpoints: "forbidden",
+  overdue: "forbidden",
+  silent: "forbidden",
+  rescue: "forbidden",
+  promote: "forbidden",
+  hold: "forbidden",
+  release: "forbidden",
+  resolveDependencies: "forbidden",
+  prune: "forbidden",
+  expired: "forbidden",
+  markStale: "forbidden",
+  remove: "forbidden",
+};
+
+/** Verbs whose rule is the verb itself, so that nothing can be planted there. */
+export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd"]);
+
+/** What the verbs of `store` tell of the other tenant; empty if they tell nothing. */
+export async function auditVerbs(
+  store: JobStore,
+  scene: TenantScene,
+  verbs: readonly Verb[] = VERBS,
+): Promise<readonly string[]> {
+  const findings: string[] = [];
+  for (const verb of verbs) {
+    for (const call of callsOf(verb)) {
+      for (const [known, unknown] of probesOf(scene)) {
+        const found = await outcomeOf(() => call(store, known, scene), known);
+        const missing = await outcomeOf(() => call(store, unknown, scene), unknown);
+        for (const leak of leaksIn(found + missing, scene))
+          findings.push(`${verb} names ${leak}: ${found}`);
+        if (found !== missing) findings.push(`${verb} tells ${found} from ${missing}`);
+      }
+    }
+  }
+  return findings;
+}
+
+function callsOf(verb: Verb): readonly Call[] {
+  const calls = CALLS[verb];
+  if (calls !== "forbidden") return calls;
+  const args = verb === "prune" ? [retention(), 1] : [];
+  return [(store) => insistForbidden(Reflect.apply(store[verb], store, args))];
+}
+
+/** Fails unless the call was refused: a verb that answers nothing would tell nothing either. */
+async function insistForbidden(call: Promise<unknown>): Promise<never> {
+  const code = await call.then(
+    () => "no error",
+    (error: { code?: string }) => error.code,
+  );
+  throw new Error(code === "FORBIDDEN_TENANT" ? code : `CANARY: not forbidden, but ${code}`);
+}
+
+/** The figures of the own tenant: what the other tenant has must not count. */
+async function figuresOf(store: JobStore, tenant: string): Promise<unknown> {
+  const { scheduled, queued, held, running, failed } = await store.stats(100);
+  const expected = { scheduled: 1, queued: 1, held: 2, running: 1, failed: 1 };
+  return tenant === OTHER ? { scheduled, queued, held, running, failed } : expected;
+}
+
+function isKind(name: string): name is EventKind {
+  return !name.startsWith("job:webhook:");
+}
