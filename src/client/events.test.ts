@@ -11,7 +11,7 @@ describe("mill.on", () => {
     const kinds: readonly EventKind[] = ["job:enqueued", "job:started", "job:completed"];
     const { feed, wake } = feedOf(
       kinds.map((kind, index): FeedEntry => {
-        return { position: index + 1, kind, at: 0, jobs: ["job"], details: null };
+        return { position: index + 1, kind, at: 0, jobs: ["job"], places: [0], details: null };
       }),
     );
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -38,6 +38,7 @@ describe("mill.on", () => {
         kind: "job:enqueued",
         at: 0,
         jobs: ["a", "gone", "b"],
+        places: [0, 1, 2],
         details: null,
         facts: [jobFacts("email"), null, jobFacts("report")],
       },

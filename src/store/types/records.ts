@@ -294,6 +294,11 @@ export interface FeedEntry {
   readonly at: number;
   readonly jobs: readonly JobId[];
   /**
+   * One per job: its index in the stored entry, in ascending order. An index into `jobs` changes
+   * when a job before it is removed; the place stays, so that a reader can resume inside an entry.
+   */
+  readonly places: readonly number[];
+  /**
    * One {@link PhaseDetail}, {@link ProgressDetail} or {@link UnitsDetail} per job, as JSON. Null:
    * the kind has no details.
    */

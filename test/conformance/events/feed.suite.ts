@@ -9,9 +9,13 @@ import {
   retention,
   retryIn,
 } from "../../support/factories.ts";
-import { halfway, keep } from "../../support/notes.ts";
+import { halfway, keep, runNote } from "../../support/notes.ts";
 import { add, at, runOne, settleAll, settleItem, take, startAll } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
+
+const KEEP_NO_JOBS = retention({
+  finishedMs: { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 },
+});
 
 export function feedSuite(open: OpenStore): void {
   describe("feedEnd", () => {
@@ -246,6 +250,61 @@ export function feedSuite(open: OpenStore): void {
       const [enqueued] = await store.feed(0, 10, new Set<EventKind>(["job:enqueued"]));
 
       expect(enqueued).toMatchObject({ jobs: [later], facts: [{ type: "long" }] });
+    });
+
+    test("keeps the place of a job in its entry when the jobs before it are removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [a, b, c] = await add(store, { priority: 1 }, { priority: 2 }, { priority: 3 });
+      const [whole] = await store.feed(0, 10);
+      await runOne(store, completed());
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const [rest] = await store.feed(0, 10);
+
+      expect(whole).toMatchObject({ jobs: [a, b, c], places: [0, 1, 2] });
+      expect(rest).toMatchObject({ position: whole?.position, jobs: [b, c], places: [1, 2] });
+    });
+
+    test("keeps details beside their jobs where jobs before them are removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const ids = await add(store, {}, {});
+      const batch = await take(store);
+      await store.record(
+        batch.jobs.map((job, index) => {
+          return runNote(batch, job, { progress: halfway({ overall: index }) });
+        }),
+      );
+      await store.settle([
+        settleItem(batch, at(batch.jobs, 0), completed()),
+        settleItem(batch, at(batch.jobs, 1), retryIn(60_000)),
+      ]);
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const told = (await store.feed(0, 10)).filter(({ kind }) => kind === "job:progress");
+
+      expect(told.flatMap(({ jobs }) => jobs)).toEqual([at(ids, 1)]);
+      expect(told.flatMap(({ places }) => places)).toEqual([1]);
+      expect(told.flatMap(({ details }) => details).map((json) => JSON.parse(json ?? ""))).toEqual([
+        expect.objectContaining({ overall: 1 }),
+      ]);
+    });
+
+    test("gives the jobs of a removal their places, too", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const told = (await store.feed(0, 10)).at(-1);
+
+      expect(told).toMatchObject({ kind: "job:deleted", places: [0, 1] });
+      expect(told?.jobs).toHaveLength(2);
     });
 
     test("reads shorter pages where it looks up facts, and misses nothing", async () => {

@@ -93,7 +93,8 @@ export function feed(world: World, position: number, limit: number): FeedEntry[]
   return atMost(later, limit).map(({ position: place, kind, at, id, key, detail }) => {
     const isThere = key === null || world.jobs.has(key);
     const details = detail === null ? null : isThere ? [detail] : [];
-    return { position: place, kind, at, jobs: isThere ? [id] : [], details };
+    const named = isThere ? { jobs: [id], places: [0] } : { jobs: [], places: [] };
+    return { position: place, kind, at, ...named, details };
   });
 }
 
