@@ -310,7 +310,16 @@ export interface FeedEntry {
 /** Current facts of a job, which the feed itself does not store. */
 export type JobFacts = Pick<
   JobRecord,
-  "type" | "state" | "attempts" | "runAt" | "finishedAt" | "fault" | "phase" | "overall"
+  | "type"
+  | "tenant"
+  | "correlationId"
+  | "state"
+  | "attempts"
+  | "runAt"
+  | "finishedAt"
+  | "fault"
+  | "phase"
+  | "overall"
 >;
 
 /** The detail of `job:phase:completed`. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import type { EventKind, FeedEntry } from "../../../src/store/types/records.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import {
@@ -185,7 +186,12 @@ export function feedSuite(open: OpenStore): void {
       const { store, clock } = db;
       const start = clock.now();
       const error = fault({ message: "no such address" });
-      const [a, b, c] = await add(store, { type: "email" }, { type: "report" }, { type: "sync" });
+      const [a, b, c] = await add(
+        store,
+        { type: "email", tenant: "acme", correlationId: "order-7" },
+        { type: "report" },
+        { type: "sync" },
+      );
       const batch = await take(store);
       await keep(store, { ...batch, job: at(batch.jobs, 0) }, { progress: halfway() });
       await clock.advance(10);
@@ -199,6 +205,8 @@ export function feedSuite(open: OpenStore): void {
 
       const emailed = {
         type: "email",
+        tenant: "acme",
+        correlationId: "order-7",
         state: "failed",
         attempts: 1,
         runAt: null,
@@ -218,6 +226,8 @@ export function feedSuite(open: OpenStore): void {
             {
               ...emailed,
               type: "sync",
+              tenant: "default",
+              correlationId: idUuid(c),
               state: "running",
               attempts: 0,
               finishedAt: null,
@@ -236,6 +246,16 @@ export function feedSuite(open: OpenStore): void {
         entries.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"),
       ).toEqual(none.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"));
       expect(none.every((entry) => !("facts" in entry))).toBe(true);
+    });
+
+    test("tells type and tenant to a handle that has not used them", async () => {
+      await using db = await open();
+      await add(db.store, { type: "email", tenant: "acme" });
+      const other = await db.another();
+
+      const [enqueued] = await other.feed(0, 10, new Set<EventKind>(["job:enqueued"]));
+
+      expect(enqueued?.facts).toMatchObject([{ type: "email", tenant: "acme" }]);
     });
 
     test("keeps facts beside their jobs where others have gone", async () => {

@@ -364,7 +364,10 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     facts_of_keys: [
       ["others are taken for them", "job.key = named.key", "job.key = named.key + 1"],
+      ["a type stands for the tenant", "job.tenant", "job.type AS tenant"],
+      ["correlations are forgotten", "job.correlation", "NULL::text AS correlation"],
     ],
+    "events/feed.ts": [["tenants are not looked up", "[type, tenant]", "[type]"]],
   },
   prune: {
     prune_jobs: [

@@ -448,6 +448,8 @@ export const SQLITE_FAULTS: Faults = {
     facts_of_keys: [
       ["jobs are taken for others", "now.key = named.value", "now.key = named.value + 1"],
       ["what goes on has an end", "now.state >= 4", "now.state >= 1"],
+      ["a type stands for the tenant", "now.tenant", "now.type AS tenant"],
+      ["correlations are forgotten", "now.correlation", "NULL AS correlation"],
     ],
   },
   prune: {

@@ -98,7 +98,7 @@ export interface QueryRows {
   keys_of_states: { readonly key: number; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: JobId | null; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly next_run_at: number | null; };
   ids_of_keys: { readonly key: number; readonly id: JobId; };
-  facts_of_keys: { readonly key: number; readonly type: number; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly error: string | null; readonly phase: string | null; readonly overall: number | null; };
+  facts_of_keys: { readonly key: number; readonly id: JobId; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly error: string | null; readonly phase: string | null; readonly overall: number | null; };
   two_leases: OffendingRow;
   leases_against_ledger: OffendingRow;
   places_against_job: OffendingRow;
@@ -828,7 +828,7 @@ export const queries: {
     timeout: "answer",
   },
   facts_of_keys: {
-    text: "SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error,\n       run.phase, run.overall\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job_record AS job ON job.key = named.key\nLEFT JOIN millrace.run AS run ON run.key = named.key",
+    text: "SELECT job.key, job.id, job.type, job.tenant, job.correlation, job.state, job.tries,\n       job.next_run_at, job.finished_at, job.error, run.phase, run.overall\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job_record AS job ON job.key = named.key\nLEFT JOIN millrace.run AS run ON run.key = named.key",
     parameters: ["keys"],
     timeout: "answer",
   },

@@ -85,7 +85,7 @@ export interface QueryRows {
   feed_end: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array; };
-  facts_of_keys: { readonly key: number; readonly type: number; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
+  facts_of_keys: { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
   two_leases: OffendingRow;
   leases_against_ledger: OffendingRow;
   places_against_job: OffendingRow;
@@ -799,7 +799,7 @@ export const queries: {
     parameters: ["keys"],
   },
   facts_of_keys: {
-    text: "SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,\n       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at,\n       run.phase, run.overall\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job_now AS now ON now.key = named.value\nLEFT JOIN millrace_run AS run ON run.key = named.value",
+    text: "SELECT now.key, now.id, now.type, now.tenant, now.correlation, now.state, now.tries,\n       now.next_run_at, now.last_error AS error,\n       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at,\n       run.phase, run.overall\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job_now AS now ON now.key = named.value\nLEFT JOIN millrace_run AS run ON run.key = named.value",
     parameters: ["keys"],
   },
   two_leases: {
