@@ -11,7 +11,7 @@ describe("mill.on", () => {
     const kinds: readonly EventKind[] = ["job:enqueued", "job:started", "job:completed"];
     const { feed, wake } = feedOf(
       kinds.map((kind, index): FeedEntry => {
-        return { position: index + 1, kind, at: 0, jobs: ["job"], details: null };
+        return { position: index + 1, kind, at: 0, jobs: ["job"], places: [0], details: null };
       }),
     );
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -38,6 +38,7 @@ describe("mill.on", () => {
         kind: "job:enqueued",
         at: 0,
         jobs: ["a", "gone", "b"],
+        places: [0, 1, 2],
         details: null,
         facts: [jobFacts("email"), null, jobFacts("report")],
       },
@@ -59,6 +60,28 @@ describe("mill.on", () => {
       { id: "gone", type: "" },
       { id: "b", type: "report" },
     ]);
+  });
+
+  test("tells of a removed job the id alone, whether or not the feed has more", async () => {
+    const deleted = { kind: "job:deleted", at: 0, places: [0] } as const;
+    const detail = JSON.stringify({ type: "email", tenant: "acme", correlationId: "order-7" });
+    const { feed, wake } = feedOf([
+      { ...deleted, position: 1, jobs: ["new"], details: [detail] },
+      { ...deleted, position: 2, jobs: ["old"], details: null },
+    ]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heard: unknown[] = [];
+    const hear = (event: unknown): void => {
+      heard.push(event);
+      if (heard.length === 2) resolve();
+    };
+    eventsFrom(feed, "job:deleted", hear, () => {});
+
+    wake();
+    await promise;
+    feed.close();
+
+    expect(heard).toEqual([{ id: "new" }, { id: "old" }]);
   });
 
   test("refuses an event that there is not, and says which was probably meant", () => {

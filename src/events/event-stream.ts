@@ -6,7 +6,7 @@
  */
 import type { JobId } from "../core/job.ts";
 import type { StreamEvent, StreamMessage } from "../api/stream.ts";
-import type { FeedEntry, JobFacts } from "../store/types/records.ts";
+import type { DeletedDetail, FeedEntry, JobFacts } from "../store/types/records.ts";
 import { eventsOf } from "./event-details.ts";
 import type { FeedPages } from "./feed-pages.ts";
 
@@ -150,9 +150,10 @@ interface PlacedMessage {
 
 function messagesOf(entry: FeedEntry): readonly PlacedMessage[] {
   const { position, at } = entry;
-  return entry.jobs.flatMap((id, index) => {
-    const facts = entry.facts?.[index] ?? null;
-    return eventsOf(entry, index, id).map(({ name, place: within, data }) => {
+  return entry.jobs.flatMap((id, turn) => {
+    const facts = subjectOf(entry, turn);
+    const index = entry.places[turn] ?? turn;
+    return eventsOf(entry, turn, id).map(({ name, place: within, data }) => {
       const place = { position, index, place: within };
       const job = facts === null ? null : { type: facts.type, tenant: facts.tenant };
       const message: any = {
@@ -166,6 +167,14 @@ function messagesOf(entry: FeedEntry): readonly PlacedMessage[] {
       return { place, subject: { event: name, id, facts }, message };
     });
   });
+}
+
+/** The feed keeps what filters need to know of removed jobs. */
+function subjectOf(entry: FeedEntry, index: number): EventSubject["facts"] {
+  const detail = entry.kind === "job:deleted" ? entry.details?.[index] : undefined;
+  if (detail === undefined) return entry.facts?.[index] ?? null;
+  const deleted: DeletedDetail = JSON.parse(detail);
+  return deleted;
 }
 
 function isBehind(place: StreamPlace, from: StreamPlace): boolean {

@@ -24,7 +24,8 @@ class FeedStore {
 
   append(...jobs: string[]): void {
     const position = this.entries.length + 1;
-    this.entries.push({ position, kind: "job:enqueued", at: 0, jobs, details: null });
+    const places = [...jobs.keys()];
+    this.entries.push({ position, kind: "job:enqueued", at: 0, jobs, places, details: null });
     this.wake();
   }
 

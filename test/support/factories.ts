@@ -165,6 +165,8 @@ export function retention(overrides: Partial<Retention> = {}): Retention {
 export function jobFacts(type: string): JobFacts {
   return {
     type,
+    tenant: "default",
+    correlationId: "order-1",
     state: "queued",
     attempts: 0,
     runAt: 0,

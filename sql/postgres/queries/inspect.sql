@@ -492,10 +492,11 @@ JOIN millrace.job AS job ON job.key = named.key;
 
 -- name: facts_of_keys
 -- What the feed tells listeners about these jobs, with their present state.
--- returns: key bigint, type integer, state integer, tries integer, next_run_at bigint?,
---   finished_at bigint?, error json?, phase text?, overall double precision?
-SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error,
-       run.phase, run.overall
+-- returns: key bigint, id uuid, type integer, tenant integer, correlation text?, state integer,
+--   tries integer, next_run_at bigint?, finished_at bigint?, error json?, phase text?,
+--   overall double precision?
+SELECT job.key, job.id, job.type, job.tenant, job.correlation, job.state, job.tries,
+       job.next_run_at, job.finished_at, job.error, run.phase, run.overall
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job_record AS job ON job.key = named.key
 LEFT JOIN millrace.run AS run ON run.key = named.key;

@@ -463,9 +463,11 @@ JOIN millrace_job AS job ON job.key = named.value;
 
 -- name: facts_of_keys
 -- What the feed tells listeners about these jobs, with their present state.
--- returns: key integer, type integer, state integer, tries integer, next_run_at integer?,
---   error text?, finished_at integer?, phase text?, overall real?
-SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,
+-- returns: key integer, id blob, type integer, tenant integer, correlation text?, state integer,
+--   tries integer, next_run_at integer?, error text?, finished_at integer?, phase text?,
+--   overall real?
+SELECT now.key, now.id, now.type, now.tenant, now.correlation, now.state, now.tries,
+       now.next_run_at, now.last_error AS error,
        CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at,
        run.phase, run.overall
 FROM json_each(:keys) AS named

@@ -15,6 +15,7 @@ import {
 import type {
   AttemptRecord,
   DeadLetterRecord,
+  DeletedDetail,
   GateName,
   HeldBy,
   JobEnd,
@@ -77,7 +78,18 @@ export interface StoredJob extends StoredSpec<number> {
 
 export type StoredFacts = Pick<
   StoredJob,
-  "key" | "type" | "state" | "tries" | "next_run_at" | "finished_at" | "error" | "phase" | "overall"
+  | "key"
+  | "id"
+  | "type"
+  | "tenant"
+  | "correlation"
+  | "state"
+  | "tries"
+  | "next_run_at"
+  | "finished_at"
+  | "error"
+  | "phase"
+  | "overall"
 >;
 
 export interface StoredAttempt {
@@ -136,6 +148,8 @@ export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
 export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
   return {
     type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    correlationId: correlationOf(row),
     state: stateCodec.word(row.state),
     attempts: row.tries,
     runAt: row.next_run_at,
@@ -144,6 +158,19 @@ export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
     phase: row.phase,
     overall: row.overall,
   };
+}
+
+/** What the feed keeps of a job that is removed. */
+export function deletedDetail(
+  names: NameLookup,
+  row: Pick<StoredSpec<number>, "id" | "type" | "tenant" | "correlation">,
+): JsonText {
+  const detail: DeletedDetail = {
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    correlationId: correlationOf(row),
+  };
+  return JSON.stringify(detail);
 }
 
 interface StoredEnd {
@@ -195,7 +222,7 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
     priority: row.priority,
     payload: row.payload,
     payloadVersion: row.payload_version,
-    correlationId: row.correlation ?? idUuid(row.id),
+    correlationId: correlationOf(row),
     parentId: row.parent,
     retryOf: row.retry_of,
     concurrencyKey: row.concurrency,
@@ -210,6 +237,11 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
     maxAttempts: row.max_attempts,
     timeoutMs: row.timeout_ms,
   };
+}
+
+/** A job that was given no correlation id has its own id as a UUID. */
+export function correlationOf(row: Pick<StoredSpec<never>, "id" | "correlation">): string {
+  return row.correlation ?? idUuid(row.id);
 }
 
 export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLetterRecord {

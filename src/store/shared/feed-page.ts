@@ -57,13 +57,17 @@ export function feedEntry(
 ): FeedEntry {
   const { position, at, keys, details } = row;
   const kind = eventCodec.word(row.kind);
-  const here = keys.filter((key) => ids.has(key));
+  // A row names its jobs by key, or by id if they were removed.
+  const jobs = row.ids.length > 0 ? row.ids : keys.map((key) => ids.get(key) ?? null);
+  const places = [...jobs.keys()].filter((place) => jobs[place] !== null);
+  const factsAt = (place: number): JobFacts | null => facts.get(keys[place] ?? 0) ?? null;
   return {
     position,
     kind,
     at,
-    jobs: [...row.ids, ...here.map((key) => ids.get(key)!)],
-    details: details?.filter((_, index) => ids.has(keys[index] ?? 0)) ?? null,
-    ...(about.has(kind) ? { facts: here.map((key) => facts.get(key) ?? null) } : {}),
+    jobs: jobs.filter((id) => id !== null),
+    places,
+    details: details === null ? null : places.flatMap((place) => details[place] ?? []),
+    ...(about.has(kind) ? { facts: places.map(factsAt) } : {}),
   };
 }

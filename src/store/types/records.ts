@@ -298,18 +298,32 @@ export interface FeedEntry {
   readonly at: number;
   readonly jobs: readonly JobId[];
   /**
-   * One {@link PhaseDetail}, {@link ProgressDetail} or {@link UnitsDetail} per job, as JSON. Null:
-   * the kind has no details.
+   * One per job: its index in the stored entry, in ascending order. An index into `jobs` changes
+   * when a job before it is removed; the place stays, so that a reader can resume inside an entry.
+   */
+  readonly places: readonly number[];
+  /**
+   * One {@link PhaseDetail}, {@link ProgressDetail}, {@link UnitsDetail} or {@link DeletedDetail}
+   * per job, as JSON. Null: the kind has no details, or the entry is older than its details.
    */
   readonly details: readonly JsonText[] | null;
-  /** One per job, if facts of this kind were requested; null: the job was just removed. */
+  /** One per job, if facts of this kind were requested; null: the job was removed. */
   readonly facts?: readonly (JobFacts | null)[];
 }
 
 /** Current facts of a job, which the feed itself does not store. */
 export type JobFacts = Pick<
   JobRecord,
-  "type" | "state" | "attempts" | "runAt" | "finishedAt" | "fault" | "phase" | "overall"
+  | "type"
+  | "tenant"
+  | "correlationId"
+  | "state"
+  | "attempts"
+  | "runAt"
+  | "finishedAt"
+  | "fault"
+  | "phase"
+  | "overall"
 >;
 
 /** The detail of `job:phase:completed`. */
@@ -337,6 +351,12 @@ export interface UnitsDetail {
     readonly fault: Fault | null;
   }[];
 }
+
+/**
+ * The detail of `job:deleted`: facts of the removed job, without which a reader could not tell
+ * whose job it was.
+ */
+export type DeletedDetail = Pick<JobFacts, "type" | "tenant" | "correlationId">;
 
 export type EventKind =
   | "job:enqueued"

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import type { EventKind, FeedEntry } from "../../../src/store/types/records.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import {
@@ -9,9 +10,13 @@ import {
   retention,
   retryIn,
 } from "../../support/factories.ts";
-import { halfway, keep } from "../../support/notes.ts";
+import { halfway, keep, runNote } from "../../support/notes.ts";
 import { add, at, runOne, settleAll, settleItem, take, startAll } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
+
+const KEEP_NO_JOBS = retention({
+  finishedMs: { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 },
+});
 
 export function feedSuite(open: OpenStore): void {
   describe("feedEnd", () => {
@@ -181,7 +186,12 @@ export function feedSuite(open: OpenStore): void {
       const { store, clock } = db;
       const start = clock.now();
       const error = fault({ message: "no such address" });
-      const [a, b, c] = await add(store, { type: "email" }, { type: "report" }, { type: "sync" });
+      const [a, b, c] = await add(
+        store,
+        { type: "email", tenant: "acme", correlationId: "order-7" },
+        { type: "report" },
+        { type: "sync" },
+      );
       const batch = await take(store);
       await keep(store, { ...batch, job: at(batch.jobs, 0) }, { progress: halfway() });
       await clock.advance(10);
@@ -195,6 +205,8 @@ export function feedSuite(open: OpenStore): void {
 
       const emailed = {
         type: "email",
+        tenant: "acme",
+        correlationId: "order-7",
         state: "failed",
         attempts: 1,
         runAt: null,
@@ -214,6 +226,8 @@ export function feedSuite(open: OpenStore): void {
             {
               ...emailed,
               type: "sync",
+              tenant: "default",
+              correlationId: idUuid(c),
               state: "running",
               attempts: 0,
               finishedAt: null,
@@ -234,6 +248,16 @@ export function feedSuite(open: OpenStore): void {
       expect(none.every((entry) => !("facts" in entry))).toBe(true);
     });
 
+    test("tells type and tenant to a handle that has not used them", async () => {
+      await using db = await open();
+      await add(db.store, { type: "email", tenant: "acme" });
+      const other = await db.another();
+
+      const [enqueued] = await other.feed(0, 10, new Set<EventKind>(["job:enqueued"]));
+
+      expect(enqueued?.facts).toMatchObject([{ type: "email", tenant: "acme" }]);
+    });
+
     test("keeps facts beside their jobs where others have gone", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -246,6 +270,75 @@ export function feedSuite(open: OpenStore): void {
       const [enqueued] = await store.feed(0, 10, new Set<EventKind>(["job:enqueued"]));
 
       expect(enqueued).toMatchObject({ jobs: [later], facts: [{ type: "long" }] });
+    });
+
+    test("keeps the place of a job in its entry when the jobs before it are removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [a, b, c] = await add(store, { priority: 1 }, { priority: 2 }, { priority: 3 });
+      const [whole] = await store.feed(0, 10);
+      await runOne(store, completed());
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const [rest] = await store.feed(0, 10);
+
+      expect(whole).toMatchObject({ jobs: [a, b, c], places: [0, 1, 2] });
+      expect(rest).toMatchObject({ position: whole?.position, jobs: [b, c], places: [1, 2] });
+    });
+
+    test("keeps details beside their jobs where jobs before them are removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const ids = await add(store, {}, {});
+      const batch = await take(store);
+      await store.record(
+        batch.jobs.map((job, index) => {
+          return runNote(batch, job, { progress: halfway({ overall: index }) });
+        }),
+      );
+      await store.settle([
+        settleItem(batch, at(batch.jobs, 0), completed()),
+        settleItem(batch, at(batch.jobs, 1), retryIn(60_000)),
+      ]);
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const told = (await store.feed(0, 10)).filter(({ kind }) => kind === "job:progress");
+
+      expect(told.flatMap(({ jobs }) => jobs)).toEqual([at(ids, 1)]);
+      expect(told.flatMap(({ places }) => places)).toEqual([1]);
+      expect(told.flatMap(({ details }) => details).map((json) => JSON.parse(json ?? ""))).toEqual([
+        expect.objectContaining({ overall: 1 }),
+      ]);
+    });
+
+    test("gives the jobs of a removal their places, too", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const told = (await store.feed(0, 10)).at(-1);
+
+      expect(told).toMatchObject({ kind: "job:deleted", places: [0, 1] });
+      expect(told?.jobs).toHaveLength(2);
+    });
+
+    test("has no facts of a removed job, where they were requested", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const told = (await store.feed(0, 10, new Set<EventKind>(["job:deleted"]))).at(-1);
+
+      expect(told).toMatchObject({ kind: "job:deleted", facts: [null, null] });
+      expect(told?.details).toHaveLength(2);
     });
 
     test("reads shorter pages where it looks up facts, and misses nothing", async () => {

@@ -376,7 +376,10 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     facts_of_keys: [
       ["others are taken for them", "job.key = named.key", "job.key = named.key + 1"],
+      ["a type stands for the tenant", "job.tenant", "job.type AS tenant"],
+      ["correlations are forgotten", "job.correlation", "NULL::text AS correlation"],
     ],
+    "events/feed.ts": [["tenants are not looked up", "[type, tenant]", "[type]"]],
   },
   prune: {
     prune_jobs: [
@@ -388,6 +391,17 @@ export const POSTGRES_FAULTS: Faults = {
         "DELETE FROM millrace.attempt\n    WHERE false AND",
       ],
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
+      [
+        "a removed job has another tenant",
+        "ON tenant.id = gone.tenant",
+        "ON tenant.id = gone.type",
+      ],
+      ["a removed job has no correlation", "coalesce(gone.correlation, ", "coalesce(NULL, "],
+      [
+        "details are those of other jobs",
+        "array_agg(named.detail ORDER BY named.turn)",
+        "array_agg(named.detail ORDER BY named.turn DESC)",
+      ],
     ],
     expired_keys: [
       ["parents are not looked at", "parent.id = child.parent", "false"],

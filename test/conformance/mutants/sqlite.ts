@@ -449,11 +449,15 @@ export const SQLITE_FAULTS: Faults = {
     facts_of_keys: [
       ["jobs are taken for others", "now.key = named.value", "now.key = named.value + 1"],
       ["what goes on has an end", "now.state >= 4", "now.state >= 1"],
+      ["a type stands for the tenant", "now.tenant", "now.type AS tenant"],
+      ["correlations are forgotten", "now.correlation", "NULL AS correlation"],
     ],
   },
   prune: {
     removable_jobs: [["parents are not looked at", "parent.id = job.parent", "0"]],
     expired_jobs: [
+      ["a removed job has another tenant", "job.tenant", "1 AS tenant"],
+      ["a removed job has no correlation", "job.correlation", "NULL AS correlation"],
       ["parents are not looked at", "parent.id = job.parent", "0"],
       ["children stay for ever", "AND last.state IS NOT NULL", "AND 0"],
       ["a job goes that a lease names", "AND job.key NOT IN (", "AND 0 NOT IN ("],

@@ -93,7 +93,8 @@ export function feed(world: World, position: number, limit: number): FeedEntry[]
   return atMost(later, limit).map(({ position: place, kind, at, id, key, detail }) => {
     const isThere = key === null || world.jobs.has(key);
     const details = detail === null ? null : isThere ? [detail] : [];
-    return { position: place, kind, at, jobs: isThere ? [id] : [], details };
+    const named = isThere ? { jobs: [id], places: [0] } : { jobs: [], places: [] };
+    return { position: place, kind, at, ...named, details };
   });
 }
 
@@ -195,7 +196,9 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     const { asked } = job;
     const held = world.idempotency.get(`${asked.tenant} ${asked.idempotency?.key}`);
     if (held?.job === asked.id) held.expiresAt = finishedAt(job) + retention.idempotencyMs;
-    tell(world, "job:deleted", job);
+    const { type, tenant, correlationId } = asked;
+    const gone = { type, tenant, correlationId: correlationId ?? idUuid(asked.id) };
+    tell(world, "job:deleted", job, JSON.stringify(gone));
   }
   const keys = atMost(
     [...world.idempotency].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt <= now),

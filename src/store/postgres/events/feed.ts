@@ -70,7 +70,7 @@ async function factsOf(
 ): Promise<ReadonlyMap<JobKey, JobFacts>> {
   if (keys.length === 0) return new Map();
   const rows = await read.all("facts_of_keys", { keys: list(keys) });
-  await names.learn(rows.map(({ type }) => type));
+  await names.learn(rows.flatMap(({ type, tenant }) => [type, tenant]));
   return new Map(rows.map((row) => [row.key, jobFacts(names, row)]));
 }
 

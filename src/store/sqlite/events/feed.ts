@@ -36,5 +36,7 @@ export function feed(
 function factsOf({ sql, names }: Session, keys: readonly JobKey[]): ReadonlyMap<JobKey, JobFacts> {
   if (keys.length === 0) return new Map();
   const rows = sql.all("facts_of_keys", { keys: JSON.stringify(keys) });
-  return new Map(rows.map((row) => [row.key, jobFacts(names, row)]));
+  return new Map(
+    rows.map((row) => [row.key, jobFacts(names, { ...row, id: idFromBytes(row.id) })]),
+  );
 }
