@@ -26,7 +26,7 @@ describe("GET /api/v1/events", () => {
     const messages = await takeUntil(stream, ({ name, data }) => {
       return name === "job:completed" && data.data.id === id;
     });
-    await stream.return();
+    await stream.return(undefined);
 
     expect(snapshot).toMatchObject({ name: "snapshot", data: { jobs: [{ type: "greet" }] } });
     const own = messages.filter(({ data }) => data.data.id === id).map(({ name }) => name);
@@ -42,13 +42,13 @@ describe("GET /api/v1/events", () => {
       for (let n = 0; n < 20; n += 1) ids.push((await server.mill.enqueue(greet, { n })).id);
     })();
     const begun = await take(first, 7);
-    await first.return();
+    await first.return(undefined);
     await enqueueAll;
 
     const headers = { "last-event-id": begun.at(-1)?.id ?? "" };
     const second = await open(server, "/api/v1/events?event=job:enqueued&snapshot=false", headers);
     const rest = await take(second, 13);
-    await second.return();
+    await second.return(undefined);
 
     expect([...begun, ...rest].map(({ data }) => data.data.id)).toEqual(ids);
   });
@@ -61,7 +61,7 @@ describe("GET /api/v1/events", () => {
     const { id } = await server.mill.enqueue(other, undefined, { tenant: "acme" });
 
     const [message] = await take(stream, 1);
-    await stream.return();
+    await stream.return(undefined);
 
     expect(message?.data).toMatchObject({ event: "job:enqueued", data: { id } });
   });
@@ -75,7 +75,7 @@ describe("GET /api/v1/events", () => {
 
     const stream = await open(server, "/api/v1/events?after=0");
     const [message] = await take(stream, 1);
-    await stream.return();
+    await stream.return(undefined);
 
     expect(message).toMatchObject({ name: "reset" });
   });
@@ -88,7 +88,7 @@ describe("GET /api/v1/events", () => {
     for (const stream of streams) await take(stream, 1);
     expect(server.streams.count).toBe(20);
 
-    for (const stream of streams) await stream.return();
+    for (const stream of streams) await stream.return(undefined);
 
     expect(server.streams.count).toBe(0);
   });
@@ -116,7 +116,7 @@ describe("GET /api/v1/jobs/{id}/events", () => {
     await server.mill.jobs.cancel(job.id, "asked");
 
     const [message] = await take(stream, 1);
-    await stream.return();
+    await stream.return(undefined);
 
     expect(snapshot?.data.jobs).toMatchObject([{ id: job.id, payload: { n: 1 } }]);
     expect(message).toMatchObject({ name: "job:cancelled", data: { data: { id: job.id } } });
@@ -131,7 +131,7 @@ describe("GET /api/v1/jobs/{id}/events", () => {
     expect(made.status).toBe(201);
     const stream = await open(server, path, { authorization: "" });
     expect(await take(stream, 1)).toMatchObject([{ name: "snapshot" }]);
-    await stream.return();
+    await stream.return(undefined);
     for (const url of [
       `/api/v1/jobs/${foreign.id}/events?token=${secret}`,
       `/api/v1/events?token=${secret}`,

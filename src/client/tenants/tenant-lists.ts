@@ -1,7 +1,13 @@
 /** Lists and counts of a mill of one tenant that are more than a filter. */
 import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
-import type { CountName, EventKind, FeedEntry, Stats } from "../../store/types/records.ts";
+import type {
+  CountName,
+  DeletedDetail,
+  EventKind,
+  FeedEntry,
+  Stats,
+} from "../../store/types/records.ts";
 import { ownAmong, type TenantScope } from "./tenant-scope.ts";
 
 /** The ids that one search reads, page by page, to find those of the tenant. */
@@ -53,9 +59,8 @@ export async function tenantStats({ store, tenant }: TenantScope, max: number): 
 }
 
 /**
- * The entries of a page about jobs of the tenant. The feed does not store tenants, so one statement
- * reads those of all jobs of the page; of removed jobs it finds only those with a dead letter, and
- * leaves the others out. An entry without jobs marks the end of a page that ends with entries of
+ * The entries of a page about jobs of the tenant. One statement reads the tenants of all jobs of the
+ * page; the feed itself tells those of jobs that were removed. An entry without jobs marks the end of a page that ends with entries of
  * other tenants: the next read begins there.
  */
 export async function tenantFeed(
@@ -66,19 +71,39 @@ export async function tenantFeed(
 ): Promise<readonly FeedEntry[]> {
   const entries = await scope.store.feed(position, limit, about);
   const own = await ownAmong(scope, [...new Set(entries.flatMap(({ jobs }) => jobs))]);
-  const kept = entries.map((entry) => ownPart(entry, own)).filter(({ jobs }) => jobs.length > 0);
+  const kept = entries
+    .map((entry) => ownPart(entry, (id, index) => own.has(id) || isDeleted(entry, index, scope)))
+    .filter(({ jobs }) => jobs.length > 0);
   const end = entries.at(-1)?.position;
   if (end === undefined || kept.at(-1)?.position === end) return kept;
-  return [...kept, { position: end, kind: "job:progress", at: 0, jobs: [], details: [] }];
+  const mark = {
+    position: end,
+    kind: "job:progress",
+    at: 0,
+    jobs: [],
+    places: [],
+    details: [],
+  } as const;
+  return [...kept, mark];
 }
 
-function ownPart(entry: FeedEntry, own: ReadonlySet<JobId>): FeedEntry {
-  const isOwn = (_: unknown, index: number): boolean => own.has(entry.jobs[index] ?? "");
-  const { jobs, details, facts } = entry;
+function ownPart(entry: FeedEntry, isOwnJob: (id: JobId, index: number) => boolean): FeedEntry {
+  const { jobs, places, details, facts } = entry;
+  const own = jobs.map(isOwnJob);
+  const isOwn = (_: unknown, index: number): boolean => own[index] === true;
   return {
     ...entry,
     jobs: jobs.filter(isOwn),
+    places: places.filter(isOwn),
     details: details?.filter(isOwn) ?? null,
     ...(facts === undefined ? {} : { facts: facts.filter(isOwn) }),
   };
+}
+
+/** Whether the entry tells that a job of the tenant was removed. */
+function isDeleted({ kind, details }: FeedEntry, index: number, { tenant }: TenantScope): boolean {
+  const detail = kind === "job:deleted" ? details?.[index] : undefined;
+  if (detail === undefined) return false;
+  const deleted: DeletedDetail = JSON.parse(detail);
+  return deleted.tenant === tenant;
 }

@@ -125,6 +125,25 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "deadLetters.acknowledge": [byId("deadLetters.acknowledge", BY)],
   "deadLetters.reprocess": [byId("deadLetters.reprocess", BY)],
   "deadLetters.discard": [byId("deadLetters.discard", BY)],
+  stream: [
+    (mill, _, audit) => streamed(mill, {}, audit),
+    (mill, { id }, audit) => streamed(mill, { job: id }, audit),
+    (mill, { tenant }, audit) => streamed(mill, { tenant }, audit),
+    (mill, { text }, audit) => streamed(mill, { correlationId: text }, audit),
+  ],
+  "tokens.create": [
+    (mill, { tenant }) =>
+      methodAt(mill, "tokens.create")({ kind: "producer", name: "x", tenant }).then(() => "made"),
+  ],
+  "tokens.list": [(mill, { tenant }) => methodAt(mill, "tokens.list")({ tenant })],
+  "tokens.revoke": [
+    (mill, probe, { scene: { otherTokens } }) =>
+      methodAt(mill, "tokens.revoke")(probe.tenant === OTHER ? otherTokens[0] : probe.id),
+  ],
+  "tokens.verify": [
+    (mill) => forbidden(methodAt(mill, "tokens.verify"), `mr_person_${"x".repeat(43)}`),
+  ],
+  "workers.stop": [(mill, { id }) => forbidden(methodAt(mill, "workers.stop"), id)],
   "workers.list": [(mill) => forbidden(methodAt(mill, "workers.list"))],
   "workers.quiet": [(mill, { id }) => forbidden(methodAt(mill, "workers.quiet"), id)],
   ...Object.fromEntries(REFUSED.map((path) => [path, [refusing(path)]])),
@@ -195,6 +214,34 @@ async function eventsDuring(methods: Methods, { all, scene }: Audit): Promise<un
   for (const end of ends) end();
   const foreign = heard.filter((event) => JSON.stringify(event).includes(other.id));
   return { foreign: foreign.length === 0 ? "none" : "CANARY", scene: scene.linked };
+}
+
+/** All events so far, and the snapshot: what a stream tells of the other tenant. */
+async function streamed(
+  methods: Methods,
+  options: object,
+  { scene }: Audit,
+): Promise<string | readonly string[]> {
+  const texts: string[] = [];
+  for (const begin of [{ snapshot: true }, { after: "0" }]) {
+    const stream: ReadableStream<{ type: string }> = methodAt(
+      methods,
+      "stream",
+    )({
+      ...options,
+      ...begin,
+      ping: 20,
+    });
+    const reader = stream.getReader();
+    for (let isOver = false; !isOver;) {
+      const { value, done } = await reader.read();
+      isOver = done || value.type === "ping";
+      texts.push(JSON.stringify(value) ?? "");
+    }
+    await reader.cancel();
+  }
+  const leaks = leaksIn(texts.join("\n"), scene);
+  return leaks.length === 0 ? "nothing" : leaks;
 }
 
 /** A wait for an open job would end only with the job. */

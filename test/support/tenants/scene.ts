@@ -5,7 +5,8 @@
 import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
-import { completed, failedWith, fault, newJob } from "../factories.ts";
+import type { TokenId } from "../../../src/store/types/tokens.ts";
+import { completed, failedWith, fault, newJob, newToken } from "../factories.ts";
 import { done, halfway, keep, running } from "../notes.ts";
 import { add, settleAll, takeOne } from "../steps.ts";
 
@@ -34,6 +35,9 @@ export interface TenantScene {
   readonly other: TenantIds;
   /** A job of the first tenant that waits for one of the other, as only a full mill makes it. */
   readonly linked: JobId;
+  /** A token of the first tenant, and tokens that reach the other tenant. */
+  readonly ownToken: TokenId;
+  readonly otherTokens: readonly TokenId[];
 }
 
 /** What a call asks about: something of the other tenant, or something that does not exist. */
@@ -53,7 +57,11 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
     jobOf(OTHER, MARK, { after: [own.queued] }),
   );
   await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
-  return { own, other, linked };
+  const mine = newToken({ tenant: OWN });
+  const others = [OTHER, null].map((tenant) => newToken({ tenant, name: CANARY, actor: CANARY }));
+  for (const token of [mine, ...others]) await store.createToken(token);
+  const otherTokens = others.map(({ id }) => id);
+  return { own, other, linked, ownToken: mine.id, otherTokens };
 }
 
 /** Probes for each job of the other tenant, each with a probe for nothing that is as old. */

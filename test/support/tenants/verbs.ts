@@ -4,7 +4,8 @@ import type { JobStore } from "../../../src/store/store.ts";
 import type { EventKind } from "../../../src/store/types/records.ts";
 import { VERBS, type Verb } from "../../../src/store/verbs.ts";
 import { EVENT_NAMES } from "../../../src/api/events.ts";
-import { cancelled, newJob, retention } from "../factories.ts";
+import type { JobId } from "../../../src/core/job.ts";
+import { cancelled, newJob, newToken, retention } from "../factories.ts";
 import { leaksIn, outcomeOf } from "./outcome.ts";
 import { OTHER, OWN, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
 
@@ -107,10 +108,25 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store) => store.feed(0, 1_000),
     (store) => store.feed(0, 1_000, new Set(EVENT_NAMES.filter(isKind))),
   ],
+  createToken: [
+    (store, { tenant }) => store.createToken(newToken({ tenant })),
+    (store) => store.createToken(newToken({ tenant: null })),
+    (store, probe, { otherTokens: [parentId] }) =>
+      store.createToken(newToken({ tenant: OWN, parentId: isOther(probe) ? parentId! : probe.id })),
+  ],
+  tokens: [
+    (store) => store.tokens({ includeEnded: true }, PAGE),
+    (store, { tenant }) => store.tokens({ tenant }, PAGE),
+  ],
+  token: tokenCalls((store, id) => store.token(id)),
+  revokeToken: tokenCalls((store, id) => store.revokeToken(id)),
+  tokenOf: "forbidden",
+  markTokensUsed: "forbidden",
   open: "forbidden",
   close: "forbidden",
   workers: "forbidden",
   quiet: "forbidden",
+  stopWorker: "forbidden",
   register: "forbidden",
   deregister: "forbidden",
   renew: "forbidden",
@@ -135,6 +151,17 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   markStale: "forbidden",
   remove: "forbidden",
 };
+
+function isOther({ tenant }: Probe): boolean {
+  return tenant === OTHER;
+}
+
+/** A verb about each token that reaches the other tenant, and about an unknown one. */
+function tokenCalls(call: (store: JobStore, id: JobId) => Promise<unknown>): readonly Call[] {
+  return [0, 1].map((index) => (store, probe, { otherTokens }) => {
+    return call(store, isOther(probe) ? otherTokens[index]! : probe.id);
+  });
+}
 
 /** Verbs whose rule is the verb itself, so that nothing can be planted there. */
 export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd"]);
