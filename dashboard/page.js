@@ -19,7 +19,24 @@ document.addEventListener("visibilitychange", () => {
   clearTimeout(timer);
   if (!document.hidden) void refresh();
 });
+document.querySelector("#login").addEventListener("submit", (event) => {
+  event.preventDefault();
+  void logIn(event.target.elements.token);
+});
 void refresh();
+
+/** Exchanges the token for a session, whose cookie scripts cannot read. */
+async function logIn(field) {
+  const body = JSON.stringify({ token: field.value.trim() });
+  field.value = "";
+  const headers = { "content-type": "application/json" };
+  try {
+    await ask("api/v1/session", { method: "POST", headers, body });
+    await refresh();
+  } catch (error) {
+    say(error.message, true);
+  }
+}
 
 async function refresh() {
   clearTimeout(timer);
@@ -41,8 +58,8 @@ async function refresh() {
   if (!document.hidden) timer = setTimeout(() => void refresh(), INTERVAL_MS);
 }
 
-async function ask(path) {
-  const response = await fetch(path);
+async function ask(path, options) {
+  const response = await fetch(path, options);
   if (response.ok) return response.json();
   const problem = await response.json().catch(() => ({}));
   const reason = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
