@@ -117,6 +117,7 @@ export const PROJECTS: readonly TestProject[] = [
     budgetSeconds: 60,
     testSeconds: 60,
     batch: "processes",
+    setup: "test/http/install.ts",
   },
   {
     name: "cli",
