@@ -170,21 +170,22 @@ export class Client implements Omit<Millrace, "work"> {
     const gate = gateOf("resume", target);
     // Beside the resume, which neither waits for the count nor fails with it.
     const uncounted = { queued: 0, atLeast: true };
-    const counting = this.#countBehind(gate, QUEUED_MAX).catch(() => uncounted);
+    const counting = this.#countBehind(gate).catch(() => uncounted);
     const wasPaused = await this.parts.store.resume(gate);
     return { wasPaused, ...(await counting) };
   }
 
   async pauses(): Promise<readonly Pause[]> {
     const pauses: Pause[] = [];
-    const gates = await this.parts.store.gates();
+    const { store } = this.parts;
+    const gates = await store.gates();
     const rows = Math.ceil(QUEUED_MAX / gates.length);
-    for (const gate of gates) pauses.push(pauseView(gate, await this.#countBehind(gate, rows)));
+    for (const gate of gates) pauses.push(pauseView(gate, await store.countBehind(gate, rows)));
     return pauses;
   }
 
-  async #countBehind(gate: GateName, rows: number): Promise<QueuedCount> {
-    const { jobs, isExact } = await this.parts.store.countBehind(gate, rows);
+  async #countBehind(gate: GateName): Promise<QueuedCount> {
+    const { jobs, isExact } = await this.parts.store.countBehind(gate, QUEUED_MAX);
     return { queued: jobs, atLeast: !isExact };
   }
 

@@ -11,6 +11,7 @@ import type {
 } from "../types/notes.ts";
 import type {
   AttemptRecord,
+  CountBehind,
   DeadLetterRecord,
   DeadLetterQuery,
   EventKind,
@@ -78,13 +79,10 @@ export interface ReaderStore {
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
   /**
-   * Counts the queued jobs that a gate holds back, or would, and no other closed gate does. Reads
-   * at most `rows` jobs of each place; `isExact`: there are no more.
+   * Counts the queued jobs that a gate holds back, or would. Reads at most `rows` jobs of each
+   * place.
    */
-  countBehind(
-    gate: GateName,
-    rows: number,
-  ): Promise<{ readonly jobs: number; readonly isExact: boolean }>;
+  countBehind(gate: GateName, rows: number): Promise<CountBehind>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /** Newest first. `after` is the id of the last letter of the previous page. */

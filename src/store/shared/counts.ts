@@ -1,5 +1,5 @@
 /** Counts that stop at a maximum. */
-import type { CountName } from "../types/records.ts";
+import type { CountBehind, CountName } from "../types/records.ts";
 
 const NAMES: readonly CountName[] = ["scheduled", "queued", "held", "running", "failed"];
 
@@ -7,3 +7,11 @@ const NAMES: readonly CountName[] = ["scheduled", "queued", "held", "running", "
 export function cutShortOf(counts: Readonly<Record<CountName, number>>, max: number): CountName[] {
   return NAMES.filter((name) => counts[name] > max);
 }
+
+/** The count for a gate whose name no job has. */
+export const NONE_BEHIND: CountBehind = {
+  jobs: 0,
+  isExact: true,
+  shared: 0,
+  isSharedExact: true,
+};

@@ -39,6 +39,17 @@ export interface Gate extends GateName {
   readonly until: number | null;
 }
 
+/** How many queued jobs a gate holds back, or would. */
+export interface CountBehind {
+  /** Jobs that no other closed gate holds back. */
+  readonly jobs: number;
+  /** False: not all of them were counted. */
+  readonly isExact: boolean;
+  /** Jobs that another closed gate holds back as well. */
+  readonly shared: number;
+  readonly isSharedExact: boolean;
+}
+
 /** A closed gate, a concurrency key that another run holds, or dependencies that are not final. */
 export type HeldBy =
   | GateName

@@ -183,11 +183,20 @@ export const POSTGRES_FAULTS: Faults = {
     count_behind_gate: [
       [
         "the limit is dropped",
-        "FROM millrace.ready LIMIT :rows::bigint)\n)",
-        "FROM millrace.ready)\n)",
+        "FROM millrace.ready LIMIT :rows::bigint)\n    UNION",
+        "FROM millrace.ready)\n    UNION",
       ],
       ["other gates are not looked at", "WHERE other.name IN", "WHERE false AND other.name IN"],
-      ["a cut count is exact", "LIMIT 1 OFFSET :rows::bigint) AS exact", "LIMIT 0) AS exact"],
+      [
+        "a cut count is exact",
+        "FROM millrace.ready LIMIT 1 OFFSET :rows::bigint)",
+        "FROM millrace.ready LIMIT 0)",
+      ],
+      [
+        "jobs that another gate holds do not count",
+        "WHERE gate IN (SELECT name FROM other)\n        LIMIT :rows::bigint",
+        "WHERE false LIMIT :rows::bigint",
+      ],
     ],
   },
   gates: {

@@ -76,7 +76,7 @@ export interface QueryRows {
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
-  count_behind_gate: { readonly jobs: number; readonly exact: boolean; };
+  count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: boolean; readonly shared_exact: boolean; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
   ids_between: { readonly id: JobId; };
@@ -256,7 +256,7 @@ export interface QueryParameters {
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
-  count_behind_gate: readonly ["name", "rows", "now"];
+  count_behind_gate: readonly ["name", "now", "rows"];
   barriers_in_use: readonly [];
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
@@ -708,8 +708,8 @@ export const queries: {
     timeout: "answer",
   },
   count_behind_gate: {
-    text: "WITH waiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $2::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $2::bigint)\n),\nother (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($3::timestamptz))\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (\n           SELECT 1\n           FROM millrace.blocked\n           WHERE gate = $1::integer\n           LIMIT 1 OFFSET $2::bigint\n       )\n           AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM waiting\nWHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM other\n      WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n  )",
-    parameters: ["name","rows","now"],
+    text: "WITH other (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($2::timestamptz))\n),\nwaiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $3::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $3::bigint)\n    UNION ALL\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate IN (SELECT name FROM other)\n        LIMIT $3::bigint\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n    )\n    FROM waiting\n    WHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate = $1::integer\n               LIMIT 1 OFFSET $3::bigint\n           )\n               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $3::bigint),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate IN (SELECT name FROM other)\n               LIMIT 1 OFFSET $3::bigint\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
+    parameters: ["name","now","rows"],
     timeout: "reader",
   },
   barriers_in_use: {

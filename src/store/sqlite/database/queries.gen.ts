@@ -56,7 +56,7 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
-  count_behind_gate: { readonly jobs: number; readonly exact: 0 | 1; };
+  count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: 0 | 1; readonly shared_exact: 0 | 1; };
   open_gates: { readonly name: number; };
   waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
@@ -240,7 +240,7 @@ export interface QueryParameters {
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
-  count_behind_gate: readonly ["name", "rows", "now"];
+  count_behind_gate: readonly ["name", "now", "rows"];
   open_gates: readonly ["now"];
   waiting_jobs: readonly ["now"];
   delete_gate: readonly ["name"];
@@ -675,8 +675,8 @@ export const queries: {
     parameters: ["now"],
   },
   count_behind_gate: {
-    text: "WITH waiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?2)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?2)\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?2)\n           AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM waiting\nWHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS other\n      WHERE other.name <> ?1\n        AND other.name IN (waiting.lane, waiting.type, waiting.tenant)\n        AND (other.until IS NULL OR other.until > ?3)\n  )",
-    parameters: ["name","rows","now"],
+    text: "WITH other (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace_gate\n    WHERE name <> ?1 AND (until IS NULL OR until > ?2)\n),\nwaiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (\n        SELECT lane, type, tenant\n        FROM millrace_blocked\n        WHERE gate IN (SELECT name FROM other)\n        LIMIT ?3\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n    )\n    FROM waiting\n    WHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?3)\n               AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?3),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace_blocked\n               WHERE gate IN (SELECT name FROM other)\n               LIMIT 1 OFFSET ?3\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
+    parameters: ["name","now","rows"],
   },
   open_gates: {
     text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
