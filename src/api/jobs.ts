@@ -155,8 +155,9 @@ export interface Jobs {
   progress(id: string): Promise<ProgressView>;
   /**
    * Lists the units of a job, by phase in the order in which phases run, and within a phase in the
-   * order in which they were given to `each` and `step`. Throws JOB_NOT_FOUND, and OPTION_INVALID
-   * for an unknown filter or state.
+   * order in which they were given to `each` and `step`. A unit has its position in the last run
+   * that ran it; of units with the same position in different runs, the order is that of their
+   * keys. Throws JOB_NOT_FOUND, and OPTION_INVALID for an unknown filter or state.
    *
    * @example
    * ```ts

@@ -230,26 +230,15 @@ GROUP BY unit.phase
 ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and position. A unit runs only while its run does.
+-- A page of units, in the order of phase and position, which is that of an index. A unit runs only
+-- while its run does.
 -- returns: phase text, unit text, turn integer, state smallint, result json?, error json?,
 --   n integer, at bigint
-SELECT phase, unit, turn,
-       CASE WHEN state = 1 AND EXISTS (
-           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
-       ) THEN 0::smallint ELSE state END AS state,
-       result, error, n, millrace.ms_of(at) AS at
-FROM millrace.unit AS unit
-WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
-  AND (phase, turn, unit) > (:after_phase::text, :after_turn::integer, :after_unit::text)
-  AND (:phase::text IS NULL OR phase = :phase::text)
-  AND (
-      :state::smallint IS NULL
-      OR :state::smallint = CASE WHEN state = 1 AND EXISTS (
-          SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
-      ) THEN 0 ELSE state END
-  )
-ORDER BY phase, turn, unit
-LIMIT :limit::integer;
+SELECT *
+FROM millrace.list_units(
+    :id::uuid, :after_phase::text, :after_turn::integer, :after_unit::text, :last_phase::text,
+    :state::smallint, :limit::integer
+);
 
 -- name: holders_of_unit
 -- Jobs that work on a unit of this name, longest first: their run has no ledger row.

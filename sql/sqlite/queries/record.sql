@@ -174,7 +174,8 @@ GROUP BY unit.phase
 ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and position. A unit runs only while its run does.
+-- A page of units, in the order of phase and position, which is that of an index. A unit runs only
+-- while its run does.
 -- returns: phase text, unit text, turn integer, state integer, result text?, error text?,
 --   n integer, at integer
 SELECT phase, unit, turn,
@@ -185,7 +186,7 @@ SELECT phase, unit, turn,
 FROM millrace_unit AS unit
 WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND (phase, turn, unit) > (:after_phase, :after_turn, :after_unit)
-  AND (:phase IS NULL OR phase = :phase)
+  AND phase <= :last_phase
   AND (
       :state IS NULL
       OR :state = CASE WHEN state = 1 AND EXISTS (

@@ -142,21 +142,13 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     ],
   },
   units: {
-    units_of_job: [
-      [
-        "pages repeat",
-        "(phase, turn, unit) > (:after_phase::text, :after_turn::integer, :after_unit::text)",
-        ":after_phase::text || :after_turn::integer || :after_unit::text <> chr(1)",
-      ],
-      ["the phase is not looked at", "phase = :phase::text)", "true)"],
-      [
-        "the state is not looked at",
-        "OR :state::smallint = CASE",
-        "OR true OR :state::smallint = CASE",
-      ],
+    "functions/list-units.sql": [
+      ["pages repeat", "(phase, turn, unit) > (after_phase, after_turn, after_unit)", "true"],
+      ["the phase is not looked at", "phase <= last_phase", "true"],
+      ["the state is not looked at", "OR wanted = CASE", "OR true OR wanted = CASE"],
       ["the filter knows no ended runs", "THEN 0 ELSE state END\n", "THEN 1 ELSE state END\n"],
       ["units outlive their run", "THEN 0::smallint ELSE", "THEN 1::smallint ELSE"],
-      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the limit is dropped", "LIMIT page_size", "LIMIT page_size + 1000"],
       ["they come by name alone", "ORDER BY phase, turn, unit", "ORDER BY unit, phase"],
       [
         "the language of the server orders them",

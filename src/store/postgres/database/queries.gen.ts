@@ -363,7 +363,7 @@ export interface QueryParameters {
   checkpoints_of_job: readonly ["key"];
   progress_of_job: readonly ["id"];
   unit_counts: readonly ["key"];
-  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "phase", "state", "limit"];
+  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
   settle_done: readonly ["word", "channel", "leases", "secrets", "places", "keys", "ns", "tries", "crashes", "states", "results", "now"];
   insert_attempts: readonly ["now", "ends"];
@@ -1243,8 +1243,8 @@ export const queries: {
     timeout: "answer",
   },
   units_of_job: {
-    text: "SELECT phase, unit, turn,\n       CASE WHEN state = 1 AND EXISTS (\n           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n       ) THEN 0::smallint ELSE state END AS state,\n       result, error, n, millrace.ms_of(at) AS at\nFROM millrace.unit AS unit\nWHERE key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\n  AND (phase, turn, unit) > ($2::text, $3::integer, $4::text)\n  AND ($5::text IS NULL OR phase = $5::text)\n  AND (\n      $6::smallint IS NULL\n      OR $6::smallint = CASE WHEN state = 1 AND EXISTS (\n          SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n      ) THEN 0 ELSE state END\n  )\nORDER BY phase, turn, unit\nLIMIT $7::integer",
-    parameters: ["id","after_phase","after_turn","after_unit","phase","state","limit"],
+    text: "SELECT *\nFROM millrace.list_units(\n    $1::uuid, $2::text, $3::integer, $4::text, $5::text,\n    $6::smallint, $7::integer\n)",
+    parameters: ["id","after_phase","after_turn","after_unit","last_phase","state","limit"],
     timeout: "answer",
   },
   holders_of_unit: {

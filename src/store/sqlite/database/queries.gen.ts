@@ -374,7 +374,7 @@ export interface QueryParameters {
   checkpoints_of_job: readonly ["key"];
   progress_of_job: readonly ["id"];
   unit_counts: readonly ["key"];
-  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "phase", "state", "limit"];
+  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
@@ -1211,8 +1211,8 @@ export const queries: {
     parameters: ["key"],
   },
   units_of_job: {
-    text: "SELECT phase, unit, turn,\n       CASE WHEN state = 1 AND EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n       ) THEN 0 ELSE state END AS state,\n       result, error, n, at\nFROM millrace_unit AS unit\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND (phase, turn, unit) > (?2, ?3, ?4)\n  AND (?5 IS NULL OR phase = ?5)\n  AND (\n      ?6 IS NULL\n      OR ?6 = CASE WHEN state = 1 AND EXISTS (\n          SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n      ) THEN 0 ELSE state END\n  )\nORDER BY phase, turn, unit\nLIMIT ?7",
-    parameters: ["id","after_phase","after_turn","after_unit","phase","state","limit"],
+    text: "SELECT phase, unit, turn,\n       CASE WHEN state = 1 AND EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n       ) THEN 0 ELSE state END AS state,\n       result, error, n, at\nFROM millrace_unit AS unit\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND (phase, turn, unit) > (?2, ?3, ?4)\n  AND phase <= ?5\n  AND (\n      ?6 IS NULL\n      OR ?6 = CASE WHEN state = 1 AND EXISTS (\n          SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n      ) THEN 0 ELSE state END\n  )\nORDER BY phase, turn, unit\nLIMIT ?7",
+    parameters: ["id","after_phase","after_turn","after_unit","last_phase","state","limit"],
   },
   holders_of_unit: {
     text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
