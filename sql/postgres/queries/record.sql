@@ -42,31 +42,43 @@ SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excl
 WHERE old.n <= excluded.n;
 
 -- name: put_units
--- Units are planned, start or end. Without a position, a known unit keeps its own. Returns the
--- phases that have more units now.
--- returns: key bigint, phase text
+-- Units are planned, start or end. Without a position, a known unit keeps its own. The end of a unit
+-- is stored once in a run. Returns the phases that have more units now, and the units whose end was
+-- stored before.
+-- returns: key bigint, phase text, unit text?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+move AS MATERIALIZED (
+    SELECT move.*
+    FROM json_to_recordset(:moves::json) AS move (
+        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,
+        error text
+    )
 ),
 moved AS (
     INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)
     SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,
            move.result::json, move.error::json
     FROM moment
-    CROSS JOIN json_to_recordset(:moves::json) AS move (
-        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,
-        error text
-    )
+    CROSS JOIN move
     ORDER BY move.key, move.phase COLLATE "C", move.unit COLLATE "C"
     ON CONFLICT (key, phase, unit) DO UPDATE
     SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,
         error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)
     WHERE old.n <= excluded.n
-    RETURNING old.key, old.phase, old.xmax = 0 AS fresh
+      AND NOT (old.n = excluded.n AND old.state = excluded.state AND old.state > 1)
+    RETURNING old.key, old.phase, old.unit, old.xmax = 0 AS fresh
 )
-SELECT DISTINCT key, phase
+SELECT DISTINCT key, phase, NULL AS unit
 FROM moved
-WHERE fresh;
+WHERE fresh
+UNION ALL
+(
+    SELECT key, phase, unit FROM move WHERE state > 1
+    EXCEPT
+    SELECT key, phase, unit FROM moved
+);
 
 -- name: crowded_phases
 -- Which of these phases have more units than allowed.

@@ -24,18 +24,21 @@ SET n = :n, phase = :phase, phases = :phases, percent = :percent, overall = :ove
     at = :at;
 
 -- name: move_unit
--- A known unit is planned again, starts, or ends. Without a position, the unit keeps its own.
+-- A known unit is planned again, starts, or ends. Without a position, the unit keeps its own. The
+-- end of a unit is stored once in a run.
 UPDATE millrace_unit
 SET n = :n, state = :state, result = :result, error = :error, at = :at,
     turn = coalesce(nullif(:turn, 0), turn)
 WHERE key = :key
   AND phase = :phase
-  AND unit = :unit;
+  AND unit = :unit
+  AND NOT (n = :n AND state = :state AND state > 1);
 
 -- name: insert_unit
--- A new unit.
+-- A new unit. A unit whose end is stored stays as it is.
 INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)
-VALUES (:key, :phase, :unit, :turn, :n, :state, :result, :error, :at);
+VALUES (:key, :phase, :unit, :turn, :n, :state, :result, :error, :at)
+ON CONFLICT (key, phase, unit) DO NOTHING;
 
 -- name: count_units
 -- How many units a phase has, up to a limit.

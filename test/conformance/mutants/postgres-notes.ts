@@ -31,7 +31,11 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
         "DELETE FROM millrace.phase AS old\n    USING anew\n    WHERE false AND",
       ],
     ],
-    put_units: [["the first move counts", "state = excluded.state,", ""]],
+    put_units: [
+      ["the first move counts", "state = excluded.state,", ""],
+      ["a unit ends twice", "AND NOT (old.n = excluded.n", "AND NOT (false AND old.n = excluded.n"],
+      ["a unit ends once for all runs", "AND NOT (old.n = excluded.n AND", "AND NOT ("],
+    ],
     insert_phases: [["a phase is told of twice", "DO NOTHING", "DO UPDATE SET n = excluded.n"]],
     append_events: [["details are lost", "CASE WHEN told.details IS NOT NULL", "CASE WHEN false"]],
     number_events: [["details are lost on the way", "keys, ids, details\n", "keys, ids, NULL\n"]],

@@ -37,6 +37,8 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     move_unit: [
       ["the first move counts", "state = :state, result", "state = state, result"],
       ["the same name in another phase moves, too", "AND phase = :phase", ""],
+      ["a unit ends twice", "AND NOT (n = :n AND", "AND NOT (0 AND n = :n AND"],
+      ["a unit ends once for all runs", "AND NOT (n = :n AND", "AND NOT ("],
     ],
     insert_phase: [
       ["the last result of a phase stands", "DO NOTHING", "DO UPDATE SET result = :result"],

@@ -155,7 +155,7 @@ export interface QueryRows {
   insert_stale: { readonly key: number; };
   prune_jobs: { readonly count: number; readonly waiting: number; };
   prune_idempotency: { readonly count: number; readonly last: number; };
-  put_units: { readonly key: number; readonly phase: string; };
+  put_units: { readonly key: number; readonly phase: string; readonly unit: string | null; };
   crowded_phases: { readonly key: number; readonly phase: string; };
   insert_phases: { readonly key: number; readonly name: string; };
   phases_of_job: { readonly name: string; readonly result: string | null; readonly n: number; readonly at: number; readonly run_started_at: number | null; };
@@ -1198,7 +1198,7 @@ export const queries: {
     timeout: "answer",
   },
   put_units: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nmoved AS (\n    INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)\n    SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,\n           move.result::json, move.error::json\n    FROM moment\n    CROSS JOIN json_to_recordset($2::json) AS move (\n        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,\n        error text\n    )\n    ORDER BY move.key, move.phase COLLATE \"C\", move.unit COLLATE \"C\"\n    ON CONFLICT (key, phase, unit) DO UPDATE\n    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,\n        error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)\n    WHERE old.n <= excluded.n\n    RETURNING old.key, old.phase, old.xmax = 0 AS fresh\n)\nSELECT DISTINCT key, phase\nFROM moved\nWHERE fresh",
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nmove AS MATERIALIZED (\n    SELECT move.*\n    FROM json_to_recordset($2::json) AS move (\n        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,\n        error text\n    )\n),\nmoved AS (\n    INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)\n    SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,\n           move.result::json, move.error::json\n    FROM moment\n    CROSS JOIN move\n    ORDER BY move.key, move.phase COLLATE \"C\", move.unit COLLATE \"C\"\n    ON CONFLICT (key, phase, unit) DO UPDATE\n    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,\n        error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)\n    WHERE old.n <= excluded.n\n      AND NOT (old.n = excluded.n AND old.state = excluded.state AND old.state > 1)\n    RETURNING old.key, old.phase, old.unit, old.xmax = 0 AS fresh\n)\nSELECT DISTINCT key, phase, NULL AS unit\nFROM moved\nWHERE fresh\nUNION ALL\n(\n    SELECT key, phase, unit FROM move WHERE state > 1\n    EXCEPT\n    SELECT key, phase, unit FROM moved\n)",
     parameters: ["now","moves"],
     timeout: "answer",
   },

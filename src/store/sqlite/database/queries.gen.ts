@@ -1167,11 +1167,11 @@ export const queries: {
     parameters: ["key","n","phase","phases","percent","overall","data","at"],
   },
   move_unit: {
-    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5,\n    turn = coalesce(nullif(?6, 0), turn)\nWHERE key = ?7\n  AND phase = ?8\n  AND unit = ?9",
+    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5,\n    turn = coalesce(nullif(?6, 0), turn)\nWHERE key = ?7\n  AND phase = ?8\n  AND unit = ?9\n  AND NOT (n = ?1 AND state = ?2 AND state > 1)",
     parameters: ["n","state","result","error","at","turn","key","phase","unit"],
   },
   insert_unit: {
-    text: "INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    text: "INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)\nON CONFLICT (key, phase, unit) DO NOTHING",
     parameters: ["key","phase","unit","turn","n","state","result","error","at"],
   },
   count_units: {
