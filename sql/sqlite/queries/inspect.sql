@@ -185,6 +185,25 @@ GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups;
 
+-- name: count_due
+-- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
+-- many none does, and the least rank of these; and whether there are no more due jobs.
+-- returns: queued integer, behind integer, rank integer?, exact boolean
+WITH closed (name) AS MATERIALIZED (
+    SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now
+),
+due (rank, behind) AS (
+    SELECT rank, EXISTS (
+        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)
+    )
+    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT :rows) AS ready
+)
+SELECT count(*) FILTER (WHERE NOT behind) AS queued,
+       count(*) FILTER (WHERE behind) AS behind,
+       min(rank) FILTER (WHERE NOT behind) AS rank,
+       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows) AS exact
+FROM due;
+
 -- name: oldest_ready
 -- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
 -- is the oldest, so a recursive hop over the index finds it, however many jobs there are.

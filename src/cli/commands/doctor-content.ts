@@ -2,7 +2,7 @@
 import type { JobStats } from "../../api/client.ts";
 import { countJobs } from "../../client/stats.ts";
 import { formatDuration } from "../../core/duration.ts";
-import { isBehind, notTaken, type Wanted } from "../../core/takers.ts";
+import { notTaken, type Wanted } from "../../core/takers.ts";
 import { isOverdue } from "../../jobs/views.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { CountBehind, CountName, Gate, WorkerRecord } from "../../store/types/records.ts";
@@ -83,11 +83,9 @@ async function untakenChecks(
 ): Promise<DoctorCheck[]> {
   const rows = isDeep ? Number.MAX_SAFE_INTEGER : QUEUED_MAX;
   const { groups, cutShort, hasMore } = await store.groupedStats({ rows, groups: GROUPS_MAX });
-  const gates = await store.gates();
   const untaken = new Map<string, { kind: keyof Wanted; name: string; count: number }>();
   for (const group of groups) {
-    const waits = group.queued > 0 && !isBehind(group, gates);
-    const kind = waits ? notTaken(group, takers) : null;
+    const kind = group.queued > 0 ? notTaken(group, takers) : null;
     if (kind === null) continue;
     const name = group[kind];
     const known = untaken.get(`${kind} ${name}`)?.count ?? 0;
@@ -177,7 +175,8 @@ async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {
 function pauseCheck({ kind, name, reason }: Gate, count: CountBehind): DoctorCheck {
   const { jobs, isExact, shared, isSharedExact } = count;
   const alone = `${counted(jobs, isExact)} job(s) wait for this pause alone`;
-  const others = shared === 0 ? "" : `, ${counted(shared, isSharedExact)} for another pause as well`;
+  const others =
+    shared === 0 ? "" : `, ${counted(shared, isSharedExact)} for another pause as well`;
   return {
     name: "pauses",
     found: `the ${kind} ${name} is paused (${reason}); ${alone}${others}`,

@@ -314,6 +314,11 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   stats: {
+    count_due: [
+      ["gates are not looked at", "WHERE closed.name IN", "WHERE false AND closed.name IN"],
+      ["open gates count", "until IS NULL OR until >", "true OR until >"],
+      ["a job behind a gate is the oldest", "min(rank) FILTER (WHERE NOT behind)", "min(rank)"],
+    ],
     longest_due: [
       [
         "only the first lane is looked at",

@@ -170,6 +170,11 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   stats: {
+    count_due: [
+      ["gates are not looked at", "WHERE closed.name IN", "WHERE 0 AND closed.name IN"],
+      ["open gates count", "until IS NULL OR until > :now", "1"],
+      ["a job behind a gate is the oldest", "min(rank) FILTER (WHERE NOT behind)", "min(rank)"],
+    ],
     count_waiting: [
       ["blocked jobs are not counted", "millrace_blocked LIMIT", "millrace_ready LIMIT"],
     ],

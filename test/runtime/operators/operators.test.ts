@@ -409,8 +409,13 @@ describe("jobs.stats", () => {
 
     await kit.mill.pause({ tenant: "default" }, "stop");
 
-    const paused = { queued: 0, held: 10_000, atLeast: ["queued", "held"] };
+    const paused = { queued: 0, held: 10_000, atLeast: ["held"] };
     expect(await kit.mill.jobs.stats()).toMatchObject(paused);
+
+    await kit.mill.enqueue(echo, "two more");
+
+    const cutShort = { queued: 0, held: 10_000, atLeast: ["queued", "held", "oldestQueuedMs"] };
+    expect(await kit.mill.jobs.stats()).toMatchObject(cutShort);
   });
 });
 

@@ -86,6 +86,7 @@ export interface QueryRows {
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_due: { readonly queued: number; readonly behind: number; readonly ms: number | null; readonly exact: boolean; };
   longest_due: { readonly ms: number | null; readonly hops: number; };
   key_at: { readonly key: number; };
   keys_of_all: { readonly key: number; };
@@ -268,6 +269,7 @@ export interface QueryParameters {
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "groups"];
+  count_due: readonly ["now", "rows"];
   longest_due: readonly ["now", "hops"];
   key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
@@ -765,6 +767,11 @@ export const queries: {
   count_groups: {
     text: "WITH counted (place, type, lane, tenant) AS (\n    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $2::integer",
     parameters: ["rows","groups"],
+    timeout: "reader",
+  },
+  count_due: {
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT $2::bigint) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       CASE WHEN bool_or(NOT behind) THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($1::timestamptz))\n               - min(rank) FILTER (WHERE NOT behind) / 1000\n       ) END AS ms,\n       NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM due",
+    parameters: ["now","rows"],
     timeout: "reader",
   },
   longest_due: {

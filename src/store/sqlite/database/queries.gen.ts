@@ -70,6 +70,7 @@ export interface QueryRows {
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_due: { readonly queued: number; readonly behind: number; readonly rank: number | null; readonly exact: 0 | 1; };
   oldest_ready: { readonly rank: number | null; readonly hops: number; };
   key_at: { readonly key: number; };
   keys_of_all: { readonly key: number; };
@@ -256,6 +257,7 @@ export interface QueryParameters {
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "groups"];
+  count_due: readonly ["now", "rows"];
   oldest_ready: readonly ["hops"];
   key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
@@ -737,6 +739,10 @@ export const queries: {
   count_groups: {
     text: "WITH counted (place, type, lane, tenant) AS (\n    SELECT 1, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?2",
     parameters: ["rows","groups"],
+  },
+  count_due: {
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT ?2) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
+    parameters: ["now","rows"],
   },
   oldest_ready: {
     text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank, count(*) AS hops FROM hop",
