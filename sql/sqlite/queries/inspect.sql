@@ -454,13 +454,28 @@ SELECT coalesce(max(position), 0) AS position
 FROM millrace_event;
 
 -- name: feed_after
--- The events after a position, oldest first.
--- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?
-SELECT position, kind, at, keys, ids, details
-FROM millrace_event
-WHERE position > :position
-ORDER BY position
-LIMIT :limit;
+-- The events after a position, oldest first, with the bytes of the page up to each of them. The page
+-- ends with the first event that exceeds so many bytes.
+-- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?,
+--   total integer
+WITH sized (position, bytes) AS (
+    SELECT position,
+           coalesce(octet_length(keys), 0) + coalesce(octet_length(ids), 0)
+               + coalesce(octet_length(details), 0)
+    FROM millrace_event
+    WHERE position > :position
+    ORDER BY position
+    LIMIT :limit
+),
+page (position, bytes, total) AS (
+    SELECT position, bytes, sum(bytes) OVER (ORDER BY position)
+    FROM sized
+)
+SELECT event.position, event.kind, event.at, event.keys, event.ids, event.details, page.total
+FROM page
+CROSS JOIN millrace_event AS event ON event.position = page.position
+WHERE page.total - page.bytes <= :bytes
+ORDER BY page.position;
 
 -- name: ids_of_keys
 -- The public ids of those of these jobs that still exist.

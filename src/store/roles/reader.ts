@@ -102,7 +102,8 @@ export interface ReaderStore {
   /** The position of the newest entry of the feed; 0 if the feed is empty. */
   feedEnd(): Promise<number>;
   /**
-   * Entries of the feed after `position`, oldest first. Entries of a kind in `about` carry the
+   * Entries of the feed after `position`, oldest first: at most `limit`, and fewer where they have
+   * many jobs or more than a million bytes. Entries of a kind in `about` carry the
    * current facts of their jobs, which are read once for the whole page.
    */
   feed(

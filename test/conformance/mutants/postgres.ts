@@ -373,8 +373,9 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
     feed_after: [
-      ["the position itself is repeated", "position >", "position >="],
-      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the position itself is repeated", ":position::bigint,", ":position::bigint - 1,"],
+      ["the limit is dropped", "turn < :limit::integer", "turn < :limit::integer + 1000"],
+      ["a full page is empty", "page.total <= :bytes", "page.total < 0 * :bytes"],
     ],
     facts_of_keys: [
       ["others are taken for them", "job.key = named.key", "job.key = named.key + 1"],

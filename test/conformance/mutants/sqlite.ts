@@ -448,7 +448,8 @@ export const SQLITE_FAULTS: Faults = {
   feed: {
     feed_after: [
       ["the position itself is repeated", "position > :position", "position >= :position"],
-      ["the newest comes first", "ORDER BY position", "ORDER BY position DESC"],
+      ["the newest comes first", "ORDER BY page.position", "ORDER BY page.position DESC"],
+      ["an entry of more bytes is left out", "page.total - page.bytes <=", "page.total <="],
       ["the limit is dropped", "LIMIT :limit", ""],
     ],
     append_event: [["the time is lost", ":at", "0"]],

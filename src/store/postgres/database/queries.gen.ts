@@ -73,7 +73,7 @@ export interface QueryRows {
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
-  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; };
+  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: boolean; readonly shared_exact: boolean; };
@@ -252,7 +252,7 @@ export interface QueryParameters {
   prefer_lookups: readonly [];
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
-  feed_after: readonly ["position", "limit"];
+  feed_after: readonly ["position", "limit", "bytes"];
   promote_due: readonly ["now", "limit", "look"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
@@ -685,8 +685,8 @@ export const queries: {
     timeout: "answer",
   },
   feed_after: {
-    text: "SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, to_json(details) AS details\nFROM millrace.event\nWHERE position > $1::bigint\nORDER BY position\nLIMIT $2::integer",
-    parameters: ["position","limit"],
+    text: "WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total) AS (\n    SELECT $1::bigint, 0::smallint, NULL::timestamptz(3), NULL::bigint[], NULL::uuid[],\n           NULL::json, 0, 0::bigint\n    UNION ALL\n    SELECT next.position, next.kind, next.at, next.keys, next.ids, next.details, page.turn + 1,\n           page.total + 8 * coalesce(cardinality(next.keys), 0)\n               + 16 * coalesce(cardinality(next.ids), 0)\n               + coalesce(octet_length(next.details::text), 0)\n    FROM page\n    CROSS JOIN LATERAL (\n        SELECT event.position, event.kind, event.at, event.keys, event.ids,\n               to_json(event.details) AS details\n        FROM millrace.event AS event\n        WHERE event.position > page.position\n        ORDER BY event.position\n        LIMIT 1\n    ) AS next\n    WHERE page.turn < $2::integer AND page.total <= $3::bigint\n)\nSELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total\nFROM page\nWHERE turn > 0\nORDER BY position",
+    parameters: ["position","limit","bytes"],
     timeout: "answer",
   },
   promote_due: {

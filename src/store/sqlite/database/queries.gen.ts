@@ -84,7 +84,7 @@ export interface QueryRows {
   starts_of_runs: { readonly key: number; readonly started_at: number | null; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
   feed_end: { readonly position: number; };
-  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; };
+  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; readonly total: number; };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array; };
   facts_of_keys: { readonly key: number; readonly type: number; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
   two_leases: OffendingRow;
@@ -271,7 +271,7 @@ export interface QueryParameters {
   starts_of_runs: readonly ["keys"];
   attempts_of_job: readonly ["id"];
   feed_end: readonly [];
-  feed_after: readonly ["position", "limit"];
+  feed_after: readonly ["position", "limit", "bytes"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
   two_leases: readonly ["limit"];
@@ -797,8 +797,8 @@ export const queries: {
     parameters: [],
   },
   feed_after: {
-    text: "SELECT position, kind, at, keys, ids, details\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
-    parameters: ["position","limit"],
+    text: "WITH sized (position, bytes) AS (\n    SELECT position,\n           coalesce(octet_length(keys), 0) + coalesce(octet_length(ids), 0)\n               + coalesce(octet_length(details), 0)\n    FROM millrace_event\n    WHERE position > ?1\n    ORDER BY position\n    LIMIT ?2\n),\npage (position, bytes, total) AS (\n    SELECT position, bytes, sum(bytes) OVER (ORDER BY position)\n    FROM sized\n)\nSELECT event.position, event.kind, event.at, event.keys, event.ids, event.details, page.total\nFROM page\nCROSS JOIN millrace_event AS event ON event.position = page.position\nWHERE page.total - page.bytes <= ?3\nORDER BY page.position",
+    parameters: ["position","limit","bytes"],
   },
   ids_of_keys: {
     text: "SELECT job.key, job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value",
