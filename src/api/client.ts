@@ -175,6 +175,10 @@ export interface Pause extends QueuedCount {
   readonly pausedAt: Date;
   /** `null` means until `resume`. */
   readonly until: Date | null;
+  /** The queued jobs of the target that another pause holds back as well. */
+  readonly shared: number;
+  /** True when not all of them were counted: there are at least so many. */
+  readonly sharedAtLeast: boolean;
 }
 
 /** What `resume` did. */

@@ -107,9 +107,9 @@ export interface Jobs {
    */
   retry(id: string, options?: { restart?: boolean }): Promise<Enqueued<unknown>>;
   /**
-   * Ends a job as failed and stores its dead letter. The message has up to 2,000 characters. With
-   * `retry`, the call counts as one failed attempt, and the job waits for the backoff of its
-   * definition. If this process has not seen the definition (in `work` or `enqueue`), the backoff
+   * Ends a job as failed and stores its dead letter. A job that waits is charged no attempt. The
+   * message has up to 2,000 characters. With `retry`, the call counts as one failed attempt, and
+   * the job waits for the backoff of its definition. If this process has not seen the definition (in `work` or `enqueue`), the backoff
    * of the preset applies.
    */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
@@ -155,8 +155,9 @@ export interface Jobs {
   progress(id: string): Promise<ProgressView>;
   /**
    * Lists the units of a job, by phase in the order in which phases run, and within a phase in the
-   * order in which they were given to `each` and `step`. Throws JOB_NOT_FOUND, and OPTION_INVALID
-   * for an unknown filter or state.
+   * order in which they were given to `each` and `step`. A unit has its position in the last run
+   * that ran it; of units with the same position in different runs, the order is that of their
+   * keys. Throws JOB_NOT_FOUND, and OPTION_INVALID for an unknown filter or state.
    *
    * @example
    * ```ts

@@ -31,6 +31,49 @@ describe("mill.on", () => {
     expect(heard).toEqual(kinds);
   });
 
+  test.each([
+    { registered: ["job:completed", "job:progress"] },
+    { registered: ["job:progress", "job:completed"] },
+  ] as const)(
+    "tells the last progress of a job before its end, if $registered are registered in this order",
+    async ({ registered }) => {
+      const { feed, wake } = feedOf([
+        {
+          position: 1,
+          kind: "job:completed",
+          at: 0,
+          jobs: ["a", "b"],
+          places: [0, 1],
+          details: null,
+          facts: [
+            { ...jobFacts("email"), overall: 50 },
+            { ...jobFacts("email"), overall: 60 },
+          ],
+        },
+      ]);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const heard: string[] = [];
+      for (const kind of registered) {
+        const hear = ({ id }: { readonly id: string }): void => {
+          heard.push(`${kind} ${id}`);
+          if (heard.length === 4) resolve();
+        };
+        eventsFrom(feed, kind, hear, () => {});
+      }
+
+      wake();
+      await promise;
+      feed.close();
+
+      expect(heard).toEqual([
+        "job:progress a",
+        "job:progress b",
+        "job:completed a",
+        "job:completed b",
+      ]);
+    },
+  );
+
   test("tells each job what was found of it, and of one that is gone only the id", async () => {
     const { feed, wake } = feedOf([
       {

@@ -47,7 +47,9 @@ export function eventsFrom<E extends keyof Events>(
       deliver(entry, index, id);
     }
   };
-  const end = feed.listen(onEntry, FACTS_FOR[event] ?? null);
+  const about = FACTS_FOR[event] ?? null;
+  // The last progress of a job is read from its end, and happened before the end.
+  const end = feed.listen(onEntry, about, about === null || about === event ? "with" : "before");
   return () => {
     isOver = true;
     end();

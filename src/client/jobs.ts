@@ -7,7 +7,7 @@ import { settle, type SettleContext } from "../core/settle.ts";
 import type { JobFilter, JobPage, Jobs, JobView } from "../api/client.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import { anObject, aWholeNumber, must, type Rule } from "../api/rules.ts";
-import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts";
+import type { InterveneFacts } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { detailsOf } from "./details.ts";
@@ -126,8 +126,8 @@ function verbs(parts: JobsParts): Pick<Jobs, Verb> {
         if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
       };
       await insistRunning();
-      const decide = ({ isHeld, ...facts }: InterveneFacts): Settlement => {
-        if (isHeld && !force) throw isHealthy(id);
+      const decide = (facts: InterveneFacts): Settlement => {
+        if (facts.isHeld && !force) throw isHealthy(id);
         return settle(facts, { type: "interrupted" }, contextOf(facts.type));
       };
       try {
@@ -227,9 +227,12 @@ async function intervene(
   if (answer.status === "final") throw isOver(id, answer.state);
 }
 
-/** A failure by an operator: final, or a failed attempt like any other. */
+/**
+ * A failure by an operator: a failed attempt like any other, or final. The final failure of a job
+ * that waits costs no attempt, because nothing ran.
+ */
 function failBy(
-  facts: CrashFacts,
+  { hasStarted, ...facts }: InterveneFacts,
   message: string,
   again: boolean,
   context: SettleContext,
@@ -239,7 +242,8 @@ function failBy(
     name: "FailedByHand",
     message,
   } as const;
-  return settle({ ...facts, retryOwner: "queue" }, { type: "failed", fault }, context);
+  const failure = settle({ ...facts, retryOwner: "queue" }, { type: "failed", fault }, context);
+  return again || hasStarted ? failure : { ...failure, tries: facts.tries };
 }
 
 function notFinal({ id, state }: JobRecord): MillraceError {

@@ -34,7 +34,7 @@ export async function listPauses(store: JobStore): Promise<readonly Pause[]> {
   const pauses: Pause[] = [];
   const gates = await store.gates();
   const rows = Math.ceil(QUEUED_MAX / gates.length);
-  for (const gate of gates) pauses.push(pauseView(gate, await countBehind(store, gate, rows)));
+  for (const gate of gates) pauses.push(pauseView(gate, await store.countBehind(gate, rows)));
   return pauses;
 }
 

@@ -79,34 +79,40 @@ export async function listUnits(
   const { filter, after, limit } = unitFilter(given);
   const place = after === undefined ? null : unitAt(after);
   const found: UnitRecord[] = [];
-  for (const phase of await phasesFrom(place, store, job, names, filter)) {
-    const start = place?.phase === phase ? { after: place } : {};
-    const page = { limit: limit - found.length, ...start };
-    found.push(...(await store.units(job.id, { ...filter, phase }, page)));
-    if (found.length >= limit) break;
+  if (place !== null && (filter.phase ?? place.phase) === place.phase) {
+    const { phase } = place;
+    found.push(...(await store.units(job.id, { ...filter, phase }, { after: place, limit })));
+  }
+  // The phases are known only when all units have been counted, so they are asked for last.
+  if (found.length < limit) {
+    for (const phase of await phasesAfter(place, store, job, names, filter)) {
+      const page = { limit: limit - found.length };
+      found.push(...(await store.units(job.id, { ...filter, phase }, page)));
+      if (found.length >= limit) break;
+    }
   }
   const last = found.length >= limit ? found.at(-1) : undefined;
   return { units: found.map(unitView), next: last === undefined ? null : cursorOf(last) };
 }
 
 /**
- * The phases whose units a page may have, in the order in which they run. Phases that the job no
- * longer has come last.
+ * The phases after a place whose units a page may have, in the order in which they run. Phases that
+ * the job no longer has come last.
  */
-async function phasesFrom(
+async function phasesAfter(
   place: UnitPlace | null,
   store: JobStore,
   job: JobRecord,
   names: readonly string[],
   { phase: wanted, state }: UnitRecordFilter,
 ): Promise<readonly string[]> {
-  if (wanted !== undefined) return [wanted];
+  if (wanted !== undefined) return place?.phase === wanted ? [] : [wanted];
   const { progress, units } = (await store.progress(job.id)) ?? NOTHING;
   const order = comparePhases(progress?.phases ?? names);
   return units
     .filter((count) => state === undefined || count[state] > 0)
     .map(({ phase }) => phase)
-    .filter((phase) => place === null || order(phase, place.phase) >= 0)
+    .filter((phase) => place === null || order(phase, place.phase) > 0)
     .toSorted(order);
 }
 

@@ -8,10 +8,9 @@ import type {
   JobStats,
 } from "../api/jobs.ts";
 import { anObject, aWholeNumber, oneOf } from "../api/rules.ts";
-import { isBehind } from "../core/takers.ts";
 import { insistOn } from "../jobs/check-text.ts";
 import type { JobStore } from "../store/store.ts";
-import type { GateName, GroupedStats, JobGroup } from "../store/types/records.ts";
+import type { JobGroup } from "../store/types/records.ts";
 import { countFilter } from "./filters.ts";
 
 const COUNT_MAX = 10_000;
@@ -24,8 +23,6 @@ const NAMES_MAX = 100;
 type JobCount = Exclude<keyof JobStats, "atLeast" | "oldestQueuedMs">;
 
 const COUNTS: readonly JobCount[] = ["scheduled", "queued", "held", "running", "failed"];
-
-type Counter = Pick<JobStore, "stats" | "groupedStats" | "gates">;
 
 const COUNT_OPTIONS = anObject(
   { required: {}, optional: { max: aWholeNumber({ min: 1 }) } },
@@ -45,11 +42,9 @@ export async function countMatching(
 }
 
 /** Each count reads one job more than it tells, so that an exact count is known to be exact. */
-export async function countJobs(store: Counter): Promise<JobStats> {
-  const { isOldestExact, cutShort = [], ...stats } = await store.stats(COUNT_MAX + 1);
-  const found = { ...stats, ...(await countQueued(store, stats)) };
-  const cut = new Set([...cutShort, ...found.cutShort]);
-  const stopped = COUNTS.filter((name) => cut.has(name) || found[name] > COUNT_MAX);
+export async function countJobs(store: Pick<JobStore, "stats">): Promise<JobStats> {
+  const { isOldestExact, cutShort, ...found } = await store.stats(COUNT_MAX + 1);
+  const stopped = COUNTS.filter((name) => cutShort.includes(name) || found[name] > COUNT_MAX);
   const most = (name: JobCount): number => Math.min(found[name], COUNT_MAX);
   return {
     scheduled: most("scheduled"),
@@ -62,57 +57,15 @@ export async function countJobs(store: Counter): Promise<JobStats> {
   };
 }
 
-interface QueuedCounts extends Pick<JobStats, "queued" | "held" | "oldestQueuedMs"> {
-  readonly cutShort: readonly JobCount[];
-}
-
-/**
- * Counts jobs behind a pause as held as soon as the pause begins. The store counts them as queued
- * until a worker has moved them. Without pauses nothing more is read.
- */
-async function countQueued(
-  store: Pick<JobStore, "groupedStats" | "gates">,
-  { queued, held, oldestQueuedMs }: Omit<QueuedCounts, "cutShort">,
-): Promise<QueuedCounts> {
-  const gates = queued === 0 ? [] : await store.gates();
-  if (gates.length === 0) return { queued, held, oldestQueuedMs, cutShort: [] };
-  const { groups, cutShort } = await countGroups(store, COUNT_MAX, gates);
-  const sum = (name: "queued" | "held"): number =>
-    groups.reduce((total, group) => total + group[name], 0);
-  const counted = { queued: sum("queued"), held: Math.max(held, sum("held")) };
-  // The age of a job that a pause holds back is not the age of a queued job.
-  const isNone = counted.queued === 0 && !cutShort.includes("queued");
-  return { ...counted, oldestQueuedMs: isNone ? null : oldestQueuedMs, cutShort };
-}
-
-/** The groups of jobs, with queued jobs behind a closed gate counted as held. */
-async function countGroups(
-  store: Pick<JobStore, "groupedStats">,
-  rows: number,
-  gates: readonly GateName[],
-): Promise<GroupedStats> {
-  const { groups, cutShort, hasMore } = await store.groupedStats({ rows, groups: GROUPS_MAX });
-  const isHeldCut = gates.length > 0 && cutShort.includes("queued");
-  const isCut = (name: JobCount): boolean =>
-    hasMore || cutShort.includes(name) || (name === "held" && isHeldCut);
-  return {
-    groups: groups.map((group) =>
-      isBehind(group, gates) ? { ...group, queued: 0, held: group.held + group.queued } : group,
-    ),
-    cutShort: COUNTS.filter(isCut),
-    hasMore,
-  };
-}
-
 const aGroupName = oneOf("type", "lane", "tenant");
 
 export async function countBy(
-  store: Pick<JobStore, "groupedStats" | "gates">,
+  store: Pick<JobStore, "groupedStats">,
   by: GroupName,
 ): Promise<GroupedJobStats> {
   insistOn("jobs.statsBy", aGroupName, by, "by");
-  const gates = await store.gates();
-  const { groups, cutShort, hasMore } = await countGroups(store, GROUPED_ROWS_MAX, gates);
+  const limits = { rows: GROUPED_ROWS_MAX, groups: GROUPS_MAX };
+  const { groups, cutShort, hasMore } = await store.groupedStats(limits);
   const sums = new Map<string, JobGroupStats>();
   for (const group of groups) {
     sums.set(group[by], sumOf(sums.get(group[by]) ?? { name: group[by], ...NOTHING }, group));
@@ -122,7 +75,7 @@ export async function countBy(
   return {
     by,
     groups: ranked.slice(0, NAMES_MAX),
-    atLeast: cutShort,
+    atLeast: COUNTS.filter((name) => hasMore || cutShort.includes(name)),
     cutShort: hasMore || ranked.length > NAMES_MAX,
   };
 }

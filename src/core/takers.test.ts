@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isBehind, notTaken, type Taker } from "./takers.ts";
+import { notTaken, type Taker } from "./takers.ts";
 
 const JOB = { type: "email", lane: "fast", tenant: "acme" };
 const ANY: Taker = { types: ["email", "sms"], lanes: ["general"], tenant: null };
@@ -30,17 +30,5 @@ describe("a job is not taken", () => {
     ],
   ])("because of its %s", (why, workers) => {
     expect(notTaken(JOB, workers)).toBe(why);
-  });
-});
-
-describe("a job is behind a gate", () => {
-  test.each(["type", "lane", "tenant"] as const)("of its %s", (kind) => {
-    const other = { kind, name: "other" };
-    expect(isBehind(JOB, [other, { kind, name: JOB[kind] }])).toBe(true);
-    expect(isBehind(JOB, [other])).toBe(false);
-  });
-
-  test("only if the kind is the same", () => {
-    expect(isBehind(JOB, [{ kind: "lane", name: JOB.type }])).toBe(false);
   });
 });

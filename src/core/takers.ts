@@ -1,4 +1,4 @@
-/** Which workers take a job, and which gates hold it back: by its type, its lane and its tenant. */
+/** Which workers take a job: by its type, its lane and its tenant. */
 import { takesLane } from "./lanes.ts";
 
 /** The properties of a job that decide which workers take it. */
@@ -35,12 +35,4 @@ export function notTaken(job: Wanted, workers: readonly Taker[]): keyof Wanted |
   const having = knowing.filter((worker) => hasLane(worker, job));
   if (having.length === 0) return "lane";
   return having.some((worker) => takesTenant(worker, job)) ? null : "tenant";
-}
-
-/** Whether one of these closed gates holds the job back. */
-export function isBehind(
-  job: Wanted,
-  gates: readonly { readonly kind: keyof Wanted; readonly name: string }[],
-): boolean {
-  return gates.some(({ kind, name }) => job[kind] === name);
 }

@@ -4,7 +4,8 @@
  * The feed is read only while there are listeners: at every wake-up of the store and, because
  * wake-ups are best effort, every {@link POLL_MS}. Listeners get the events of all processes, in
  * the order of commits, at least once. All listeners get an entry before any listener gets the next
- * one, so that the events of a job are in order for a listener of several kinds.
+ * one, so that the events of a job are in order for a listener of several kinds. Of one entry, the
+ * listeners to what precedes its event come first, whichever listener was added first.
  */
 import { wait, within, type Clock } from "../core/clock.ts";
 import type { EventKind, FeedEntry } from "../store/types/records.ts";
@@ -50,10 +51,16 @@ export class Feed {
 
   /**
    * Delivers everything that is committed from now on, or from the end of {@link beginning}.
-   * Entries of the kind `about` have the facts of their jobs. Returns the function to stop.
+   * Entries of the kind `about` have the facts of their jobs. A listener that derives an event from
+   * entries of another kind is called `"before"` the listeners to that kind. Returns the function
+   * to stop.
    */
-  listen(listener: FeedListener, about: EventKind | null = null): () => void {
-    const subscription: FeedSubscription = { listener, about };
+  listen(
+    listener: FeedListener,
+    about: EventKind | null = null,
+    turn: ListenerTurn = "with",
+  ): () => void {
+    const subscription: FeedSubscription = { listener, about, turn };
     this.#subscriptions.add(subscription);
     this.#session ??= this.#begin();
     return () => {
@@ -148,7 +155,7 @@ export class Feed {
     this.#again = true;
     // A new listener needs facts that were not read.
     if ([...this.#kindsWithFacts()].some((kind) => !about.has(kind))) return;
-    const subscriptions = [...this.#subscriptions];
+    const subscriptions = inTurn([...this.#subscriptions]);
     for (const entry of entries) {
       for (const each of subscriptions) if (this.#subscriptions.has(each)) each.listener(entry);
       if (this.#session !== session) return;
@@ -178,9 +185,18 @@ export class Feed {
   }
 }
 
+/** Whether a listener gets an entry with the other listeners, or before them. */
+type ListenerTurn = "before" | "with";
+
 interface FeedSubscription {
   readonly listener: FeedListener;
   readonly about: EventKind | null;
+  readonly turn: ListenerTurn;
+}
+
+function inTurn(subscriptions: readonly FeedSubscription[]): readonly FeedSubscription[] {
+  const before = subscriptions.filter(({ turn }) => turn === "before");
+  return [...before, ...subscriptions.filter(({ turn }) => turn === "with")];
 }
 
 /** From the first listener until there is none. */

@@ -117,10 +117,20 @@ function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
   return typeof payload === "string" || payload === null ? readable(payload) : undefined;
 }
 
-export function pauseView(gate: store.Gate, count: QueuedCount): Pause {
+export function pauseView(gate: store.Gate, count: store.CountBehind): Pause {
   const { kind, name, reason, by, closedAt, until } = gate;
-  const pausedAt = new Date(closedAt);
-  return { kind, name, reason, pausedBy: by, pausedAt, until: dateOf(until), ...count };
+  return {
+    kind,
+    name,
+    reason,
+    pausedBy: by,
+    pausedAt: new Date(closedAt),
+    until: dateOf(until),
+    queued: count.jobs,
+    atLeast: !count.isExact,
+    shared: count.shared,
+    sharedAtLeast: !count.isSharedExact,
+  };
 }
 
 /** A worker that misses more heartbeats is silent. */

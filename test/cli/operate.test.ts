@@ -157,10 +157,10 @@ describe("millrace pause and resume", () => {
 
     expect(none).toMatchObject({ code: 0, out: "", err: "Nothing is paused.\n" });
     expect(code).toBe(0);
-    expect(out).toMatch(/^KIND +NAME +WAITING +SINCE +BY +REASON +UNTIL$/m);
-    expect(out).toMatch(/^type +email +2 +\S+ m?s ago +ada +the bank is down +resumed$/m);
+    expect(out).toMatch(/^KIND +NAME +WAITING +ALONE +SINCE +BY +REASON +UNTIL$/m);
+    expect(out).toMatch(/^type +email +2 +2 +\S+ m?s ago +ada +the bank is down +resumed$/m);
     const user = userInfo().username;
-    expect(out).toMatch(new RegExp(`^lane +slow +0 .* ${user} +no reason given +resumed$`, "m"));
+    expect(out).toMatch(new RegExp(`^lane +slow +0 +0 .* ${user} +no reason given +resumed$`, "m"));
     expect(pauses).toContainEqual({
       kind: "type",
       name: "email",
@@ -170,7 +170,24 @@ describe("millrace pause and resume", () => {
       until: null,
       queued: 2,
       atLeast: false,
+      shared: 0,
+      sharedAtLeast: false,
     });
+  });
+
+  test("pauses shows the jobs that wait behind two pauses at each of them", async () => {
+    await using store = new TestStore();
+    await store.json("enqueue", "email");
+    await store.json("enqueue", "email");
+    await store.json("enqueue", "email", "--tenant", "acme");
+    await store.type("pause", "--type", "email");
+    await store.type("pause", "--tenant", "default");
+
+    const { out } = await store.type("pauses");
+
+    expect(out).toMatch(/^type +email +3 +1 /m);
+    expect(out).toMatch(/^tenant +default +2 +0 /m);
+    expect(await store.json("pauses")).toMatchObject([{ shared: 2 }, { shared: 2 }]);
   });
 
   test("pause warns of a type that no job and no worker has", async () => {
@@ -346,14 +363,19 @@ describe("millrace stats", () => {
     const doubly = await store.type("doctor");
     await store.type("enqueue", "sms", "--tenant", "acme");
 
-    expect(await store.json("pauses")).toMatchObject([{ queued: 0 }, { queued: 0 }]);
+    expect(await store.json("pauses")).toMatchObject([
+      { queued: 0, shared: 2 },
+      { queued: 0, shared: 2 },
+    ]);
     expect(stats).toMatchObject({ queued: 0, held: 2, oldestQueuedMs: null, atLeast: [] });
     expect(byType).toMatchObject({ groups: [{ name: "mail", queued: 0, held: 2 }], atLeast: [] });
     expect(doctor.out).toContain(
       "the type mail is paused (relay down); 2 job(s) wait for this pause alone",
     );
     expect(doctor.out).not.toContain("no worker runs");
-    expect(doubly.out).toContain("the type mail is paused (relay down); 0 job(s) wait");
+    expect(doubly.out).toContain(
+      "the type mail is paused (relay down); 0 job(s) wait for this pause alone, 2 for another pause",
+    );
     expect(await store.json("stats")).toMatchObject({ queued: 1, held: 2 });
   });
 });

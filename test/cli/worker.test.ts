@@ -1,5 +1,5 @@
 /** Workers as users start them: processes of their own, real job files, real signals. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Project, type } from "./command-line.ts";
@@ -259,7 +259,27 @@ describe("millrace.config.ts", () => {
     expect(stdout).toMatch(/^db +sqlite:\.\/file\.db +millrace\.config\.ts$/m);
     expect(stdout).toMatch(/^port +2 +MILLRACE_PORT$/m);
     expect(stdout).toMatch(/^jobs +flag\.ts +--jobs$/m);
-    expect(stdout).toMatch(/^lanes +not set$/m);
+    expect(stdout).toMatch(/^lanes +\{"fast":3,"general":5\} +default$/m);
+  });
+
+  test.each(["jobs.ts", "src/jobs.mjs"])("is not needed to find and print %s", async (file) => {
+    using project = new Project();
+    mkdirSync(join(project.path, "src"));
+    project.write(file, "");
+
+    const { stdout } = await project.start("config", "print").ended;
+
+    expect(stdout).toMatch(/^db +sqlite:\.\/millrace\.db +default$/m);
+    const row = stdout.split("\n").find((line) => line.startsWith("jobs "));
+    expect(row?.split(/ {2,}/)).toEqual(["jobs", file, "found by dev, worker and enqueue"]);
+  });
+
+  test("is not needed to print that no job file was found", async () => {
+    using project = new Project();
+
+    const { stdout } = await project.start("config", "print").ended;
+
+    expect(stdout).toMatch(/^jobs +not set$/m);
   });
 
   test("lets enqueue use the definition of a job", async () => {

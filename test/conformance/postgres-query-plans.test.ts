@@ -8,6 +8,8 @@ import { connect, startPostgres, type PostgresServer } from "../support/postgres
 const { queries } = describeQueries("postgres", queryFiles("postgres"));
 /** So many rows that a scan of the table would be the worse plan. */
 const ROWS = 20_000;
+/** For ten units and the search of their job. All units of a job are on more than 200 blocks. */
+const BLOCKS_MAX = 60;
 
 let server: PostgresServer;
 let client: Client;
@@ -41,6 +43,35 @@ test("ids_between reads ranges of indexes", async () => {
   expect(conditions).toHaveLength(3);
   expect(steps.filter((step) => step.includes("Seq Scan"))).toEqual([]);
 });
+
+test.each(["before", "after"])(
+  "a page of units reads no other units, %s an ANALYZE",
+  async (when) => {
+    const table = `CREATE TABLE IF NOT EXISTS chosen AS
+    SELECT key, id FROM millrace.job ORDER BY key LIMIT 1`;
+    await client.query(table);
+    await client.query(`
+    INSERT INTO millrace.unit (key, at, n, turn, state, phase, unit)
+    SELECT key, now(), 1, n, 0, 'build', 'unit-' || n
+    FROM chosen CROSS JOIN generate_series(1, ${ROWS}) AS n
+    ON CONFLICT DO NOTHING`);
+    if (when === "after") await client.query("ANALYZE millrace.unit");
+    const read = `SELECT * FROM millrace.list_units(
+    (SELECT id FROM chosen), 'build', ${ROWS / 2}, 'x', 'build', NULL, 10)`;
+    // The first call also reads the catalogue, to plan.
+    await client.query(read);
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(
+      `EXPLAIN (ANALYZE, BUFFERS) ${read}`,
+    );
+
+    const text = rows.map((row) => row["QUERY PLAN"]).join("\n");
+    const [, scan = ""] =
+      /Function Scan on list_units.*\n((?:.*\n)*?.*Buffers: .*)/.exec(text) ?? [];
+    const blocks = [...scan.matchAll(/(?:hit|read)=(\d+)/g)].map(([, count]) => Number(count));
+    expect(blocks.length).toBeGreaterThan(0);
+    expect(blocks.reduce((sum, count) => sum + count, 0)).toBeLessThan(BLOCKS_MAX);
+  },
+);
 
 /** The plan that serves any parameters, as the store uses it. */
 async function planOf(name: string, values: readonly string[]): Promise<string[]> {

@@ -6,14 +6,25 @@ import { describeQueries } from "../../scripts/sql/headers.ts";
 
 const { queries } = describeQueries("sqlite", queryFiles("sqlite"));
 
-test.each(["ids_between"])("%s reads ranges of indexes", (name) => {
-  using database = new DatabaseSync(":memory:");
-  for (const { sql } of assembleMigrations("sqlite")) database.exec(sql);
-  const { text } = queries.find((query) => query.name === name) ?? { text: "" };
+test("ids_between reads ranges of indexes", () => {
+  const steps = planOf("ids_between");
 
-  const plan = database.prepare(`EXPLAIN QUERY PLAN ${bindParameters(text, "sqlite").text}`).all();
-
-  const steps = plan.map(({ detail }) => String(detail));
   expect(steps.filter((step) => /\bmillrace_\w+.*\(id>\? AND id<\?\)/.test(step))).toHaveLength(3);
   expect(steps.filter((step) => step.startsWith("SCAN millrace_"))).toEqual([]);
 });
+
+test("units_of_job reads one page in the order of an index, without a sort", () => {
+  const steps = planOf("units_of_job");
+
+  const search = steps.find((step) => step.startsWith("SEARCH unit"));
+  expect(search).toMatch(/millrace_unit_turn \(key=\? AND \(phase,turn,unit\)>\(\?,\?,\?\)/);
+  expect(steps.filter((step) => step.includes("TEMP B-TREE"))).toEqual([]);
+});
+
+function planOf(name: string): string[] {
+  using database = new DatabaseSync(":memory:");
+  for (const { sql } of assembleMigrations("sqlite")) database.exec(sql);
+  const { text } = queries.find((query) => query.name === name) ?? { text: "" };
+  const plan = database.prepare(`EXPLAIN QUERY PLAN ${bindParameters(text, "sqlite").text}`).all();
+  return plan.map(({ detail }) => String(detail));
+}

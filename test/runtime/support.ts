@@ -52,6 +52,7 @@ type Verb =
   | "countBehind"
   | "hold"
   | "markStale"
+  | "progress"
   | "promote"
   | "record"
   | "register"

@@ -592,6 +592,8 @@ CREATE TABLE millrace.unit (
 );
 
 CREATE INDEX unit_running ON millrace.unit (unit, key) WHERE state = 1;
+-- Pages of units in the order given.
+CREATE INDEX unit_turn ON millrace.unit (key, phase, turn, unit);
 
 -- A job with its present state: the final state of its last attempt, else the place it is in, else
 -- running.

@@ -60,10 +60,31 @@ SELECT position
 FROM millrace.feed_head;
 
 -- name: feed_after
--- The events after a position, oldest first.
--- returns: position bigint, kind smallint, at bigint, keys bigint[]?, ids uuid[]?, details json?
-SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, to_json(details) AS details
-FROM millrace.event
-WHERE position > :position::bigint
-ORDER BY position
-LIMIT :limit::integer;
+-- The events after a position, oldest first, with the bytes of the page up to each of them. The page
+-- ends with the first event that exceeds so many bytes.
+-- Event by event: details are compressed, so that only reading them tells their size.
+-- returns: position bigint, kind smallint, at bigint, keys bigint[]?, ids uuid[]?, details json?,
+--   total bigint
+WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total) AS (
+    SELECT :position::bigint, 0::smallint, NULL::timestamptz(3), NULL::bigint[], NULL::uuid[],
+           NULL::json, 0, 0::bigint
+    UNION ALL
+    SELECT next.position, next.kind, next.at, next.keys, next.ids, next.details, page.turn + 1,
+           page.total + 8 * coalesce(cardinality(next.keys), 0)
+               + 16 * coalesce(cardinality(next.ids), 0)
+               + coalesce(octet_length(next.details::text), 0)
+    FROM page
+    CROSS JOIN LATERAL (
+        SELECT event.position, event.kind, event.at, event.keys, event.ids,
+               to_json(event.details) AS details
+        FROM millrace.event AS event
+        WHERE event.position > page.position
+        ORDER BY event.position
+        LIMIT 1
+    ) AS next
+    WHERE page.turn < :limit::integer AND page.total <= :bytes::bigint
+)
+SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total
+FROM page
+WHERE turn > 0
+ORDER BY position;

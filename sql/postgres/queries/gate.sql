@@ -119,11 +119,17 @@ WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
 
 -- name: count_behind_gate
--- How many queued jobs a gate holds back, or would, and no other closed gate does, among so many
--- rows of each place; and whether there are no more rows.
--- returns: jobs bigint, exact boolean
+-- How many queued jobs a gate alone holds back, or would, and how many it shares with another closed
+-- gate, among so many rows of each place; and whether there are no more rows.
+-- returns: jobs bigint, shared bigint, exact boolean, shared_exact boolean
 -- timeout: reader
-WITH waiting (lane, type, tenant) AS (
+WITH other (name) AS MATERIALIZED (
+    SELECT name
+    FROM millrace.gate
+    WHERE name <> :name::integer
+      AND (until IS NULL OR until > millrace.clock_at(:now::timestamptz))
+),
+waiting (lane, type, tenant) AS (
     (
         SELECT lane, type, tenant
         FROM millrace.blocked
@@ -132,29 +138,42 @@ WITH waiting (lane, type, tenant) AS (
     )
     UNION ALL
     (SELECT lane, type, tenant FROM millrace.ready LIMIT :rows::bigint)
+    UNION ALL
+    (
+        SELECT lane, type, tenant
+        FROM millrace.blocked
+        WHERE gate IN (SELECT name FROM other)
+        LIMIT :rows::bigint
+    )
 ),
-other (name) AS MATERIALIZED (
-    SELECT name
-    FROM millrace.gate
-    WHERE name <> :name::integer
-      AND (until IS NULL OR until > millrace.clock_at(:now::timestamptz))
+behind (shared) AS (
+    SELECT EXISTS (
+        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)
+    )
+    FROM waiting
+    WHERE :name::integer IN (waiting.lane, waiting.type, waiting.tenant)
+      AND (:tenant::integer IS NULL OR waiting.tenant = :tenant::integer)
+),
+place (exact, shared_exact) AS (
+    SELECT NOT EXISTS (
+               SELECT 1
+               FROM millrace.blocked
+               WHERE gate = :name::integer
+               LIMIT 1 OFFSET :rows::bigint
+           )
+               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint),
+           NOT EXISTS (
+               SELECT 1
+               FROM millrace.blocked
+               WHERE gate IN (SELECT name FROM other)
+               LIMIT 1 OFFSET :rows::bigint
+           )
 )
-SELECT count(*) AS jobs,
-       NOT EXISTS (
-           SELECT 1
-           FROM millrace.blocked
-           WHERE gate = :name::integer
-           LIMIT 1 OFFSET :rows::bigint
-       )
-           AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint) AS exact
-FROM waiting
-WHERE :name::integer IN (waiting.lane, waiting.type, waiting.tenant)
-  AND (:tenant::integer IS NULL OR waiting.tenant = :tenant::integer)
-  AND NOT EXISTS (
-      SELECT 1
-      FROM other
-      WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)
-  );
+SELECT count(*) FILTER (WHERE NOT shared) AS jobs,
+       count(*) FILTER (WHERE shared) AS shared,
+       (SELECT exact FROM place) AS exact,
+       (SELECT exact AND shared_exact FROM place) AS shared_exact
+FROM behind;
 
 -- name: barriers_in_use
 -- Whether there are gates and locks, and whether jobs are in `blocked` because of either. Mostly

@@ -241,6 +241,33 @@ GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups::integer;
 
+-- name: count_due
+-- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
+-- many none does, and the least rank of these; and whether there are no more due jobs.
+-- Returns how long that job has waited, by the clock of the server.
+-- returns: queued bigint, behind bigint, ms bigint?, exact boolean
+-- timeout: reader
+WITH closed (name) AS MATERIALIZED (
+    SELECT name
+    FROM millrace.gate
+    WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
+),
+due (rank, behind) AS (
+    SELECT rank, EXISTS (
+        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)
+    )
+    FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT :rows::bigint) AS ready
+)
+SELECT count(*) FILTER (WHERE NOT behind) AS queued,
+       count(*) FILTER (WHERE behind) AS behind,
+       CASE WHEN bool_or(NOT behind) THEN greatest(
+           0,
+           millrace.ms_of(millrace.clock_at(:now::timestamptz))
+               - min(rank) FILTER (WHERE NOT behind) / 1000
+       ) END AS ms,
+       NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint) AS exact
+FROM due;
+
 -- name: longest_due
 -- How long the job that has been due longest has waited. The first job of each lane and priority is
 -- the oldest there, among the jobs with each number of crashes, so a recursive hop over the indexes

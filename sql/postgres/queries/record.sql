@@ -42,31 +42,43 @@ SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excl
 WHERE old.n <= excluded.n;
 
 -- name: put_units
--- Units are planned, start or end. Without a position, a known unit keeps its own. Returns the
--- phases that have more units now.
--- returns: key bigint, phase text
+-- Units are planned, start or end. Without a position, a known unit keeps its own. The end of a unit
+-- is stored once in a run. Returns the phases that have more units now, and the units whose end was
+-- stored before.
+-- returns: key bigint, phase text, unit text?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+move AS MATERIALIZED (
+    SELECT move.*
+    FROM json_to_recordset(:moves::json) AS move (
+        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,
+        error text
+    )
 ),
 moved AS (
     INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)
     SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,
            move.result::json, move.error::json
     FROM moment
-    CROSS JOIN json_to_recordset(:moves::json) AS move (
-        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,
-        error text
-    )
+    CROSS JOIN move
     ORDER BY move.key, move.phase COLLATE "C", move.unit COLLATE "C"
     ON CONFLICT (key, phase, unit) DO UPDATE
     SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,
         error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)
     WHERE old.n <= excluded.n
-    RETURNING old.key, old.phase, old.xmax = 0 AS fresh
+      AND NOT (old.n = excluded.n AND old.state = excluded.state AND old.state > 1)
+    RETURNING old.key, old.phase, old.unit, old.xmax = 0 AS fresh
 )
-SELECT DISTINCT key, phase
+SELECT DISTINCT key, phase, NULL AS unit
 FROM moved
-WHERE fresh;
+WHERE fresh
+UNION ALL
+(
+    SELECT key, phase, unit FROM move WHERE state > 1
+    EXCEPT
+    SELECT key, phase, unit FROM moved
+);
 
 -- name: crowded_phases
 -- Which of these phases have more units than allowed.
@@ -230,26 +242,15 @@ GROUP BY unit.phase
 ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and position. A unit runs only while its run does.
+-- A page of units, in the order of phase and position, which is that of an index. A unit runs only
+-- while its run does.
 -- returns: phase text, unit text, turn integer, state smallint, result json?, error json?,
 --   n integer, at bigint
-SELECT phase, unit, turn,
-       CASE WHEN state = 1 AND EXISTS (
-           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
-       ) THEN 0::smallint ELSE state END AS state,
-       result, error, n, millrace.ms_of(at) AS at
-FROM millrace.unit AS unit
-WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
-  AND (phase, turn, unit) > (:after_phase::text, :after_turn::integer, :after_unit::text)
-  AND (:phase::text IS NULL OR phase = :phase::text)
-  AND (
-      :state::smallint IS NULL
-      OR :state::smallint = CASE WHEN state = 1 AND EXISTS (
-          SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n
-      ) THEN 0 ELSE state END
-  )
-ORDER BY phase, turn, unit
-LIMIT :limit::integer;
+SELECT *
+FROM millrace.list_units(
+    :id::uuid, :after_phase::text, :after_turn::integer, :after_unit::text, :last_phase::text,
+    :state::smallint, :limit::integer
+);
 
 -- name: holders_of_unit
 -- Jobs that work on a unit of this name, longest first: their run has no ledger row.

@@ -449,6 +449,8 @@ CREATE TABLE millrace_unit (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;
+-- Pages of units in the order given.
+CREATE INDEX millrace_unit_turn ON millrace_unit (key, phase, turn, unit);
 
 -- A job with its present state: the final state of its last attempt, else the place it is in, else
 -- running.

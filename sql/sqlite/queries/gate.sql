@@ -22,29 +22,52 @@ WHERE until IS NULL OR until > :now
 ORDER BY name;
 
 -- name: count_behind_gate
--- How many queued jobs a gate holds back, or would, and no other closed gate does, among so many
--- rows of each place; and whether there are no more rows.
--- returns: jobs integer, exact boolean
-WITH waiting (lane, type, tenant) AS (
+-- How many queued jobs a gate alone holds back, or would, and how many it shares with another closed
+-- gate, among so many rows of each place; and whether there are no more rows.
+-- returns: jobs integer, shared integer, exact boolean, shared_exact boolean
+WITH other (name) AS MATERIALIZED (
+    SELECT name
+    FROM millrace_gate
+    WHERE name <> :name AND (until IS NULL OR until > :now)
+),
+waiting (lane, type, tenant) AS (
     SELECT lane, type, tenant
     FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = :name LIMIT :rows)
     UNION ALL
     SELECT lane, type, tenant
     FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT :rows)
+    UNION ALL
+    SELECT lane, type, tenant
+    FROM (
+        SELECT lane, type, tenant
+        FROM millrace_blocked
+        WHERE gate IN (SELECT name FROM other)
+        LIMIT :rows
+    )
+),
+behind (shared) AS (
+    SELECT EXISTS (
+        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)
+    )
+    FROM waiting
+    WHERE :name IN (waiting.lane, waiting.type, waiting.tenant)
+      AND (:tenant IS NULL OR waiting.tenant = :tenant)
+),
+place (exact, shared_exact) AS (
+    SELECT NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = :name LIMIT 1 OFFSET :rows)
+               AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows),
+           NOT EXISTS (
+               SELECT 1
+               FROM millrace_blocked
+               WHERE gate IN (SELECT name FROM other)
+               LIMIT 1 OFFSET :rows
+           )
 )
-SELECT count(*) AS jobs,
-       NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = :name LIMIT 1 OFFSET :rows)
-           AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows) AS exact
-FROM waiting
-WHERE :name IN (waiting.lane, waiting.type, waiting.tenant)
-  AND (:tenant IS NULL OR waiting.tenant = :tenant)
-  AND NOT EXISTS (
-      SELECT 1
-      FROM millrace_gate AS other
-      WHERE other.name <> :name
-        AND other.name IN (waiting.lane, waiting.type, waiting.tenant)
-        AND (other.until IS NULL OR other.until > :now)
-  );
+SELECT count(*) FILTER (WHERE NOT shared) AS jobs,
+       count(*) FILTER (WHERE shared) AS shared,
+       (SELECT exact FROM place) AS exact,
+       (SELECT exact AND shared_exact FROM place) AS shared_exact
+FROM behind;
 
 -- name: open_gates
 -- Gates that were opened, by an operator or by time, and may still have jobs behind them.

@@ -196,6 +196,25 @@ GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups;
 
+-- name: count_due
+-- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
+-- many none does, and the least rank of these; and whether there are no more due jobs.
+-- returns: queued integer, behind integer, rank integer?, exact boolean
+WITH closed (name) AS MATERIALIZED (
+    SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now
+),
+due (rank, behind) AS (
+    SELECT rank, EXISTS (
+        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)
+    )
+    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT :rows) AS ready
+)
+SELECT count(*) FILTER (WHERE NOT behind) AS queued,
+       count(*) FILTER (WHERE behind) AS behind,
+       min(rank) FILTER (WHERE NOT behind) AS rank,
+       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows) AS exact
+FROM due;
+
 -- name: oldest_ready
 -- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
 -- is the oldest, so a recursive hop over the index finds it, however many jobs there are.
@@ -446,13 +465,28 @@ SELECT coalesce(max(position), 0) AS position
 FROM millrace_event;
 
 -- name: feed_after
--- The events after a position, oldest first.
--- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?
-SELECT position, kind, at, keys, ids, details
-FROM millrace_event
-WHERE position > :position
-ORDER BY position
-LIMIT :limit;
+-- The events after a position, oldest first, with the bytes of the page up to each of them. The page
+-- ends with the first event that exceeds so many bytes.
+-- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?,
+--   total integer
+WITH sized (position, bytes) AS (
+    SELECT position,
+           coalesce(octet_length(keys), 0) + coalesce(octet_length(ids), 0)
+               + coalesce(octet_length(details), 0)
+    FROM millrace_event
+    WHERE position > :position
+    ORDER BY position
+    LIMIT :limit
+),
+page (position, bytes, total) AS (
+    SELECT position, bytes, sum(bytes) OVER (ORDER BY position)
+    FROM sized
+)
+SELECT event.position, event.kind, event.at, event.keys, event.ids, event.details, page.total
+FROM page
+CROSS JOIN millrace_event AS event ON event.position = page.position
+WHERE page.total - page.bytes <= :bytes
+ORDER BY page.position;
 
 -- name: ids_of_keys
 -- The public ids of those of these jobs that still exist.

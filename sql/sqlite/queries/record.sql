@@ -24,18 +24,21 @@ SET n = :n, phase = :phase, phases = :phases, percent = :percent, overall = :ove
     at = :at;
 
 -- name: move_unit
--- A known unit is planned again, starts, or ends. Without a position, the unit keeps its own.
+-- A known unit is planned again, starts, or ends. Without a position, the unit keeps its own. The
+-- end of a unit is stored once in a run.
 UPDATE millrace_unit
 SET n = :n, state = :state, result = :result, error = :error, at = :at,
     turn = coalesce(nullif(:turn, 0), turn)
 WHERE key = :key
   AND phase = :phase
-  AND unit = :unit;
+  AND unit = :unit
+  AND NOT (n = :n AND state = :state AND state > 1);
 
 -- name: insert_unit
--- A new unit.
+-- A new unit. A unit whose end is stored stays as it is.
 INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)
-VALUES (:key, :phase, :unit, :turn, :n, :state, :result, :error, :at);
+VALUES (:key, :phase, :unit, :turn, :n, :state, :result, :error, :at)
+ON CONFLICT (key, phase, unit) DO NOTHING;
 
 -- name: count_units
 -- How many units a phase has, up to a limit.
@@ -174,7 +177,8 @@ GROUP BY unit.phase
 ORDER BY unit.phase;
 
 -- name: units_of_job
--- A page of units, in the order of phase and position. A unit runs only while its run does.
+-- A page of units, in the order of phase and position, which is that of an index. A unit runs only
+-- while its run does.
 -- returns: phase text, unit text, turn integer, state integer, result text?, error text?,
 --   n integer, at integer
 SELECT phase, unit, turn,
@@ -185,7 +189,7 @@ SELECT phase, unit, turn,
 FROM millrace_unit AS unit
 WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND (phase, turn, unit) > (:after_phase, :after_turn, :after_unit)
-  AND (:phase IS NULL OR phase = :phase)
+  AND phase <= :last_phase
   AND (
       :state IS NULL
       OR :state = CASE WHEN state = 1 AND EXISTS (

@@ -1,7 +1,9 @@
 /** `millrace config print`: shows each setting and its source. */
 import type { Command } from "commander";
+import { defaults } from "../../core/presets.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { configFile } from "../jobs-file/config-file.ts";
+import { usualJobFile } from "../jobs-file/job-file.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import {
   databaseOption,
@@ -49,9 +51,20 @@ Example of millrace.config.ts:
 
 function settingOf(name: string, command: Command): Setting {
   const value: unknown = command.getOptionValue(name);
-  if (value === undefined) return { name, value: null, source: "not set" };
-  const text = typeof value === "string" ? shownUrl(value) : JSON.stringify(value);
-  return { name, value: text, source: sourceOf(name, command) };
+  if (value === undefined) return unsetSetting(name);
+  return { name, value: shownValue(value), source: sourceOf(name, command) };
+}
+
+/** What the commands take where nothing was set. `server` looks for no job file. */
+function unsetSetting(name: string): Setting {
+  if (name === "lanes") return { name, value: shownValue(defaults.lanes), source: "default" };
+  const file = name === "jobs" ? usualJobFile() : undefined;
+  if (file === undefined) return { name, value: null, source: "not set" };
+  return { name, value: file, source: "found by dev, worker and enqueue" };
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === "string" ? shownUrl(value) : JSON.stringify(value);
 }
 
 function sourceOf(name: string, command: Command): string {

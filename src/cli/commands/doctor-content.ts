@@ -2,10 +2,10 @@
 import type { JobStats } from "../../api/client.ts";
 import { countJobs } from "../../client/stats.ts";
 import { formatDuration } from "../../core/duration.ts";
-import { isBehind, notTaken, type Wanted } from "../../core/takers.ts";
+import { notTaken, type Wanted } from "../../core/takers.ts";
 import { isOverdue } from "../../jobs/views.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import type { CountName, Gate, WorkerRecord } from "../../store/types/records.ts";
+import type { CountBehind, CountName, Gate, WorkerRecord } from "../../store/types/records.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
 import type { UnfinishedChecks } from "../../store/doctor/unfinished.ts";
@@ -83,11 +83,9 @@ async function untakenChecks(
 ): Promise<DoctorCheck[]> {
   const rows = isDeep ? Number.MAX_SAFE_INTEGER : QUEUED_MAX;
   const { groups, cutShort, hasMore } = await store.groupedStats({ rows, groups: GROUPS_MAX });
-  const gates = await store.gates();
   const untaken = new Map<string, { kind: keyof Wanted; name: string; count: number }>();
   for (const group of groups) {
-    const waits = group.queued > 0 && !isBehind(group, gates);
-    const kind = waits ? notTaken(group, takers) : null;
+    const kind = group.queued > 0 ? notTaken(group, takers) : null;
     if (kind === null) continue;
     const name = group[kind];
     const known = untaken.get(`${kind} ${name}`)?.count ?? 0;
@@ -165,22 +163,27 @@ function overdueCheck(worker: KnownWorker): DoctorCheck {
 async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {
   const { held } = await countJobs(store);
   const gates = await store.gates();
-  const pauses: (Gate & { readonly count: string })[] = [];
+  const holding: DoctorCheck[] = [];
   for (const gate of held === 0 ? [] : gates) {
-    const { jobs, isExact } = await store.countBehind(gate, QUEUED_MAX);
-    pauses.push({ ...gate, count: isExact ? String(jobs) : `at least ${jobs}` });
+    const count = await store.countBehind(gate, QUEUED_MAX);
+    if (count.jobs + count.shared > 0) holding.push(pauseCheck(gate, count));
   }
-  const alone = pauses.filter(({ count }) => count !== "0");
-  // Jobs behind two pauses count for neither of them.
-  const holding = alone.length > 0 || pauses.length < 2 ? alone : pauses;
-  if (holding.length > 0) return holding.map(pauseCheck);
+  if (holding.length > 0) return holding;
   return [{ name: "pauses", found: `${gates.length}, holding no jobs`, fix: null }];
 }
 
-function pauseCheck({ kind, name, reason, count }: Gate & { readonly count: string }): DoctorCheck {
+function pauseCheck({ kind, name, reason }: Gate, count: CountBehind): DoctorCheck {
+  const { jobs, isExact, shared, isSharedExact } = count;
+  const alone = `${counted(jobs, isExact)} job(s) wait for this pause alone`;
+  const others =
+    shared === 0 ? "" : `, ${counted(shared, isSharedExact)} for another pause as well`;
   return {
     name: "pauses",
-    found: `the ${kind} ${name} is paused (${reason}); ${count} job(s) wait for this pause alone`,
+    found: `the ${kind} ${name} is paused (${reason}); ${alone}${others}`,
     fix: `millrace resume --${kind} ${shellWord(name)}`,
   };
+}
+
+function counted(count: number, isExact: boolean): string {
+  return isExact ? String(count) : `at least ${count}`;
 }

@@ -96,17 +96,19 @@ function declarePauses(program: Command, { terminal, end }: Shell): void {
 }
 
 const PAUSES_HELP_AFTER = `
-WAITING counts the queued jobs that no other pause holds back: those that resume lets run.
+WAITING counts the queued jobs behind a pause. ALONE counts those of them that no other pause holds
+back: resume lets so many run.
 `;
 
 function listOf(pauses: readonly Pause[]): string {
   if (pauses.length === 0) return "Nothing is paused.\n";
   const now = systemClock.now();
   return table(
-    ["KIND", "NAME", "WAITING", "SINCE", "BY", "REASON", "UNTIL"],
+    ["KIND", "NAME", "WAITING", "ALONE", "SINCE", "BY", "REASON", "UNTIL"],
     pauses.map((pause) => [
       pause.kind,
       pause.name,
+      waitingOf(pause),
       countOf(pause),
       `${ageOf(pause.pausedAt, now)} ago`,
       pause.pausedBy ?? "",
@@ -114,6 +116,11 @@ function listOf(pauses: readonly Pause[]): string {
       pause.until?.toISOString() ?? "resumed",
     ]),
   );
+}
+
+/** All queued jobs behind the pause, also those that another pause holds back. */
+function waitingOf({ queued, shared, atLeast, sharedAtLeast }: Pause): string {
+  return countOf({ queued: queued + shared, atLeast: atLeast || sharedAtLeast });
 }
 
 function countOf({ queued, atLeast }: Pick<Resumed, "queued" | "atLeast">): string {

@@ -16,6 +16,8 @@ describe("the time of a change", () => {
     [{ event: "job:unit:failed", phase: "render", unit: "7", error: null }, at(6)],
     [{ event: "job:phase:failed", phase: "render" }, at(2)],
     [{ event: "job:failed", error: null }, at(8)],
+    [{ event: "job:progress", phase: "render", percent: 50, overall: 75, data: null }, at(7)],
+    [{ event: "job:units", phase: "render", units: UNITS }, null],
     [{ event: "job:log:missed", lines: 3 }, null],
   ])("is when it happened: %j", (change, time) => {
     expect(timeOfChange(change, snapshot())).toEqual(time);

@@ -29,6 +29,7 @@ export function timeOfChange(change: JobChange, snapshot: JobSnapshot): Date | n
     case "job:log":
       return change.loggedAt;
     case "job:log:missed":
+    case "job:units":
     case "job:waiting":
       return null;
     case "job:completed":

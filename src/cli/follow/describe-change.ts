@@ -21,9 +21,12 @@ export function describeChange(change: JobChange): string {
     case "job:phase:cancelled":
       return `phase ${change.phase} cancelled`;
     case "job:progress": {
-      const { phase, percent, overall, units } = change;
-      const of = phase === null ? `${percent} %` : `phase ${phase} ${percent} %, job ${overall} %`;
-      return `${of}${shownUnits(units)}`;
+      const { phase, percent, overall } = change;
+      return phase === null ? `${percent} %` : `phase ${phase} ${percent} %, job ${overall} %`;
+    }
+    case "job:units": {
+      const { phase, units } = change;
+      return `${phase === null ? "" : `phase ${phase}: `}${unitsText(units)}`;
     }
     case "job:unit:failed": {
       const where = change.phase === null ? "" : ` of phase ${change.phase}`;
@@ -50,9 +53,12 @@ function shownTime(moment: Date | null): string {
   return moment?.toISOString() ?? "once";
 }
 
-function shownUnits({ total, completed, failed }: UnitCounts): string {
-  if (total === 0) return "";
-  return `, units ${completed}/${total} done${failed === 0 ? "" : `, ${failed} failed`}`;
+function shownUnits(units: UnitCounts): string {
+  return units.total === 0 ? "" : `, ${unitsText(units)}`;
+}
+
+function unitsText({ total, completed, failed }: UnitCounts): string {
+  return `units ${completed}/${total} done${failed === 0 ? "" : `, ${failed} failed`}`;
 }
 
 function shownError(error: Fault | null): string {

@@ -160,14 +160,19 @@ describe("the changes of progress", () => {
     const current = { ...phase("a", "running"), percent: 37, units };
     const progress = { ...at("a", [current, phase("b")]), percent: 19, units };
 
-    expect(reported(snapshot("running", { progress })).at(-1)).toEqual({
-      event: "job:progress",
-      phase: "a",
-      percent: 37,
-      overall: 19,
-      data: null,
-      units,
-    });
+    expect(reported(snapshot("running", { progress })).slice(-2)).toEqual([
+      { event: "job:progress", phase: "a", percent: 37, overall: 19, data: null },
+      { event: "job:units", phase: "a", units },
+    ]);
+  });
+
+  test("come without a count where there are no units", () => {
+    const progress = { ...at("a", [{ ...phase("a", "running"), percent: 37 }]), percent: 37 };
+
+    const events = reported(snapshot("running", { progress })).map(({ event }) => event);
+
+    expect(events).toContain("job:progress");
+    expect(events).not.toContain("job:units");
   });
 
   test("come from a job without phases as well", () => {

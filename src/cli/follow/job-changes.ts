@@ -29,8 +29,8 @@ export type JobChange =
       readonly percent: number;
       readonly overall: number;
       readonly data: Json;
-      readonly units: UnitCounts;
     }
+  | { readonly event: "job:units"; readonly phase: string | null; readonly units: UnitCounts }
   | {
       readonly event: "job:unit:failed";
       readonly phase: string | null;
@@ -114,7 +114,7 @@ export function changesSince(
     ...ofRuns,
     ...phaseChanges(known.phases, progress, failures),
     ...logChanges(rest.lines),
-    ...(step === known.step ? [] : [progressChange(progress)]),
+    ...(step === known.step ? [] : progressChanges(progress)),
     ...waitChanges(reported, snapshot),
     ...(isFinal(job.state) ? [finalChange(job)] : []),
   ];
@@ -256,12 +256,14 @@ function reachedStep(before: ProgressStep, progress: ProgressView): ProgressStep
   return percent > reached ? { phase, percent } : before;
 }
 
-function progressChange(progress: ProgressView): JobChange {
+/** Apart: the percent is as old as the last report, and the units are counted when they are read. */
+function progressChanges(progress: ProgressView): readonly JobChange[] {
   const { phase, data } = progress;
   const units = currentPhase(progress)?.units ?? progress.units;
   const percent = percentOf(currentShare(progress));
   const overall = percentOf(shareOfJob(progress));
-  return { event: "job:progress", phase, percent, overall, data, units };
+  const counts: JobChange[] = units.total === 0 ? [] : [{ event: "job:units", phase, units }];
+  return [{ event: "job:progress", phase, percent, overall, data }, ...counts];
 }
 
 function finalChange({ state, result, error, cancelReason }: JobView): JobChange {

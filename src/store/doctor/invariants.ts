@@ -7,7 +7,7 @@ import type { JobId } from "../../core/job.ts";
 import { words } from "./fixes.ts";
 import { CATALOGUE, type InvariantDescription, type InvariantQuery } from "./catalogue.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
-import type { Stats } from "../types/records.ts";
+import type { CountName, Stats } from "../types/records.ts";
 
 export type { Fix, QualifyTable } from "./fixes.ts";
 export type { InvariantQuery } from "./catalogue.ts";
@@ -37,7 +37,7 @@ export const OFFENDING_JOBS_MAX = 1_000;
 export const INVARIANTS: readonly Invariant[] = invariants();
 
 /** The counts that are compared with a recount of all jobs. */
-export type Counts = Omit<Stats, "oldestQueuedMs" | "isOldestExact">;
+export type Counts = Pick<Stats, CountName>;
 
 /** A finding if the statistics differ from a recount. */
 export function miscounted(stats: Counts, recount: Counts): readonly BrokenInvariant[] {

@@ -11,6 +11,7 @@ import type {
 } from "../types/notes.ts";
 import type {
   AttemptRecord,
+  CountBehind,
   DeadLetterRecord,
   DeadLetterQuery,
   EventKind,
@@ -83,15 +84,10 @@ export interface ReaderStore {
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
   /**
-   * Counts the queued jobs that a gate holds back, or would, and no other closed gate does. Reads
-   * at most `rows` jobs of each place; `isExact`: there are no more. With `tenant`, only the jobs
-   * of that tenant count, among the jobs that are read.
+   * Counts the queued jobs that a gate holds back, or would. Reads at most `rows` jobs of each
+   * place. With `tenant`, only the jobs of that tenant count, among the jobs that are read.
    */
-  countBehind(
-    gate: GateName,
-    rows: number,
-    tenant?: string,
-  ): Promise<{ readonly jobs: number; readonly isExact: boolean }>;
+  countBehind(gate: GateName, rows: number, tenant?: string): Promise<CountBehind>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /** Newest first. `after` is the id of the last letter of the previous page. */
@@ -115,7 +111,8 @@ export interface ReaderStore {
   /** The position of the newest entry of the feed; 0 if the feed is empty. */
   feedEnd(): Promise<number>;
   /**
-   * Entries of the feed after `position`, oldest first. Entries of a kind in `about` carry the
+   * Entries of the feed after `position`, oldest first: at most `limit`, and fewer where they have
+   * many jobs or more than a million bytes. Entries of a kind in `about` carry the
    * current facts of their jobs, which are read once for the whole page.
    */
   feed(

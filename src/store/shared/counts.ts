@@ -1,5 +1,5 @@
 /** Counts that stop at a maximum. */
-import type { CountName, GroupedStats } from "../types/records.ts";
+import type { CountBehind, CountName, GroupedStats, Stats } from "../types/records.ts";
 
 const NAMES: readonly CountName[] = ["scheduled", "queued", "held", "running", "failed"];
 
@@ -9,4 +9,61 @@ export const NO_GROUPS: GroupedStats = { groups: [], cutShort: [], hasMore: fals
 /** The counts that have found more than `max` jobs. */
 export function cutShortOf(counts: Readonly<Record<CountName, number>>, max: number): CountName[] {
   return NAMES.filter((name) => counts[name] > max);
+}
+
+/** The count for a gate whose name no job has. */
+export const NONE_BEHIND: CountBehind = {
+  jobs: 0,
+  isExact: true,
+  shared: 0,
+  isSharedExact: true,
+};
+
+/** Due jobs that are read, at least, to tell those behind a closed gate from the others. */
+export const DUE_ROWS_MIN = 10_000;
+
+/** What the due jobs are while a gate is closed, among so many as were read. */
+export interface DueCounts extends Pick<Stats, "queued" | "oldestQueuedMs"> {
+  /** Due jobs behind a closed gate, which no worker has moved. */
+  readonly behind: number;
+  /** False: there are more due jobs. */
+  readonly isExact: boolean;
+}
+
+/** Counts while a gate is closed: due jobs behind it are held. */
+export function statsBehindGates(
+  counts: Readonly<Record<CountName, number>>,
+  { queued, behind, oldestQueuedMs, isExact }: DueCounts,
+  max: number,
+): Stats {
+  return {
+    ...counts,
+    queued: Math.min(max, queued),
+    held: Math.min(max, counts.held + behind),
+    oldestQueuedMs,
+    isOldestExact: isExact,
+    cutShort: isExact ? [] : ["queued", "held"],
+  };
+}
+
+type GroupCounts = Readonly<Record<"type" | "lane" | "tenant" | CountName, number>>;
+
+/** Groups of names, with the due jobs behind closed gates counted as held. */
+export function groupsBehindGates<Group extends GroupCounts>(
+  groups: readonly Group[],
+  closed: ReadonlySet<number>,
+): readonly Group[] {
+  return groups.map((group) => {
+    const isBehind = [group.type, group.lane, group.tenant].some((name) => closed.has(name));
+    return isBehind ? { ...group, queued: 0, held: group.held + group.queued } : group;
+  });
+}
+
+/** Counts of groups that were cut short: of unread due jobs, some may be held. */
+export function cutShortBehindGates(
+  cutShort: readonly CountName[],
+  closed: ReadonlySet<number>,
+): readonly CountName[] {
+  if (closed.size === 0 || !cutShort.includes("queued")) return cutShort;
+  return NAMES.filter((name) => name === "held" || cutShort.includes(name));
 }

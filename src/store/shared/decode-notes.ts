@@ -56,15 +56,27 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
 function lastMoves(moves: readonly UnitMove[]): readonly UnitMove[] {
   const last = new Map<string, UnitMove>();
   for (const move of moves) {
-    const name = JSON.stringify([move.phase, move.unit]);
+    const name = unitName(move);
     last.set(name, { turn: last.get(name)?.turn ?? 0, ...move });
   }
   return [...last.values()];
 }
 
-/** The detail about the units of a note that have ended; null: none has. */
-export function unitsDetail(moves: readonly UnitMove[]): JsonText | null {
-  const detail: UnitsDetail = { units: lastMoves(moves).flatMap(endedUnit) };
+/** The phase and the name of a unit as one text. */
+export function unitName({ phase, unit }: Pick<UnitMove, "phase" | "unit">): string {
+  return JSON.stringify([phase, unit]);
+}
+
+/**
+ * The detail about the units of a note that have ended, without those that `known` names: their end
+ * was stored before, by a note whose answer was lost. Null: no unit is left.
+ */
+export function unitsDetail(
+  moves: readonly UnitMove[],
+  known: ReadonlySet<string>,
+): JsonText | null {
+  const fresh = lastMoves(moves).filter((move) => !known.has(unitName(move)));
+  const detail: UnitsDetail = { units: fresh.flatMap(endedUnit) };
   return detail.units.length === 0 ? null : JSON.stringify(detail);
 }
 

@@ -6,6 +6,8 @@ import type { JobKey } from "../types/jobs-and-runs.ts";
 
 /** The maximum of jobs in one row of the feed. */
 const ROW_JOBS_MAX = 1_000;
+/** The maximum of characters of details in one row. The detail of a single job may exceed it. */
+const ROW_DETAILS_MAX = 500_000;
 
 /** Kinds of events that carry details. */
 type DetailedKind = "job:progress" | "job:unit" | "job:phase:completed";
@@ -47,9 +49,16 @@ export function wakeUpAfter(wakeUp: WakeUp | null, { kind }: OutboxEvent): WakeU
   return FINAL_KINDS.has(kind) ? "final" : (wakeUp ?? "events");
 }
 
+/** Adjacent events of one kind. */
+interface EventGroup {
+  readonly kind: EventKind;
+  readonly jobs: (JobKey | JobId)[];
+  readonly details: JsonText[];
+}
+
 /** Joins adjacent events of one kind into rows of bounded length. The order of events is kept. */
 export function feedRows(events: readonly OutboxEvent[]): FeedRow[] {
-  const groups: { kind: EventKind; jobs: (JobKey | JobId)[]; details: JsonText[] }[] = [];
+  const groups: EventGroup[] = [];
   for (const event of events) {
     const { kind, jobs } = event;
     const details = "details" in event ? event.details : [];
@@ -60,12 +69,27 @@ export function feedRows(events: readonly OutboxEvent[]): FeedRow[] {
       last.details.push(...details);
     }
   }
-  return groups.flatMap(({ kind, jobs, details }) => {
-    const rows = Math.ceil(jobs.length / ROW_JOBS_MAX);
-    return Array.from({ length: rows }, (_, row) => {
-      const [from, to] = [row * ROW_JOBS_MAX, (row + 1) * ROW_JOBS_MAX];
-      const rowDetails = details.length === 0 ? null : details.slice(from, to);
-      return { kind, jobs: jobs.slice(from, to), details: rowDetails };
-    });
-  });
+  return groups.flatMap(rowsOf);
+}
+
+function rowsOf({ kind, jobs, details }: EventGroup): FeedRow[] {
+  const rows: FeedRow[] = [];
+  for (let from = 0; from < jobs.length;) {
+    const to = rowEnd(jobs.length, details, from);
+    const rowDetails = details.length === 0 ? null : details.slice(from, to);
+    rows.push({ kind, jobs: jobs.slice(from, to), details: rowDetails });
+    from = to;
+  }
+  return rows;
+}
+
+/** The index after the last job of the row that begins at `from`. */
+function rowEnd(jobs: number, details: readonly JsonText[], from: number): number {
+  const most = Math.min(jobs, from + ROW_JOBS_MAX);
+  let chars = details[from]?.length ?? 0;
+  for (let to = from + 1; to < most; to += 1) {
+    chars += details[to]?.length ?? 0;
+    if (chars > ROW_DETAILS_MAX) return to;
+  }
+  return most;
 }

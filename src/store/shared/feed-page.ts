@@ -6,6 +6,8 @@ import type { JobKey } from "../types/jobs-and-runs.ts";
 
 /** The maximum of rows in one page. */
 export const FEED_ROWS_MAX = 1_000;
+/** The maximum of bytes that one page reads. A single row may exceed it. */
+export const FEED_BYTES_MAX = 1_000_000;
 /** The maximum of jobs in one page, without and with facts. A single row may exceed it. */
 const JOBS_MAX = 10_000;
 const JOBS_WITH_FACTS_MAX = 1_000;
@@ -20,6 +22,8 @@ interface StoredEvent {
   /** The ids of deleted jobs. */
   readonly ids: readonly JobId[];
   readonly details: readonly JsonText[] | null;
+  /** The bytes of the page up to this row. */
+  readonly total: number;
 }
 
 /** The ids and facts of the jobs that a page names, as far as the jobs exist. */
@@ -28,16 +32,16 @@ interface FoundJobs {
   readonly facts: ReadonlyMap<JobKey, JobFacts>;
 }
 
-/** The first rows, up to the maximum of jobs in one page. */
+/** The first rows, up to the maxima of bytes and jobs in one page. */
 export function pageOf(
   rows: readonly StoredEvent[],
   about: ReadonlySet<EventKind>,
 ): readonly StoredEvent[] {
   const sizeMax = about.size === 0 ? JOBS_MAX : JOBS_WITH_FACTS_MAX;
   let size = 0;
-  return rows.filter(({ keys, ids }, index) => {
+  return rows.filter(({ keys, ids, total }, index) => {
     size += keys.length + ids.length;
-    return index === 0 || size <= sizeMax;
+    return index === 0 || (size <= sizeMax && total <= FEED_BYTES_MAX);
   });
 }
 

@@ -318,6 +318,8 @@ export interface CrashFacts extends RunFacts {
 export interface InterveneFacts extends CrashFacts {
   /** A worker whose lease has not expired holds the job. */
   readonly isHeld: boolean;
+  /** False: the job waits, or it is prefetched and its handler has not been called. */
+  readonly hasStarted: boolean;
 }
 
 export interface RescueAnswer {

@@ -39,6 +39,17 @@ export interface Gate extends GateName {
   readonly until: number | null;
 }
 
+/** How many queued jobs a gate holds back, or would. */
+export interface CountBehind {
+  /** Jobs that no other closed gate holds back. */
+  readonly jobs: number;
+  /** False: not all of them were counted. */
+  readonly isExact: boolean;
+  /** Jobs that another closed gate holds back as well. */
+  readonly shared: number;
+  readonly isSharedExact: boolean;
+}
+
 /** A closed gate, a concurrency key that another run holds, or dependencies that are not final. */
 export type HeldBy =
   | GateName
@@ -248,19 +259,22 @@ export interface WorkerRecord {
 /** The worker that runs a job, or has prefetched it. */
 export type JobHolder = Pick<WorkerRecord, "id" | "host" | "pid" | "beatMs" | "beatAgoMs">;
 
-/** Counts over all jobs (004-16). Each count stops at a limit. */
+/**
+ * Counts over all jobs (004-16). Each count stops at a limit. A due job behind a closed gate is held
+ * as soon as the gate is closed, also if no worker has moved it.
+ */
 export interface Stats {
   readonly scheduled: number;
   readonly queued: number;
   readonly held: number;
   readonly running: number;
   readonly failed: number;
-  /** How long the job with the earliest due time has been due; null when no job is ready. */
+  /** How long the queued job with the earliest due time has been due; null when there is none. */
   readonly oldestQueuedMs: number | null;
   /** False: the search for the oldest job stopped at its maximum, and an older job may exist. */
   readonly isOldestExact: boolean;
-  /** Counts that have not read all jobs, and may be larger. Absent: none. */
-  readonly cutShort?: readonly CountName[];
+  /** Counts that have not read all jobs, and may be larger. */
+  readonly cutShort: readonly CountName[];
 }
 
 /** The counts of {@link Stats} for the jobs of one type, lane and tenant. */

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { idUuid } from "../../../src/core/ids.ts";
 import type { EventKind, FeedEntry } from "../../../src/store/types/records.ts";
+import { FEED_BYTES_MAX } from "../../../src/store/shared/feed-page.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import type { ClaimedJob } from "../../../src/store/types/jobs-and-runs.ts";
+import { MOVES_MAX, type RunNote } from "../../../src/store/types/notes.ts";
 import {
   completed,
   failedWith,
@@ -10,8 +13,17 @@ import {
   retention,
   retryIn,
 } from "../../support/factories.ts";
-import { halfway, keep, runNote } from "../../support/notes.ts";
-import { add, at, runOne, settleAll, settleItem, take, startAll } from "../../support/steps.ts";
+import { broken, halfway, keep, runNote } from "../../support/notes.ts";
+import {
+  add,
+  at,
+  runOne,
+  settleAll,
+  settleItem,
+  take,
+  takeOne,
+  startAll,
+} from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
 const KEEP_NO_JOBS = retention({
@@ -360,6 +372,58 @@ export function feedSuite(open: OpenStore): void {
       ).toBe(true);
     });
 
+    test("reads at most so many bytes, and misses nothing", async () => {
+      await using db = await open();
+      const { store } = db;
+      const ids = await add(store, ...Array.from({ length: 60 }, () => ({})));
+      const batch = await take(store, { limit: 60 });
+      const end = await store.feedEnd();
+      const noteOf = (job: ClaimedJob, percent: number): RunNote => ({
+        lease: batch.lease!,
+        key: job.key,
+        n: job.n,
+        progress: halfway({ percent, data: JSON.stringify("x".repeat(60_000)) }),
+      });
+      for (const percent of [1, 2]) {
+        await store.record(batch.jobs.map((job) => noteOf(job, percent)));
+      }
+
+      const pages = await feedPages(store, end);
+
+      const told = pages
+        .flat()
+        .flatMap(({ jobs, details }) =>
+          jobs.map((id, index) => [id, JSON.parse(details?.[index] ?? "{}").percent]),
+        );
+      expect(told).toEqual([1, 2].flatMap((percent) => ids.map((id) => [id, percent])));
+      const sizes = pages.map((page) =>
+        page.reduce((sum, { details }) => sum + (details ?? []).join("").length, 0),
+      );
+      expect(pages.length).toBeGreaterThan(5);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(FEED_BYTES_MAX);
+      expect(Math.max(...sizes)).toBeGreaterThan(FEED_BYTES_MAX / 4);
+    });
+
+    test("reads an entry of more bytes alone", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {});
+      const batch = await takeOne(store);
+      const units = Array.from({ length: MOVES_MAX }, (_, turn) => {
+        return { ...broken(`${turn}`.padStart(500, "é")), turn: turn + 1 };
+      });
+      await keep(store, batch, { progress: halfway() }, { units }, { progress: halfway() });
+
+      const pages = await feedPages(store, 0);
+
+      expect(pages.map((page) => page.map(({ kind }) => kind))).toEqual([
+        ["job:enqueued", "job:started", "job:progress"],
+        ["job:unit"],
+        ["job:progress"],
+      ]);
+      expect(pages.flat().every(({ jobs }) => jobs.includes(id))).toBe(true);
+    });
+
     test("names a job that retention has removed only where it says so", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -391,6 +455,17 @@ async function pagesOf(
   while (page.length > 0 && pages.length < 100) {
     pages.push(page);
     page = await store.feed(page.at(-1)!.position, limit, about);
+  }
+  return pages;
+}
+
+/** Everything after a position, as a reader gets it. */
+async function feedPages(store: JobStore, from: number): Promise<(readonly FeedEntry[])[]> {
+  const pages: (readonly FeedEntry[])[] = [];
+  let page = await store.feed(from, 1_000);
+  while (page.length > 0 && pages.length < 1_000) {
+    pages.push(page);
+    page = await store.feed(at(page, -1).position, 1_000);
   }
   return pages;
 }

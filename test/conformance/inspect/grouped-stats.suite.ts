@@ -46,6 +46,24 @@ export function groupedStatsSuite(open: OpenStore): void {
       ]);
     });
 
+    test("counts jobs behind a closed gate as held before they are moved", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(5, { type: "sms" }));
+      await store.enqueue(newJobs(3));
+      await store.pause(SMS, WHY);
+      await store.hold(1);
+
+      const { groups, cutShort } = await store.groupedStats(LIMITS);
+      const few = await store.groupedStats({ ...LIMITS, rows: 4 });
+
+      expect({ groups, cutShort }).toEqual({
+        groups: [group({ type: "sms", held: 5 }), group({ queued: 3 })],
+        cutShort: [],
+      });
+      expect(few.cutShort).toEqual(["queued", "held"]);
+    });
+
     test("keeps types, lanes and tenants apart", async () => {
       await using db = await open();
       const { store } = db;

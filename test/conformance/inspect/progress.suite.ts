@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../../../src/store/store.ts";
-import type { UnitRecord } from "../../../src/store/types/notes.ts";
+import type { UnitMove, UnitRecord } from "../../../src/store/types/notes.ts";
 import {
   completed,
   crashedOnce,
@@ -318,6 +318,43 @@ function unitsTests(open: OpenStore): void {
       "5 A",
     ]);
     expect(failed.map(({ unit }) => unit)).toEqual(["a", "b"]);
+  });
+
+  test("shows a unit where its last run gave it, and a completed one where it completed", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [id] = await add(store, {});
+    const given = (...units: readonly string[]): { readonly units: readonly UnitMove[] } => ({
+      units: units.map((unit, index) => ({ ...running(unit), turn: index + 1 })),
+    });
+    const first = await takeOne(store);
+    await keep(store, first, given("a", "b", "c"), { units: [done("a"), done("b"), broken("c")] });
+    await settleAll(store, first, runAgain());
+    const second = await takeOne(store);
+    await keep(store, second, given("x", "c", "d"));
+
+    const pages = await pagesOf(store, id, 2);
+
+    expect(pages.flat().map(({ unit, turn }) => `${turn} ${unit}`)).toEqual([
+      "1 a",
+      "1 x",
+      "2 b",
+      "2 c",
+      "3 d",
+    ]);
+  });
+
+  test("begins a page of one phase in this phase, wherever the last page ended", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [id] = await addUnits(store);
+    const after = (phase: string) => ({ after: { phase, turn: 0, unit: "a" }, limit: 10 });
+    const named = async (phase: string): Promise<readonly string[]> =>
+      (await store.units(id, { phase: "build" }, after(phase))).map(({ unit }) => unit);
+
+    expect(await named("a")).toEqual(["B", "a", "c", "é"]);
+    expect(await named("build")).toEqual(["c", "é"]);
+    expect(await named("c")).toEqual([]);
   });
 
   test("shows only those of a phase, or in a state, or both", async () => {

@@ -18,6 +18,7 @@ const NOTHING = {
   failed: 0,
   oldestQueuedMs: null,
   isOldestExact: true,
+  cutShort: [],
 };
 const SMS = { kind: "type", name: "sms" } as const;
 const WHY = { reason: "maintenance", by: null } as const;
@@ -52,7 +53,46 @@ export function statsSuite(open: OpenStore): void {
         failed: 3,
         oldestQueuedMs: 0,
         isOldestExact: true,
+        cutShort: [],
       });
+    });
+
+    test("counts jobs behind a closed gate as held before they are moved", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.enqueue(newJobs(2, { type: "sms" }));
+      await clock.advance(300);
+      await store.enqueue(newJobs(1, { type: "sms", lane: "fast" }));
+      await store.enqueue(newJobs(3));
+      await store.pause(SMS, WHY);
+      // A lane that has the name of a type.
+      await store.pause({ kind: "lane", name: "email" }, WHY);
+      await store.hold(1);
+      await clock.advance(50);
+
+      const paused = await store.stats(100);
+      await store.pause({ kind: "tenant", name: "default" }, { ...WHY, forMs: 1_000 });
+      const allPaused = await store.stats(100);
+      await clock.advance(1_000);
+
+      expect(paused).toEqual({ ...NOTHING, queued: 3, held: 3, oldestQueuedMs: 50 });
+      expect(allPaused).toEqual({ ...NOTHING, held: 6 });
+      expect(await store.stats(100)).toMatchObject({ queued: 3, held: 3, oldestQueuedMs: 1_050 });
+      expect(await store.stats(2)).toMatchObject({ queued: 2, held: 2, cutShort: [] });
+    });
+
+    test("says that it has not read all jobs while a gate is closed", async () => {
+      await using db = await open();
+      const { store } = db;
+      for (let call = 0; call < 11; call += 1) await store.enqueue(newJobs(1_000));
+      const before = await store.stats(20_000);
+      await store.pause(SMS, WHY);
+
+      expect(before).toMatchObject({ queued: 11_000, cutShort: [], isOldestExact: true });
+      const paused = await store.stats(100);
+      expect(paused).toMatchObject({ queued: 100, held: 0, isOldestExact: false });
+      expect(paused.cutShort).toEqual(["queued", "held"]);
+      expect(await store.stats(20_000)).toMatchObject({ queued: 11_000, cutShort: [] });
     });
 
     test("counts a wait for a retry as scheduled, and other ends not at all", async () => {

@@ -390,6 +390,7 @@ export function interveneSuite(open: OpenStore): void {
             onOrphan: "fail",
             retryOwner: "supervisor",
             isHeld: HELD_BY_WORKER.some(([held]) => held === name),
+            hasStarted: name === "running",
           },
         ]);
       },

@@ -193,7 +193,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
     attempts_of_job: [["they have no ledger", "FROM millrace.job_name", "FROM millrace.job"]],
     progress_of_job: [["they have no progress", "FROM millrace.job_name", "FROM millrace.job"]],
-    units_of_job: [["they have no units", "FROM millrace.job_name", "FROM millrace.job"]],
+    "functions/list-units.sql": [
+      ["they have no units", "FROM millrace.job_name", "FROM millrace.job"],
+    ],
     log_after: [["they have no log", "FROM millrace.job_name", "FROM millrace.job"]],
     newest_log: [["they have no newest log", "FROM millrace.job_name", "FROM millrace.job"]],
     open_dependencies: [["they wait for nothing", "FROM millrace.job_name", "FROM millrace.job"]],

@@ -31,7 +31,11 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
         "DELETE FROM millrace.phase AS old\n    USING anew\n    WHERE false AND",
       ],
     ],
-    put_units: [["the first move counts", "state = excluded.state,", ""]],
+    put_units: [
+      ["the first move counts", "state = excluded.state,", ""],
+      ["a unit ends twice", "AND NOT (old.n = excluded.n", "AND NOT (false AND old.n = excluded.n"],
+      ["a unit ends once for all runs", "AND NOT (old.n = excluded.n AND", "AND NOT ("],
+    ],
     insert_phases: [["a phase is told of twice", "DO NOTHING", "DO UPDATE SET n = excluded.n"]],
     append_events: [["details are lost", "CASE WHEN told.details IS NOT NULL", "CASE WHEN false"]],
     number_events: [["details are lost on the way", "keys, ids, details\n", "keys, ids, NULL\n"]],
@@ -142,21 +146,13 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     ],
   },
   units: {
-    units_of_job: [
-      [
-        "pages repeat",
-        "(phase, turn, unit) > (:after_phase::text, :after_turn::integer, :after_unit::text)",
-        ":after_phase::text || :after_turn::integer || :after_unit::text <> chr(1)",
-      ],
-      ["the phase is not looked at", "phase = :phase::text)", "true)"],
-      [
-        "the state is not looked at",
-        "OR :state::smallint = CASE",
-        "OR true OR :state::smallint = CASE",
-      ],
+    "functions/list-units.sql": [
+      ["pages repeat", "(phase, turn, unit) > (after_phase, after_turn, after_unit)", "true"],
+      ["the phase is not looked at", "phase <= last_phase", "true"],
+      ["the state is not looked at", "OR wanted = CASE", "OR true OR wanted = CASE"],
       ["the filter knows no ended runs", "THEN 0 ELSE state END\n", "THEN 1 ELSE state END\n"],
       ["units outlive their run", "THEN 0::smallint ELSE", "THEN 1::smallint ELSE"],
-      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the limit is dropped", "LIMIT page_size", "LIMIT page_size + 1000"],
       ["they come by name alone", "ORDER BY phase, turn, unit", "ORDER BY unit, phase"],
       [
         "the language of the server orders them",

@@ -183,12 +183,21 @@ export const POSTGRES_FAULTS: Faults = {
     count_behind_gate: [
       [
         "the limit is dropped",
-        "FROM millrace.ready LIMIT :rows::bigint)\n)",
-        "FROM millrace.ready)\n)",
+        "FROM millrace.ready LIMIT :rows::bigint)\n    UNION",
+        "FROM millrace.ready)\n    UNION",
       ],
       ["other gates are not looked at", "WHERE other.name IN", "WHERE false AND other.name IN"],
       ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
-      ["a cut count is exact", "LIMIT 1 OFFSET :rows::bigint) AS exact", "LIMIT 0) AS exact"],
+      [
+        "a cut count is exact",
+        "FROM millrace.ready LIMIT 1 OFFSET :rows::bigint)",
+        "FROM millrace.ready LIMIT 0)",
+      ],
+      [
+        "jobs that another gate holds do not count",
+        "WHERE gate IN (SELECT name FROM other)\n        LIMIT :rows::bigint",
+        "WHERE false LIMIT :rows::bigint",
+      ],
     ],
   },
   gates: {
@@ -317,6 +326,11 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   stats: {
+    count_due: [
+      ["gates are not looked at", "WHERE closed.name IN", "WHERE false AND closed.name IN"],
+      ["open gates count", "until IS NULL OR until >", "true OR until >"],
+      ["a job behind a gate is the oldest", "min(rank) FILTER (WHERE NOT behind)", "min(rank)"],
+    ],
     longest_due: [
       [
         "only the first lane is looked at",
@@ -371,8 +385,9 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
     feed_after: [
-      ["the position itself is repeated", "position >", "position >="],
-      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the position itself is repeated", ":position::bigint,", ":position::bigint - 1,"],
+      ["the limit is dropped", "turn < :limit::integer", "turn < :limit::integer + 1000"],
+      ["a full page is empty", "page.total <= :bytes", "page.total < 0 * :bytes"],
     ],
     facts_of_keys: [
       ["others are taken for them", "job.key = named.key", "job.key = named.key + 1"],

@@ -37,6 +37,8 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     move_unit: [
       ["the first move counts", "state = :state, result", "state = state, result"],
       ["the same name in another phase moves, too", "AND phase = :phase", ""],
+      ["a unit ends twice", "AND NOT (n = :n AND", "AND NOT (0 AND n = :n AND"],
+      ["a unit ends once for all runs", "AND NOT (n = :n AND", "AND NOT ("],
     ],
     insert_phase: [
       ["the last result of a phase stands", "DO NOTHING", "DO UPDATE SET result = :result"],
@@ -115,7 +117,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
   units: {
     units_of_job: [
       ["pages repeat", "(phase, turn, unit) > (:after_phase, :after_turn, :after_unit)", "1"],
-      ["the phase is not looked at", "phase = :phase)", "1)"],
+      ["the phase is not looked at", "phase <= :last_phase", "(:last_phase IS NULL OR 1)"],
       ["the state is not looked at", "OR :state = CASE", "OR 1 OR :state = CASE"],
       ["the filter knows no ended runs", "THEN 0 ELSE state END\n", "THEN 1 ELSE state END\n"],
       ["units outlive their run", "THEN 0 ELSE state END AS", "THEN 1 ELSE state END AS"],

@@ -170,6 +170,11 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   stats: {
+    count_due: [
+      ["gates are not looked at", "WHERE closed.name IN", "WHERE 0 AND closed.name IN"],
+      ["open gates count", "until IS NULL OR until > :now", "1"],
+      ["a job behind a gate is the oldest", "min(rank) FILTER (WHERE NOT behind)", "min(rank)"],
+    ],
     count_waiting: [
       ["blocked jobs are not counted", "millrace_blocked LIMIT", "millrace_ready LIMIT"],
     ],
@@ -378,12 +383,17 @@ export const SQLITE_FAULTS: Faults = {
         "FROM millrace_blocked WHERE gate = :name LIMIT :rows",
         "FROM millrace_blocked WHERE 0 LIMIT :rows",
       ],
-      ["other gates are not looked at", "WHERE other.name <> :name", "WHERE 0"],
+      ["other gates are not looked at", "WHERE name <> :name", "WHERE 0"],
       ["the tenant is not looked at", ":tenant IS NULL", "1"],
       [
         "jobs of other names count",
-        ":name IN (waiting.lane, waiting.type, waiting.tenant)\n  AND",
-        "1\n  AND",
+        "WHERE :name IN (waiting.lane, waiting.type, waiting.tenant)",
+        "WHERE 1",
+      ],
+      [
+        "jobs that another gate holds do not count",
+        "WHERE gate IN (SELECT name FROM other)\n        LIMIT :rows",
+        "WHERE 0 LIMIT :rows",
       ],
     ],
   },
@@ -439,7 +449,8 @@ export const SQLITE_FAULTS: Faults = {
   feed: {
     feed_after: [
       ["the position itself is repeated", "position > :position", "position >= :position"],
-      ["the newest comes first", "ORDER BY position", "ORDER BY position DESC"],
+      ["the newest comes first", "ORDER BY page.position", "ORDER BY page.position DESC"],
+      ["an entry of more bytes is left out", "page.total - page.bytes <=", "page.total <="],
       ["the limit is dropped", "LIMIT :limit", ""],
     ],
     append_event: [["the time is lost", ":at", "0"]],

@@ -219,17 +219,16 @@ export function gateSuite(open: OpenStore): void {
       await store.hold(2);
       await add(store, { due: { delayMs: 1_000 } });
 
-      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 3, isExact: true });
-      expect(await store.countBehind(FAST, 100)).toEqual({ jobs: 1, isExact: true });
+      const alone = { isExact: true, shared: 0, isSharedExact: true };
+      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 3, ...alone });
+      expect(await store.countBehind(FAST, 100)).toEqual({ jobs: 1, ...alone });
       await store.resume(TYPE);
-      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 3, isExact: true });
-      expect(await store.countBehind({ kind: "lane", name: "unheard" }, 100)).toEqual({
-        jobs: 0,
-        isExact: true,
-      });
+      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 3, ...alone });
+      const unheard = { kind: "lane", name: "unheard" } as const;
+      expect(await store.countBehind(unheard, 100)).toEqual({ jobs: 0, ...alone });
     });
 
-    test("leaves out jobs that another closed gate holds back", async () => {
+    test("counts jobs that another closed gate holds back apart, held or not", async () => {
       await using db = await open();
       const { store } = db;
       await add(store, {}, { tenant: "acme" }, { lane: "fast" }, { lane: "fast", tenant: "acme" });
@@ -237,7 +236,25 @@ export function gateSuite(open: OpenStore): void {
       await store.pause(FAST, WHY);
       await store.hold(3);
 
-      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 2, isExact: true });
+      const exact = { isExact: true, isSharedExact: true };
+      expect(await store.countBehind(TYPE, 100)).toEqual({ jobs: 2, shared: 2, ...exact });
+      expect(await store.countBehind(FAST, 100)).toEqual({ jobs: 0, shared: 2, ...exact });
+      await store.resume(TYPE);
+      expect(await store.countBehind(FAST, 100)).toMatchObject({ shared: 0 });
+    });
+
+    test("counts jobs of one gate that another gate holds, and no others", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, { lane: "fast" }, { type: "sms", lane: "fast" }, { lane: "fast" });
+      await store.pause(TYPE, WHY);
+      await store.hold(10);
+      await store.pause(FAST, WHY);
+
+      const counted = await store.countBehind(FAST, 2);
+
+      expect(counted).toEqual({ jobs: 1, shared: 1, isExact: true, isSharedExact: false });
+      expect(await store.countBehind(FAST, 3)).toMatchObject({ shared: 2, isSharedExact: true });
     });
 
     test("counts the jobs of one tenant only, if asked to", async () => {
@@ -259,8 +276,14 @@ export function gateSuite(open: OpenStore): void {
       await store.pause(TYPE, WHY);
       await store.hold(1);
 
-      expect(await store.countBehind(TYPE, 3)).toEqual({ jobs: 4, isExact: true });
-      expect(await store.countBehind(TYPE, 2)).toEqual({ jobs: 3, isExact: false });
+      const shared = { shared: 0, isSharedExact: true };
+      expect(await store.countBehind(TYPE, 3)).toEqual({ jobs: 4, isExact: true, ...shared });
+      expect(await store.countBehind(TYPE, 2)).toEqual({
+        jobs: 3,
+        isExact: false,
+        shared: 0,
+        isSharedExact: false,
+      });
     });
   });
 }

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { UnitsDetail } from "../../../src/store/types/records.ts";
 import { MOVES_MAX, UNITS_MAX, type NoteBody } from "../../../src/store/types/notes.ts";
 import {
   completed,
@@ -494,6 +497,39 @@ function feedTests(open: OpenStore): void {
     ]);
   });
 
+  test("tells the end of a unit once, also if its note is repeated", async () => {
+    await using db = await open();
+    const { store, clock } = db;
+    const [id] = await add(store, {}, {});
+    const batch = await takeOne(store);
+    const other = await takeOne(store);
+    await keep(store, batch, { units: [running("a"), broken("b", "fetch")] });
+    await keep(store, other, { units: [done("c")] });
+    await keep(store, batch, { units: [done("a"), running("c")] });
+    const before = await pictureOf(store, id);
+    await clock.advance(1_000);
+
+    await keep(store, batch, { units: [done("a", "2"), broken("b", "fetch")] });
+    const repeated = await pictureOf(store, id);
+    await keep(store, batch, { units: [done("a"), done("c")] });
+
+    expect(repeated).toEqual(before);
+    expect(await unitsTold(store, id)).toEqual(["b failed", "a completed", "c completed"]);
+  });
+
+  test("tells the end of a unit again in a later run, and another end in the same run", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [id] = await add(store, {});
+    const first = await takeOne(store);
+    await keep(store, first, { units: [broken("a")] }, { units: [done("a")] });
+    await settleAll(store, first, runAgain());
+
+    await keep(store, await takeOne(store), { units: [done("a")] });
+
+    expect(await unitsTold(store, id)).toEqual(["a failed", "a completed", "a completed"]);
+  });
+
   test("gives each of several jobs its own detail, also when one of them is gone", async () => {
     await using db = await open();
     const { store } = db;
@@ -649,5 +685,17 @@ function settleTests(open: OpenStore): void {
     expect(answers).toEqual(["settled"]);
     expect((await store.progress(id))?.phases).toHaveLength(1);
     expect(await claimable(store)).toEqual([child.id]);
+  });
+}
+
+/** The units of the events `job:unit` of a job, and how they ended. */
+async function unitsTold(store: JobStore, id: JobId): Promise<readonly string[]> {
+  const entries = await store.feed(0, 1_000);
+  const details = entries
+    .filter(({ kind }) => kind === "job:unit")
+    .flatMap(({ jobs, details }) => details?.filter((_, index) => jobs[index] === id) ?? []);
+  return details.flatMap((detail) => {
+    const { units }: UnitsDetail = JSON.parse(detail);
+    return units.map(({ unit, state }) => `${unit} ${state}`);
   });
 }

@@ -73,8 +73,17 @@ export function keepNote(
     notes.progress = { progress, n, at };
     tell(world, "job:progress", job, JSON.stringify({ phase, percent, overall, data }));
   }
-  for (const move of units) moveUnit(job, move, { n, at });
-  const ended = endedUnits(units);
+  // Of two changes of one unit in a note, the last counts.
+  const isSame = (left: UnitMove, right: UnitMove): boolean =>
+    left.phase === right.phase && left.unit === right.unit;
+  const fresh = units.filter((move) => {
+    const { to } = units.findLast((each) => isSame(each, move)) ?? move;
+    const known = notes.units.find(({ phase, unit }) => phase === move.phase && unit === move.unit);
+    const hasEnded = to.state === "completed" || to.state === "failed";
+    return !(hasEnded && known?.n === n && known.state === to.state);
+  });
+  for (const move of fresh) moveUnit(job, move, { n, at });
+  const ended = endedUnits(fresh);
   if (ended.length > 0) tell(world, "job:unit", job, JSON.stringify({ units: ended }));
   if (completed !== undefined && !notes.phases.some(({ name }) => name === completed.name)) {
     notes.phases.push({ ...completed, n, at });

@@ -16,6 +16,7 @@ import type {
 } from "../../../src/store/types/records.ts";
 import type { JobKey, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { enqueueOne } from "./enqueue.ts";
+import { isHeldBack } from "./waiting.ts";
 import {
   atMost,
   endOf,
@@ -75,16 +76,18 @@ export function stats(world: World, max: number): Stats {
   const jobs = [...world.jobs.values()];
   const lying = (kind: string): ModelJob[] => jobs.filter(({ place }) => place?.kind === kind);
   const upTo = (found: readonly ModelJob[]): number => Math.min(max, found.length);
-  const ready = lying("ready");
+  const due = lying("ready");
+  const ready = due.filter((job) => !isHeldBack(world, job));
   const oldest = Math.min(...ready.map(({ place }) => place?.runAt ?? Infinity));
   return {
     scheduled: upTo(lying("scheduled")),
     queued: upTo(ready),
-    held: upTo(lying("blocked")),
+    held: upTo([...lying("blocked"), ...due.filter((job) => isHeldBack(world, job))]),
     running: upTo(jobs.filter((job) => stateOf(job) === "running")),
     failed: upTo(jobs.filter((job) => stateOf(job) === "failed")),
     oldestQueuedMs: ready.length === 0 ? null : Math.max(0, world.clock.now() - oldest),
     isOldestExact: true,
+    cutShort: [],
   };
 }
 

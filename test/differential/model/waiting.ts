@@ -86,7 +86,8 @@ export function intervene(
   const startedAt = lease?.runs.find((run) => run.job === job)?.startedAt ?? null;
   const until = lease === null ? 0 : (world.workers.get(lease.worker)?.until ?? 0);
   const isHeld = until > world.clock.now();
-  endRun(world, { job, startedAt }, lease, decide({ ...factsOf(job), isHeld }));
+  const hasStarted = startedAt !== null;
+  endRun(world, { job, startedAt }, lease, decide({ ...factsOf(job), isHeld, hasStarted }));
   if (lease !== null) {
     const n = job.ledger.at(-1)?.n ?? 0;
     world.workers.get(lease.worker)?.ended.push({ key: job.key, n, toldAt: null });

@@ -185,7 +185,11 @@ describe("jobs.fail", () => {
     const view = await kit.mill.jobs.fail(job.id, "nobody wants it");
 
     expect(view).toMatchObject({ state: "failed", error: { message: "nobody wants it" } });
-    expect(await kit.mill.deadLetters.get(job.id)).toMatchObject({ status: "pending_review" });
+    expect(view.attempts).toBe(0);
+    expect(await kit.mill.deadLetters.get(job.id)).toMatchObject({
+      status: "pending_review",
+      attempts: 0,
+    });
     expect(await kit.drain([echo])).toMatchObject({ succeeded: 0 });
   });
 
@@ -199,6 +203,19 @@ describe("jobs.fail", () => {
 
     expect(view).toMatchObject({ state: "scheduled", attempts: 1 });
     expect(await kit.outcomes(job)).toEqual(["failed", "succeeded"]);
+  });
+
+  test("charges a job that waits for its second run with the first alone", async () => {
+    await using kit = await openTest();
+    const failing = defineJob({ type: "failing" }).run(() => {
+      throw new Error("broken");
+    });
+    const job = await kit.mill.enqueue(failing);
+    await kit.drain([failing]);
+
+    const view = await kit.mill.jobs.fail(job.id, "nobody wants it");
+
+    expect(view).toMatchObject({ state: "failed", attempts: 1 });
   });
 
   test("ends a running job, and its handler is told to stop", async () => {
@@ -222,6 +239,7 @@ describe("jobs.fail", () => {
     });
     expect(aborted).toEqual([true]);
     expect(await kit.outcomes(enqueued)).toEqual(["failed"]);
+    expect(await kit.mill.jobs.get(enqueued.id)).toMatchObject({ attempts: 1 });
   });
 
   test("of a job that is over is refused", async () => {
@@ -391,8 +409,13 @@ describe("jobs.stats", () => {
 
     await kit.mill.pause({ tenant: "default" }, "stop");
 
-    const paused = { queued: 0, held: 10_000, atLeast: ["queued", "held"] };
+    const paused = { queued: 0, held: 10_000, atLeast: ["held"] };
     expect(await kit.mill.jobs.stats()).toMatchObject(paused);
+
+    await kit.mill.enqueue(echo, "two more");
+
+    const cutShort = { queued: 0, held: 10_000, atLeast: ["queued", "held", "oldestQueuedMs"] };
+    expect(await kit.mill.jobs.stats()).toMatchObject(cutShort);
   });
 });
 

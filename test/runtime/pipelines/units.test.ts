@@ -138,6 +138,29 @@ describe("the units of a job", () => {
     expect(failed.units.map(({ key }) => key)).toEqual(["a"]);
     const unpacked = await kit.mill.jobs.units(id, { phase: "unpack" });
     expect(unpacked.units.map(({ key }) => key)).toEqual(["archive"]);
+    const { next } = await kit.mill.jobs.units(id, { limit: 1 });
+    const beyond = await kit.mill.jobs.units(id, { phase: "unpack", after: next ?? "" });
+    expect(beyond).toEqual({ units: [], next: null });
+  });
+
+  test("are not counted for a page within a phase", async () => {
+    await using kit = await openTest();
+    const job = defineJob({ type: "job" }).run((_, ctx) =>
+      ctx.each(
+        ["a", "b", "c"],
+        (name) => name,
+        () => {},
+      ),
+    );
+    const { id } = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+    const first = await kit.mill.jobs.units(id, { limit: 1 });
+    const calls = countCalls(kit.store, "progress");
+
+    const second = await kit.mill.jobs.units(id, { limit: 1, after: first.next ?? "" });
+
+    expect(second.units.map(({ key }) => key)).toEqual(["b"]);
+    expect(calls).toEqual({ progress: 0 });
   });
 });
 

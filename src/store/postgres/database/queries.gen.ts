@@ -75,10 +75,10 @@ export interface QueryRows {
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
-  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; };
+  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
-  count_behind_gate: { readonly jobs: number; readonly exact: boolean; };
+  count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: boolean; readonly shared_exact: boolean; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
   tenants_of_ids: { readonly asked: JobId; readonly tenant: number; };
@@ -89,6 +89,7 @@ export interface QueryRows {
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_due: { readonly queued: number; readonly behind: number; readonly ms: number | null; readonly exact: boolean; };
   longest_due: { readonly ms: number | null; readonly hops: number; };
   key_at: { readonly key: number; };
   keys_of_all: { readonly key: number; };
@@ -158,7 +159,7 @@ export interface QueryRows {
   insert_stale: { readonly key: number; };
   prune_jobs: { readonly count: number; readonly waiting: number; };
   prune_idempotency: { readonly count: number; readonly last: number; };
-  put_units: { readonly key: number; readonly phase: string; };
+  put_units: { readonly key: number; readonly phase: string; readonly unit: string | null; };
   crowded_phases: { readonly key: number; readonly phase: string; };
   insert_phases: { readonly key: number; readonly name: string; };
   phases_of_job: { readonly name: string; readonly result: string | null; readonly n: number; readonly at: number; readonly run_started_at: number | null; };
@@ -260,12 +261,12 @@ export interface QueryParameters {
   prefer_lookups: readonly [];
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
-  feed_after: readonly ["position", "limit"];
+  feed_after: readonly ["position", "limit", "bytes"];
   promote_due: readonly ["now", "limit", "look"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
-  count_behind_gate: readonly ["name", "rows", "now", "tenant"];
+  count_behind_gate: readonly ["name", "now", "rows", "tenant"];
   barriers_in_use: readonly [];
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
@@ -278,6 +279,7 @@ export interface QueryParameters {
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "tenant", "groups"];
+  count_due: readonly ["now", "rows"];
   longest_due: readonly ["now", "hops"];
   key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
@@ -374,7 +376,7 @@ export interface QueryParameters {
   checkpoints_of_job: readonly ["key"];
   progress_of_job: readonly ["id"];
   unit_counts: readonly ["key"];
-  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "phase", "state", "limit"];
+  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
   settle_done: readonly ["word", "channel", "leases", "secrets", "places", "keys", "ns", "tries", "crashes", "states", "results", "now"];
   insert_attempts: readonly ["now", "ends"];
@@ -704,8 +706,8 @@ export const queries: {
     timeout: "answer",
   },
   feed_after: {
-    text: "SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, to_json(details) AS details\nFROM millrace.event\nWHERE position > $1::bigint\nORDER BY position\nLIMIT $2::integer",
-    parameters: ["position","limit"],
+    text: "WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total) AS (\n    SELECT $1::bigint, 0::smallint, NULL::timestamptz(3), NULL::bigint[], NULL::uuid[],\n           NULL::json, 0, 0::bigint\n    UNION ALL\n    SELECT next.position, next.kind, next.at, next.keys, next.ids, next.details, page.turn + 1,\n           page.total + 8 * coalesce(cardinality(next.keys), 0)\n               + 16 * coalesce(cardinality(next.ids), 0)\n               + coalesce(octet_length(next.details::text), 0)\n    FROM page\n    CROSS JOIN LATERAL (\n        SELECT event.position, event.kind, event.at, event.keys, event.ids,\n               to_json(event.details) AS details\n        FROM millrace.event AS event\n        WHERE event.position > page.position\n        ORDER BY event.position\n        LIMIT 1\n    ) AS next\n    WHERE page.turn < $2::integer AND page.total <= $3::bigint\n)\nSELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total\nFROM page\nWHERE turn > 0\nORDER BY position",
+    parameters: ["position","limit","bytes"],
     timeout: "answer",
   },
   promote_due: {
@@ -729,8 +731,8 @@ export const queries: {
     timeout: "answer",
   },
   count_behind_gate: {
-    text: "WITH waiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $2::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $2::bigint)\n),\nother (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($3::timestamptz))\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (\n           SELECT 1\n           FROM millrace.blocked\n           WHERE gate = $1::integer\n           LIMIT 1 OFFSET $2::bigint\n       )\n           AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM waiting\nWHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n  AND ($4::integer IS NULL OR waiting.tenant = $4::integer)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM other\n      WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n  )",
-    parameters: ["name","rows","now","tenant"],
+    text: "WITH other (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($2::timestamptz))\n),\nwaiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $3::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $3::bigint)\n    UNION ALL\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate IN (SELECT name FROM other)\n        LIMIT $3::bigint\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n    )\n    FROM waiting\n    WHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n      AND ($4::integer IS NULL OR waiting.tenant = $4::integer)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate = $1::integer\n               LIMIT 1 OFFSET $3::bigint\n           )\n               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $3::bigint),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate IN (SELECT name FROM other)\n               LIMIT 1 OFFSET $3::bigint\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
+    parameters: ["name","now","rows","tenant"],
     timeout: "reader",
   },
   barriers_in_use: {
@@ -791,6 +793,11 @@ export const queries: {
   count_groups: {
     text: "WITH counted (place, type, lane, tenant) AS (\n    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE $2::integer IS NULL OR tenant = $2::integer\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $3::integer",
     parameters: ["rows","tenant","groups"],
+    timeout: "reader",
+  },
+  count_due: {
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT $2::bigint) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       CASE WHEN bool_or(NOT behind) THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($1::timestamptz))\n               - min(rank) FILTER (WHERE NOT behind) / 1000\n       ) END AS ms,\n       NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM due",
+    parameters: ["now","rows"],
     timeout: "reader",
   },
   longest_due: {
@@ -1229,7 +1236,7 @@ export const queries: {
     timeout: "answer",
   },
   put_units: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nmoved AS (\n    INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)\n    SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,\n           move.result::json, move.error::json\n    FROM moment\n    CROSS JOIN json_to_recordset($2::json) AS move (\n        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,\n        error text\n    )\n    ORDER BY move.key, move.phase COLLATE \"C\", move.unit COLLATE \"C\"\n    ON CONFLICT (key, phase, unit) DO UPDATE\n    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,\n        error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)\n    WHERE old.n <= excluded.n\n    RETURNING old.key, old.phase, old.xmax = 0 AS fresh\n)\nSELECT DISTINCT key, phase\nFROM moved\nWHERE fresh",
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nmove AS MATERIALIZED (\n    SELECT move.*\n    FROM json_to_recordset($2::json) AS move (\n        key bigint, n integer, turn integer, state smallint, phase text, unit text, result text,\n        error text\n    )\n),\nmoved AS (\n    INSERT INTO millrace.unit AS old (key, at, n, turn, state, phase, unit, result, error)\n    SELECT move.key, moment.at, move.n, move.turn, move.state, move.phase, move.unit,\n           move.result::json, move.error::json\n    FROM moment\n    CROSS JOIN move\n    ORDER BY move.key, move.phase COLLATE \"C\", move.unit COLLATE \"C\"\n    ON CONFLICT (key, phase, unit) DO UPDATE\n    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,\n        error = excluded.error, turn = coalesce(nullif(excluded.turn, 0), old.turn)\n    WHERE old.n <= excluded.n\n      AND NOT (old.n = excluded.n AND old.state = excluded.state AND old.state > 1)\n    RETURNING old.key, old.phase, old.unit, old.xmax = 0 AS fresh\n)\nSELECT DISTINCT key, phase, NULL AS unit\nFROM moved\nWHERE fresh\nUNION ALL\n(\n    SELECT key, phase, unit FROM move WHERE state > 1\n    EXCEPT\n    SELECT key, phase, unit FROM moved\n)",
     parameters: ["now","moves"],
     timeout: "answer",
   },
@@ -1274,8 +1281,8 @@ export const queries: {
     timeout: "answer",
   },
   units_of_job: {
-    text: "SELECT phase, unit, turn,\n       CASE WHEN state = 1 AND EXISTS (\n           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n       ) THEN 0::smallint ELSE state END AS state,\n       result, error, n, millrace.ms_of(at) AS at\nFROM millrace.unit AS unit\nWHERE key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\n  AND (phase, turn, unit) > ($2::text, $3::integer, $4::text)\n  AND ($5::text IS NULL OR phase = $5::text)\n  AND (\n      $6::smallint IS NULL\n      OR $6::smallint = CASE WHEN state = 1 AND EXISTS (\n          SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n      ) THEN 0 ELSE state END\n  )\nORDER BY phase, turn, unit\nLIMIT $7::integer",
-    parameters: ["id","after_phase","after_turn","after_unit","phase","state","limit"],
+    text: "SELECT *\nFROM millrace.list_units(\n    $1::uuid, $2::text, $3::integer, $4::text, $5::text,\n    $6::smallint, $7::integer\n)",
+    parameters: ["id","after_phase","after_turn","after_unit","last_phase","state","limit"],
     timeout: "answer",
   },
   holders_of_unit: {

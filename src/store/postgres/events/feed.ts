@@ -4,7 +4,14 @@
  * so that no reader skips one.
  */
 import { jobFacts } from "../../shared/decode-jobs.ts";
-import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../shared/feed-page.ts";
+import {
+  FEED_BYTES_MAX,
+  FEED_ROWS_MAX,
+  NO_KINDS,
+  feedEntry,
+  keysAbout,
+  pageOf,
+} from "../../shared/feed-page.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -59,8 +66,10 @@ async function firstRows(
 ): Promise<QueryRows["feed_after"][]> {
   for (;;) {
     const isMore = await numberEvents(session);
-    const rows = await session.read.all("feed_after", { position, limit });
-    if (rows.length >= limit || !isMore) return rows;
+    const size = { limit, bytes: FEED_BYTES_MAX };
+    const rows = await session.read.all("feed_after", { position, ...size });
+    const isFull = rows.length >= limit || (rows.at(-1)?.total ?? 0) > FEED_BYTES_MAX;
+    if (isFull || !isMore) return rows;
   }
 }
 

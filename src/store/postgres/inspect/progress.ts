@@ -2,6 +2,7 @@
 import type { JobId } from "../../../core/job.ts";
 import { unitCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
+import { unitRange } from "../../shared/unit-range.ts";
 import {
   decodeCheckpoints,
   jobProgress,
@@ -51,12 +52,8 @@ export async function units(
 ): Promise<readonly UnitRecord[]> {
   const search = read.all("units_of_job", {
     id: uuidOf(id),
-    phase: filter.phase ?? null,
     state: filter.state === undefined ? null : unitCodec.code[filter.state],
-    // No unit has an empty name: empty sorts before all units.
-    after_phase: page.after?.phase ?? "",
-    after_turn: page.after?.turn ?? 0,
-    after_unit: page.after?.unit ?? "",
+    ...unitRange(filter, page.after),
     limit: bounded(page.limit, PAGE_MAX),
   });
   return (await orNothing(search, [])).map(unitRecord);

@@ -1,7 +1,14 @@
 /** stats and groupedStats: counts by state, and the age of the oldest queued job. */
 import { stateCodec } from "../../shared/codes.ts";
 import type { Counts } from "../../doctor/invariants.ts";
-import { cutShortOf, NO_GROUPS } from "../../shared/counts.ts";
+import {
+  DUE_ROWS_MIN,
+  NO_GROUPS,
+  cutShortBehindGates,
+  cutShortOf,
+  groupsBehindGates,
+  statsBehindGates,
+} from "../../shared/counts.ts";
 import type { GroupedStats, Stats } from "../../types/records.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -15,15 +22,25 @@ const ROWS_MAX = Number.MAX_SAFE_INTEGER - 1;
 const GROUPS_MAX = 10_000;
 
 export async function stats(session: Session, wanted: number): Promise<Stats> {
-  const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
+  // One row more is looked for, and the number must stay exact.
+  const max = bounded(wanted, ROWS_MAX);
   return session.snapshot(async (sql) => {
-    const oldest = await sql.get("longest_due", { hops: HOPS_MAX });
-    return {
-      ...(await countsOf(sql, max)),
-      oldestQueuedMs: oldest?.ms ?? null,
-      isOldestExact: (oldest?.hops ?? 0) < HOPS_MAX,
-    };
+    const counts = await countsOf(sql, max);
+    if ((await closedGates(sql)).size === 0) {
+      const oldest = await sql.get("longest_due", { hops: HOPS_MAX });
+      const isOldestExact = (oldest?.hops ?? 0) < HOPS_MAX;
+      return { ...counts, oldestQueuedMs: oldest?.ms ?? null, isOldestExact, cutShort: [] };
+    }
+    const due = await sql.get("count_due", { rows: Math.max(max, DUE_ROWS_MIN) });
+    if (due === undefined) throw new Error("count_due returned no row");
+    const { queued, behind, ms, exact: isExact } = due;
+    return statsBehindGates(counts, { queued, behind, oldestQueuedMs: ms, isExact }, max);
   });
+}
+
+/** The interned names of the closed gates. */
+async function closedGates(sql: Sql): Promise<ReadonlySet<number>> {
+  return new Set((await sql.all("closed_gates", {})).map(({ name }) => name));
 }
 
 export async function groupedStats(
@@ -36,11 +53,12 @@ export async function groupedStats(
   if (tenant === undefined) return NO_GROUPS;
   const rows = bounded(limits.rows, ROWS_MAX);
   const groups = bounded(limits.groups, GROUPS_MAX);
-  const { found, counts } = await session.snapshot(async (sql) => ({
+  const { found, counts, closed } = await session.snapshot(async (sql) => ({
     found: await sql.all("count_groups", { rows, groups: groups + 1, tenant }),
     counts: await countsOf(sql, rows + 1),
+    closed: await closedGates(sql),
   }));
-  const shown = found.slice(0, groups);
+  const shown = groupsBehindGates(found.slice(0, groups), closed);
   await names.learn(shown.flatMap((row) => [row.type, row.lane, row.tenant]));
   return {
     groups: shown.map(({ type, lane, tenant: of, ...group }) => ({
@@ -49,7 +67,7 @@ export async function groupedStats(
       tenant: names.text(of),
       ...group,
     })),
-    cutShort: cutShortOf(counts, rows),
+    cutShort: cutShortBehindGates(cutShortOf(counts, rows), closed),
     hasMore: found.length > groups,
   };
 }

@@ -70,7 +70,11 @@ async function interveneWithin(
   remember(found);
   const [job] = await withFacts(transaction, [found]);
   if (job === undefined) throw new Error(`job ${key} has no row`);
-  const settlement = decide({ ...factsOf(job), isHeld: await isHeld(transaction, found) });
+  const settlement = decide({
+    ...factsOf(job),
+    isHeld: await isHeld(transaction, found),
+    hasStarted: found.startedAt !== null,
+  });
   const startedAt = startOf(settlement, found);
   const states = await endRuns(transaction, [{ ...found, startedAt, settlement }]);
   await letGo(transaction, found);

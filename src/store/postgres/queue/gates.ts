@@ -1,6 +1,7 @@
 /** promote, pause, resume, gates, hold and release: moves jobs between waiting places. */
 import { MillraceError } from "../../../core/errors.ts";
-import type { Gate, GateName, Promotion } from "../../types/records.ts";
+import type { CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
+import { NONE_BEHIND } from "../../shared/counts.ts";
 import { gateName } from "../../shared/decode-jobs.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -60,13 +61,15 @@ export async function countBehind(
   { kind, name: text }: GateName,
   wanted: number,
   only?: string,
-): Promise<{ readonly jobs: number; readonly isExact: boolean }> {
+): Promise<CountBehind> {
   const name = await names.id(kind, text);
   const tenant = only === undefined ? null : await names.id("tenant", only);
-  if (name === undefined || tenant === undefined) return { jobs: 0, isExact: true };
+  if (name === undefined || tenant === undefined) return NONE_BEHIND;
   const rows = bounded(wanted, Number.MAX_SAFE_INTEGER);
   const found = await read.get("count_behind_gate", { name, rows, tenant });
-  return { jobs: found?.jobs ?? 0, isExact: found?.exact ?? true };
+  if (found === undefined) return NONE_BEHIND;
+  const { jobs, shared, exact: isExact, shared_exact: isSharedExact } = found;
+  return { jobs, isExact, shared, isSharedExact };
 }
 
 export async function gates({ read, names }: Session): Promise<readonly Gate[]> {

@@ -4,6 +4,7 @@ import {
   lockNames,
   phaseDetail,
   progressDetail,
+  unitName,
   unitRows,
   unitsDetail,
 } from "../../shared/decode-notes.ts";
@@ -15,6 +16,10 @@ import type { StoreTransaction } from "../database/session.ts";
 /** Estimated bytes of a note without its texts, and of each unit, lock and log line. */
 const NOTE_BYTES = 200;
 const ROW_BYTES = 150;
+
+/** Units by job. */
+type KnownUnits = ReadonlyMap<JobKey, ReadonlySet<string>>;
+const NO_UNITS: ReadonlySet<string> = new Set();
 
 /** A note of an open run whose lease is locked. */
 type OpenNote = Omit<NoteBody, "children"> & { readonly key: JobKey; readonly n: number };
@@ -45,11 +50,11 @@ export async function writeNotes(
   for (const round of roundsOf(notes)) {
     await deleteNotes(transaction, round);
     await putProgress(transaction, round, relaxed);
-    await moveUnits(transaction, round);
+    const known = await moveUnits(transaction, round);
     await releaseLocks(transaction, round);
     await appendLogs(transaction, round, relaxed);
     const fresh = await completePhases(transaction, round);
-    for (const note of round) addEvents(transaction, note, fresh);
+    for (const note of round) addEvents(transaction, note, { fresh, known });
   }
 }
 
@@ -109,12 +114,31 @@ async function putProgress(
   await transaction.run("put_progress", { told: JSON.stringify(rows), relaxed });
 }
 
-async function moveUnits(transaction: StoreTransaction, notes: readonly OpenNote[]): Promise<void> {
+/** Returns the units whose end was stored before, by job. */
+async function moveUnits(
+  transaction: StoreTransaction,
+  notes: readonly OpenNote[],
+): Promise<KnownUnits> {
   const moves = notes.flatMap(({ key, n, units = [] }) =>
     unitRows(units).map((row) => ({ key, n, ...row })),
   );
-  if (moves.length === 0) return;
-  const grown = await transaction.all("put_units", { moves: JSON.stringify(moves) });
+  const known = new Map<JobKey, Set<string>>();
+  if (moves.length === 0) return known;
+  const grown: { readonly key: JobKey; readonly phase: string }[] = [];
+  for (const { key, phase, unit } of await transaction.all("put_units", {
+    moves: JSON.stringify(moves),
+  })) {
+    if (unit === null) grown.push({ key, phase });
+    else known.set(key, (known.get(key) ?? new Set()).add(unitName({ phase, unit })));
+  }
+  await insistOnRoom(transaction, grown);
+  return known;
+}
+
+async function insistOnRoom(
+  transaction: StoreTransaction,
+  grown: readonly { readonly key: JobKey; readonly phase: string }[],
+): Promise<void> {
   if (grown.length === 0) return;
   const phases = JSON.stringify(grown);
   const [crowded] = await transaction.all("crowded_phases", { phases, max: UNITS_MAX });
@@ -151,12 +175,16 @@ function phaseKey(key: JobKey, name: string): string {
   return `${key} ${name}`;
 }
 
-function addEvents({ outbox }: StoreTransaction, note: OpenNote, fresh: ReadonlySet<string>): void {
+function addEvents(
+  { outbox }: StoreTransaction,
+  note: OpenNote,
+  { fresh, known }: { readonly fresh: ReadonlySet<string>; readonly known: KnownUnits },
+): void {
   const { key, progress, units = [], completed } = note;
   if (progress !== undefined) {
     outbox.add({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
   }
-  const ended = unitsDetail(units);
+  const ended = unitsDetail(units, known.get(key) ?? NO_UNITS);
   if (ended !== null) outbox.add({ kind: "job:unit", jobs: [key], details: [ended] });
   if (completed === undefined || !fresh.has(phaseKey(key, completed.name))) return;
   outbox.add({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(completed)] });

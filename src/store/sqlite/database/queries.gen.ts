@@ -58,7 +58,7 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
-  count_behind_gate: { readonly jobs: number; readonly exact: 0 | 1; };
+  count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: 0 | 1; readonly shared_exact: 0 | 1; };
   open_gates: { readonly name: number; };
   waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
@@ -73,6 +73,7 @@ export interface QueryRows {
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_due: { readonly queued: number; readonly behind: number; readonly rank: number | null; readonly exact: 0 | 1; };
   oldest_ready: { readonly rank: number | null; readonly hops: number; };
   key_at: { readonly key: number; };
   keys_of_all: { readonly key: number; };
@@ -86,7 +87,7 @@ export interface QueryRows {
   starts_of_runs: { readonly key: number; readonly started_at: number | null; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
   feed_end: { readonly position: number; };
-  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; };
+  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; readonly total: number; };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array; };
   facts_of_keys: { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
   two_leases: OffendingRow;
@@ -249,7 +250,7 @@ export interface QueryParameters {
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
-  count_behind_gate: readonly ["name", "rows", "tenant", "now"];
+  count_behind_gate: readonly ["name", "now", "rows", "tenant"];
   open_gates: readonly ["now"];
   waiting_jobs: readonly ["now"];
   delete_gate: readonly ["name"];
@@ -266,6 +267,7 @@ export interface QueryParameters {
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "tenant", "groups"];
+  count_due: readonly ["now", "rows"];
   oldest_ready: readonly ["hops"];
   key_at: readonly ["at"];
   keys_of_all: readonly ["before", "limit"];
@@ -279,7 +281,7 @@ export interface QueryParameters {
   starts_of_runs: readonly ["keys"];
   attempts_of_job: readonly ["id"];
   feed_end: readonly [];
-  feed_after: readonly ["position", "limit"];
+  feed_after: readonly ["position", "limit", "bytes"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
   two_leases: readonly ["limit"];
@@ -385,7 +387,7 @@ export interface QueryParameters {
   checkpoints_of_job: readonly ["key"];
   progress_of_job: readonly ["id"];
   unit_counts: readonly ["key"];
-  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "phase", "state", "limit"];
+  units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
@@ -696,8 +698,8 @@ export const queries: {
     parameters: ["now"],
   },
   count_behind_gate: {
-    text: "WITH waiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?2)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?2)\n)\nSELECT count(*) AS jobs,\n       NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?2)\n           AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM waiting\nWHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n  AND (?3 IS NULL OR waiting.tenant = ?3)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS other\n      WHERE other.name <> ?1\n        AND other.name IN (waiting.lane, waiting.type, waiting.tenant)\n        AND (other.until IS NULL OR other.until > ?4)\n  )",
-    parameters: ["name","rows","tenant","now"],
+    text: "WITH other (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace_gate\n    WHERE name <> ?1 AND (until IS NULL OR until > ?2)\n),\nwaiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (\n        SELECT lane, type, tenant\n        FROM millrace_blocked\n        WHERE gate IN (SELECT name FROM other)\n        LIMIT ?3\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n    )\n    FROM waiting\n    WHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n      AND (?4 IS NULL OR waiting.tenant = ?4)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?3)\n               AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?3),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace_blocked\n               WHERE gate IN (SELECT name FROM other)\n               LIMIT 1 OFFSET ?3\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
+    parameters: ["name","now","rows","tenant"],
   },
   open_gates: {
     text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
@@ -763,6 +765,10 @@ export const queries: {
     text: "WITH counted (place, type, lane, tenant) AS (\n    SELECT 1, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE ?2 IS NULL OR tenant = ?2\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?3",
     parameters: ["rows","tenant","groups"],
   },
+  count_due: {
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT ?2) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
+    parameters: ["now","rows"],
+  },
   oldest_ready: {
     text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank, count(*) AS hops FROM hop",
     parameters: ["hops"],
@@ -816,8 +822,8 @@ export const queries: {
     parameters: [],
   },
   feed_after: {
-    text: "SELECT position, kind, at, keys, ids, details\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
-    parameters: ["position","limit"],
+    text: "WITH sized (position, bytes) AS (\n    SELECT position,\n           coalesce(octet_length(keys), 0) + coalesce(octet_length(ids), 0)\n               + coalesce(octet_length(details), 0)\n    FROM millrace_event\n    WHERE position > ?1\n    ORDER BY position\n    LIMIT ?2\n),\npage (position, bytes, total) AS (\n    SELECT position, bytes, sum(bytes) OVER (ORDER BY position)\n    FROM sized\n)\nSELECT event.position, event.kind, event.at, event.keys, event.ids, event.details, page.total\nFROM page\nCROSS JOIN millrace_event AS event ON event.position = page.position\nWHERE page.total - page.bytes <= ?3\nORDER BY page.position",
+    parameters: ["position","limit","bytes"],
   },
   ids_of_keys: {
     text: "SELECT job.key, job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value",
@@ -1196,11 +1202,11 @@ export const queries: {
     parameters: ["key","n","phase","phases","percent","overall","data","at"],
   },
   move_unit: {
-    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5,\n    turn = coalesce(nullif(?6, 0), turn)\nWHERE key = ?7\n  AND phase = ?8\n  AND unit = ?9",
+    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5,\n    turn = coalesce(nullif(?6, 0), turn)\nWHERE key = ?7\n  AND phase = ?8\n  AND unit = ?9\n  AND NOT (n = ?1 AND state = ?2 AND state > 1)",
     parameters: ["n","state","result","error","at","turn","key","phase","unit"],
   },
   insert_unit: {
-    text: "INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    text: "INSERT INTO millrace_unit (key, phase, unit, turn, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)\nON CONFLICT (key, phase, unit) DO NOTHING",
     parameters: ["key","phase","unit","turn","n","state","result","error","at"],
   },
   count_units: {
@@ -1240,8 +1246,8 @@ export const queries: {
     parameters: ["key"],
   },
   units_of_job: {
-    text: "SELECT phase, unit, turn,\n       CASE WHEN state = 1 AND EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n       ) THEN 0 ELSE state END AS state,\n       result, error, n, at\nFROM millrace_unit AS unit\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND (phase, turn, unit) > (?2, ?3, ?4)\n  AND (?5 IS NULL OR phase = ?5)\n  AND (\n      ?6 IS NULL\n      OR ?6 = CASE WHEN state = 1 AND EXISTS (\n          SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n      ) THEN 0 ELSE state END\n  )\nORDER BY phase, turn, unit\nLIMIT ?7",
-    parameters: ["id","after_phase","after_turn","after_unit","phase","state","limit"],
+    text: "SELECT phase, unit, turn,\n       CASE WHEN state = 1 AND EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n       ) THEN 0 ELSE state END AS state,\n       result, error, n, at\nFROM millrace_unit AS unit\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND (phase, turn, unit) > (?2, ?3, ?4)\n  AND phase <= ?5\n  AND (\n      ?6 IS NULL\n      OR ?6 = CASE WHEN state = 1 AND EXISTS (\n          SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = unit.key AND ended.n = unit.n\n      ) THEN 0 ELSE state END\n  )\nORDER BY phase, turn, unit\nLIMIT ?7",
+    parameters: ["id","after_phase","after_turn","after_unit","last_phase","state","limit"],
   },
   holders_of_unit: {
     text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",

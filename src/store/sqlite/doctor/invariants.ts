@@ -12,7 +12,7 @@ import {
 } from "../../doctor/invariants.ts";
 import { queries } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
-import { stats } from "../inspect/stats.ts";
+import { countsOf } from "../inspect/stats.ts";
 
 type OffenderRow = Readonly<Record<string, any>>;
 
@@ -46,5 +46,5 @@ function offenderOf({ key, id }: OffenderRow): OffendingJob {
 export function miscounts(database: DatabaseSync, session: Session): readonly BrokenInvariant[] {
   const recount: any = database.prepare(queries.recount.text).get();
   const counted: Counts = recount;
-  return miscounted(stats(session, Number.MAX_SAFE_INTEGER), counted);
+  return miscounted(countsOf(session, Number.MAX_SAFE_INTEGER), counted);
 }

@@ -1,7 +1,14 @@
 /** feed and feedEnd: events in the order of commits, which the single writer defines. */
 import { idFromBytes } from "../../../core/ids.ts";
 import { jobFacts } from "../../shared/decode-jobs.ts";
-import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../shared/feed-page.ts";
+import {
+  FEED_BYTES_MAX,
+  FEED_ROWS_MAX,
+  NO_KINDS,
+  feedEntry,
+  keysAbout,
+  pageOf,
+} from "../../shared/feed-page.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -18,7 +25,8 @@ export function feed(
   about: ReadonlySet<EventKind> = NO_KINDS,
 ): FeedEntry[] {
   const { sql } = session;
-  const rows = sql.all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) });
+  const size = { limit: bounded(limit, FEED_ROWS_MAX), bytes: FEED_BYTES_MAX };
+  const rows = sql.all("feed_after", { position, ...size });
   const events = rows.map(({ keys, ids, details, ...row }) => ({
     ...row,
     keys: JSON.parse(keys ?? "[]"),

@@ -3,6 +3,7 @@ import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { unitCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
+import { unitRange } from "../../shared/unit-range.ts";
 import {
   decodeCheckpoints,
   jobProgress,
@@ -45,12 +46,8 @@ export function units(
 ): readonly UnitRecord[] {
   const rows = sql.all("units_of_job", {
     id: idBytes(id),
-    phase: filter.phase ?? null,
     state: filter.state === undefined ? null : unitCodec.code[filter.state],
-    // No unit has an empty name, so the empty name sorts before all units.
-    after_phase: page.after?.phase ?? "",
-    after_turn: page.after?.turn ?? 0,
-    after_unit: page.after?.unit ?? "",
+    ...unitRange(filter, page.after),
     limit: bounded(page.limit, PAGE_MAX),
   });
   return rows.map(unitRecord);

@@ -1,5 +1,12 @@
 /** stats and groupedStats: counts over all jobs. */
-import { cutShortOf, NO_GROUPS } from "../../shared/counts.ts";
+import {
+  DUE_ROWS_MIN,
+  NO_GROUPS,
+  cutShortBehindGates,
+  cutShortOf,
+  groupsBehindGates,
+  statsBehindGates,
+} from "../../shared/counts.ts";
 import type { CountName, GroupedStats, Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -14,11 +21,25 @@ const ROWS_MAX = Number.MAX_SAFE_INTEGER - 1;
 const GROUPS_MAX = 10_000;
 
 export function stats(session: Session, wanted: number): Stats {
-  const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
-  return { ...countsOf(session, max), ...oldestOf(session) };
+  // One row more is looked for, and the number must stay exact.
+  const max = bounded(wanted, ROWS_MAX);
+  const counts = countsOf(session, max);
+  const { sql, clock } = session;
+  if (closedGates(session).size === 0) return { ...counts, ...oldestOf(session), cutShort: [] };
+  const due = sql.get("count_due", { rows: Math.max(max, DUE_ROWS_MIN), now: clock.now() });
+  if (due === undefined) throw new Error("count_due returned no row");
+  const { queued, behind, rank, exact } = due;
+  const oldestQueuedMs = waitedSince(session, rank);
+  return statsBehindGates(counts, { queued, behind, oldestQueuedMs, isExact: exact === 1 }, max);
 }
 
-function countsOf(session: Session, max: number): Record<CountName, number> {
+/** The interned names of the closed gates. */
+function closedGates({ sql, clock }: Session): ReadonlySet<number> {
+  return new Set(sql.all("closed_gates", { now: clock.now() }).map(({ name }) => name));
+}
+
+/** The jobs in each place, as the tables have them. */
+export function countsOf(session: Session, max: number): Record<CountName, number> {
   const { scheduled, ready, blocked } = countWaiting(session, max);
   return {
     scheduled,
@@ -40,22 +61,25 @@ export function groupedStats(
   const rows = bounded(limits.rows, ROWS_MAX);
   const groups = bounded(limits.groups, GROUPS_MAX);
   const found = sql.all("count_groups", { rows, groups: groups + 1, tenant });
+  const closed = closedGates(session);
+  const shown = groupsBehindGates(found.slice(0, groups), closed);
   return {
-    groups: found.slice(0, groups).map(({ type, lane, tenant: of, ...counts }) => ({
+    groups: shown.map(({ type, lane, tenant: of, ...counts }) => ({
       type: names.text(type),
       lane: names.text(lane),
       tenant: names.text(of),
       ...counts,
     })),
-    cutShort: cutShortOf(countsOf(session, rows + 1), rows),
+    cutShort: cutShortBehindGates(cutShortOf(countsOf(session, rows + 1), rows), closed),
     hasMore: found.length > groups,
   };
 }
 
-function oldestOf({ sql, clock }: Session): Pick<Stats, "oldestQueuedMs" | "isOldestExact"> {
-  const { rank = null, hops = 0 } = sql.get("oldest_ready", { hops: HOPS_MAX }) ?? {};
-  return {
-    oldestQueuedMs: rank === null ? null : Math.max(0, clock.now() - Math.floor(rank / 1000)),
-    isOldestExact: hops < HOPS_MAX,
-  };
+function oldestOf(session: Session): Pick<Stats, "oldestQueuedMs" | "isOldestExact"> {
+  const { rank = null, hops = 0 } = session.sql.get("oldest_ready", { hops: HOPS_MAX }) ?? {};
+  return { oldestQueuedMs: waitedSince(session, rank), isOldestExact: hops < HOPS_MAX };
+}
+
+function waitedSince({ clock }: Session, rank: number | null): number | null {
+  return rank === null ? null : Math.max(0, clock.now() - Math.floor(rank / 1000));
 }

@@ -50,7 +50,8 @@ export function intervene(
     withFacts(session, [found.run]).map((job) => {
       const { key, n } = job;
       const isHeld = found.lease !== null && lives(session, found.lease);
-      const settlement = decide({ ...factsOf(session, job), isHeld });
+      const hasStarted = job.startedAt !== null;
+      const settlement = decide({ ...factsOf(session, job), isHeld, hasStarted });
       const claimedAt = found.lease?.claimed_at ?? null;
       const startedAt = startOf(settlement, { startedAt: job.startedAt, claimedAt });
       return { lease: found.lease, key, n, startedAt, settlement };

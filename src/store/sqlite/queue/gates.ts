@@ -1,7 +1,8 @@
 /** promote, pause, resume, hold and release: which waiting jobs can be claimed. */
 import { GATE_KEY } from "../../shared/codes.ts";
+import { NONE_BEHIND } from "../../shared/counts.ts";
 import { gateName } from "../../shared/decode-jobs.ts";
-import type { Gate, GateName, Promotion } from "../../types/records.ts";
+import type { CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -69,13 +70,15 @@ export function countBehind(
   { kind, name }: GateName,
   rows: number,
   only?: string,
-): { readonly jobs: number; readonly isExact: boolean } {
+): CountBehind {
   const id = names.find(kind, name);
   const tenant = only === undefined ? null : names.find("tenant", only);
-  if (id === undefined || tenant === undefined) return { jobs: 0, isExact: true };
+  if (id === undefined || tenant === undefined) return NONE_BEHIND;
   const within = { name: id, rows: bounded(rows, Number.MAX_SAFE_INTEGER), now: clock.now() };
   const found = sql.get("count_behind_gate", { ...within, tenant });
-  return { jobs: found?.jobs ?? 0, isExact: found?.exact === 1 };
+  if (found === undefined) return NONE_BEHIND;
+  const { jobs, shared } = found;
+  return { jobs, isExact: found.exact === 1, shared, isSharedExact: found.shared_exact === 1 };
 }
 
 export function gates({ sql, names, clock }: Session): Gate[] {

@@ -3,6 +3,7 @@ import {
   tooManyUnits,
   phaseDetail,
   progressDetail,
+  unitName,
   unitRows,
   unitsDetail,
 } from "../../shared/decode-notes.ts";
@@ -52,8 +53,8 @@ export function keepNote(session: Session, run: RunRef, note: Omit<NoteBody, "ch
   if (clearCheckpoints === true) deleteCheckpoints(session, run);
   if (progress !== undefined) putProgress(session, run, progress);
   if (units !== undefined) {
-    moveUnits(session, run, units);
-    tellUnits(session, run, units);
+    const known = moveUnits(session, run, units);
+    tellUnits(session, run, units, known);
   }
   if (completed !== undefined) completePhase(session, run, completed);
   if (releases !== undefined) releaseLocks(session, run, releases);
@@ -74,24 +75,36 @@ function putProgress({ sql, clock, outbox }: Session, run: RunRef, progress: Run
   outbox.add({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
 }
 
-function moveUnits({ sql, clock }: Session, { key, n }: RunRef, moves: readonly UnitMove[]): void {
+/** Returns the units whose end was stored before. */
+function moveUnits(
+  { sql, clock }: Session,
+  { key, n }: RunRef,
+  moves: readonly UnitMove[],
+): ReadonlySet<string> {
   const at = clock.now();
   const grown = new Set<string>();
+  const known = new Set<string>();
   for (const unit of unitRows(moves)) {
     const row = { key, n, at, ...unit };
     if (sql.run("move_unit", row).changes > 0) continue;
-    sql.run("insert_unit", row);
-    grown.add(unit.phase);
+    if (sql.run("insert_unit", row).changes > 0) grown.add(unit.phase);
+    else known.add(unitName(unit));
   }
   for (const phase of grown) {
     const { count = 0 } = sql.get("count_units", { key, phase, max: UNITS_MAX + 1 }) ?? {};
     if (count > UNITS_MAX) throw tooManyUnits(phase);
   }
+  return known;
 }
 
-/** One event for all units of the note that have ended. */
-function tellUnits({ outbox }: Session, { key }: RunRef, moves: readonly UnitMove[]): void {
-  const detail = unitsDetail(moves);
+/** One event for all units that have ended with this note. */
+function tellUnits(
+  { outbox }: Session,
+  { key }: RunRef,
+  moves: readonly UnitMove[],
+  known: ReadonlySet<string>,
+): void {
+  const detail = unitsDetail(moves, known);
   if (detail !== null) outbox.add({ kind: "job:unit", jobs: [key], details: [detail] });
 }
 
