@@ -62,6 +62,28 @@ describe("mill.on", () => {
     ]);
   });
 
+  test("tells of a removed job the id alone, whether or not the feed has more", async () => {
+    const deleted = { kind: "job:deleted", at: 0, places: [0] } as const;
+    const detail = JSON.stringify({ type: "email", tenant: "acme", correlationId: "order-7" });
+    const { feed, wake } = feedOf([
+      { ...deleted, position: 1, jobs: ["new"], details: [detail] },
+      { ...deleted, position: 2, jobs: ["old"], details: null },
+    ]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heard: unknown[] = [];
+    const hear = (event: unknown): void => {
+      heard.push(event);
+      if (heard.length === 2) resolve();
+    };
+    eventsFrom(feed, "job:deleted", hear, () => {});
+
+    wake();
+    await promise;
+    feed.close();
+
+    expect(heard).toEqual([{ id: "new" }, { id: "old" }]);
+  });
+
   test("refuses an event that there is not, and says which was probably meant", () => {
     const { feed } = feedOf([]);
     const misspelt: any = "job:complete";

@@ -103,7 +103,8 @@ function lastProgress({ facts }: FeedEntry, index: number, id: JobId): object | 
 
 /** The event object. Since the event, the job may have changed or have been removed. */
 function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId): object {
-  const detail = details?.[index];
+  // The detail of a removal is for filters of streams. The event of a listener is the id alone.
+  const detail = kind === "job:deleted" ? undefined : details?.[index];
   if (detail !== undefined) return { id, ...storedDetail(kind, detail) };
   const job = facts?.[index];
   switch (kind) {

@@ -4,6 +4,7 @@ import type { JobStore } from "../../src/store/store.ts";
 import { fillStates, type Installation } from "../support/all-states.ts";
 import { completed, diedAlone, newJob, newJobs, retention } from "../support/factories.ts";
 import { freed } from "../support/flows.ts";
+import { detailsOf } from "../support/notes.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import {
   add,
@@ -146,6 +147,21 @@ describe("a copy", () => {
       by: "successor",
       id: repeat.id,
     });
+  });
+
+  test("keeps what the feed tells of removed jobs", async () => {
+    await using ends = await Ends.open(server);
+    const [id] = await add(ends.old, { tenant: "acme", correlationId: 'order "7", {x}' });
+    await settleAll(ends.old, await take(ends.old), completed());
+    const none = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+    await ends.old.prune(retention({ finishedMs: none }), 10);
+    const before = await detailsOf(ends.old, id);
+
+    const comparisons = await ends.copy();
+
+    expect(differences(comparisons)).toEqual([]);
+    expect(await detailsOf(await ends.moved(), id)).toEqual(before);
+    expect(before).toMatchObject([["job:deleted", { tenant: "acme" }]]);
   });
 
   test("never gives a key, a fence or a position away a second time", async () => {

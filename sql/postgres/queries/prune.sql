@@ -211,7 +211,7 @@ expired AS MATERIALIZED (
 gone AS (
     DELETE FROM millrace.job
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
-    RETURNING key, id, tenant, idempotency, tags
+    RETURNING key, id, type, tenant, correlation, idempotency, tags
 ),
 deleted_attempts AS (
     DELETE FROM millrace.attempt
@@ -269,13 +269,25 @@ expiring AS (
     WHERE gone.idempotency IS NOT NULL
       AND held.tenant = gone.tenant AND held.key = gone.idempotency AND held.job_id = gone.id
 ),
+-- The detail of each removed job has the keys of DeletedDetail. A name whose row is missing must
+-- not lose the event.
+named AS (
+    SELECT gone.id, row_number() OVER (ORDER BY gone.key) AS turn,
+           json_build_object(
+               'type', coalesce(type.text, 'unknown name ' || gone.type),
+               'tenant', coalesce(tenant.text, 'unknown name ' || gone.tenant),
+               'correlationId', coalesce(gone.correlation, gone.id::text)
+           )::text AS detail
+    FROM gone
+    LEFT JOIN millrace.interned_name AS type ON type.id = gone.type
+    LEFT JOIN millrace.interned_name AS tenant ON tenant.id = gone.tenant
+),
 events AS (
-    INSERT INTO millrace.event_outbox (at, kind, ids)
-    SELECT moment.at, 7, array_agg(named.id ORDER BY named.turn)
+    INSERT INTO millrace.event_outbox (at, kind, ids, details)
+    SELECT moment.at, 7, array_agg(named.id ORDER BY named.turn),
+           array_agg(named.detail ORDER BY named.turn)
     FROM moment
-    CROSS JOIN (
-        SELECT id, row_number() OVER (ORDER BY key) AS turn FROM gone
-    ) AS named
+    CROSS JOIN named
     GROUP BY moment.at, (named.turn - 1) / 1000
 )
 SELECT (SELECT count(*) FROM expired) AS count,

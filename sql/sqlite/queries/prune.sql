@@ -1,7 +1,7 @@
 -- apart: SQLite goes job by job, where one statement of PostgreSQL removes many.
 
--- row FinishedRow: key integer, finished_at integer, id blob, tenant integer, idempotency text?,
---   tags text?
+-- row FinishedRow: key integer, finished_at integer, id blob, type integer, tenant integer,
+--   correlation text?, idempotency text?, tags text?
 
 -- name: end_of_range
 -- The position in the order of ends that is a number of jobs of one final state further on.
@@ -21,7 +21,8 @@ LIMIT 1 OFFSET :depth - 1;
 -- child stays until its parent is final, because a later phase of the parent may name the child. So
 -- does a job that a child of the parent gave way to.
 -- returns: FinishedRow
-SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
+SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,
+       job.idempotency, job.tags
 FROM millrace_attempt AS ended
 CROSS JOIN millrace_job AS job ON job.key = ended.key
 WHERE ended.state = :state
@@ -61,7 +62,8 @@ LIMIT :limit;
 -- name: removable_jobs
 -- Those of these jobs that are over and can be removed, by the rules of `expired_jobs`.
 -- returns: FinishedRow
-SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
+SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,
+       job.idempotency, job.tags
 FROM json_each(:keys) AS named
 CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
 CROSS JOIN millrace_job AS job ON job.key = ended.key

@@ -15,6 +15,7 @@ import {
 import type {
   AttemptRecord,
   DeadLetterRecord,
+  DeletedDetail,
   GateName,
   HeldBy,
   JobEnd,
@@ -157,6 +158,19 @@ export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
     phase: row.phase,
     overall: row.overall,
   };
+}
+
+/** What the feed keeps of a job that is removed. */
+export function deletedDetail(
+  names: NameLookup,
+  row: Pick<StoredSpec<number>, "id" | "type" | "tenant" | "correlation">,
+): JsonText {
+  const detail: DeletedDetail = {
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    correlationId: correlationOf(row),
+  };
+  return JSON.stringify(detail);
 }
 
 interface StoredEnd {

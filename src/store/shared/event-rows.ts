@@ -22,7 +22,11 @@ export type OutboxEvent =
       /** One per job. */
       readonly details: readonly JsonText[];
     }
-  | { readonly kind: "job:deleted"; readonly jobs: readonly JobId[] };
+  | {
+      readonly kind: "job:deleted";
+      readonly jobs: readonly JobId[];
+      readonly details: readonly JsonText[];
+    };
 
 export interface FeedRow {
   readonly kind: EventKind;

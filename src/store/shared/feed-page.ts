@@ -60,7 +60,7 @@ export function feedEntry(
   // A row names its jobs by key, or by id if they were removed.
   const jobs = row.ids.length > 0 ? row.ids : keys.map((key) => ids.get(key) ?? null);
   const places = [...jobs.keys()].filter((place) => jobs[place] !== null);
-  const here = places.flatMap((place) => keys[place] ?? []);
+  const factsAt = (place: number): JobFacts | null => facts.get(keys[place] ?? 0) ?? null;
   return {
     position,
     kind,
@@ -68,6 +68,6 @@ export function feedEntry(
     jobs: jobs.filter((id) => id !== null),
     places,
     details: details === null ? null : places.flatMap((place) => details[place] ?? []),
-    ...(about.has(kind) ? { facts: here.map((key) => facts.get(key) ?? null) } : {}),
+    ...(about.has(kind) ? { facts: places.map(factsAt) } : {}),
   };
 }

@@ -299,11 +299,11 @@ export interface FeedEntry {
    */
   readonly places: readonly number[];
   /**
-   * One {@link PhaseDetail}, {@link ProgressDetail} or {@link UnitsDetail} per job, as JSON. Null:
-   * the kind has no details.
+   * One {@link PhaseDetail}, {@link ProgressDetail}, {@link UnitsDetail} or {@link DeletedDetail}
+   * per job, as JSON. Null: the kind has no details, or the entry is older than its details.
    */
   readonly details: readonly JsonText[] | null;
-  /** One per job, if facts of this kind were requested; null: the job was just removed. */
+  /** One per job, if facts of this kind were requested; null: the job was removed. */
   readonly facts?: readonly (JobFacts | null)[];
 }
 
@@ -347,6 +347,12 @@ export interface UnitsDetail {
     readonly fault: Fault | null;
   }[];
 }
+
+/**
+ * The detail of `job:deleted`: facts of the removed job, without which a reader could not tell
+ * whose job it was.
+ */
+export type DeletedDetail = Pick<JobFacts, "type" | "tenant" | "correlationId">;
 
 export type EventKind =
   | "job:enqueued"

@@ -16,6 +16,7 @@ import {
   retryIn,
   runAgain,
 } from "../../support/factories.ts";
+import { detailsOf } from "../../support/notes.ts";
 import {
   add,
   addCrashed,
@@ -24,6 +25,7 @@ import {
   joinWorker,
   recordOf,
   rescueSilent,
+  settleAll,
   settleItem,
   startAll,
   stateOf,
@@ -477,6 +479,32 @@ function contentTests(open: OpenPast): void {
       const { jobs } = await fresh.list({}, { limit: 10 });
       expect(jobs).toHaveLength(2);
       expect(await fresh.deadLetter(other)).not.toBeNull();
+      await clock.advance(1_000);
+      expect(await fresh.prune(KEEP_NO_JOBS, 10)).toMatchObject({ jobs: 2 });
+      expect((await detailsOf(fresh, ghost)).at(-1)).toEqual([
+        "job:deleted",
+        expect.objectContaining({
+          type: expect.stringMatching(/^unknown name \d+$/),
+          tenant: expect.stringMatching(/^unknown name \d+$/),
+        }),
+      ]);
+    });
+  });
+
+  describe("an entry of removed jobs from before it had details", () => {
+    test("is read without details", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+      expect((await store.feed(0, 10)).at(-1)?.details).toHaveLength(1);
+      await db.run("UPDATE {event} SET details = NULL");
+
+      const told = (await store.feed(0, 10)).at(-1);
+
+      expect(told).toMatchObject({ kind: "job:deleted", jobs: [id], places: [0], details: null });
     });
   });
 

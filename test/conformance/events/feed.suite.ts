@@ -327,6 +327,20 @@ export function feedSuite(open: OpenStore): void {
       expect(told?.jobs).toHaveLength(2);
     });
 
+    test("has no facts of a removed job, where they were requested", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const told = (await store.feed(0, 10, new Set<EventKind>(["job:deleted"]))).at(-1);
+
+      expect(told).toMatchObject({ kind: "job:deleted", facts: [null, null] });
+      expect(told?.details).toHaveLength(2);
+    });
+
     test("reads shorter pages where it looks up facts, and misses nothing", async () => {
       await using db = await open();
       const { store } = db;

@@ -379,6 +379,17 @@ export const POSTGRES_FAULTS: Faults = {
         "DELETE FROM millrace.attempt\n    WHERE false AND",
       ],
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
+      [
+        "a removed job has another tenant",
+        "ON tenant.id = gone.tenant",
+        "ON tenant.id = gone.type",
+      ],
+      ["a removed job has no correlation", "coalesce(gone.correlation, ", "coalesce(NULL, "],
+      [
+        "details are those of other jobs",
+        "array_agg(named.detail ORDER BY named.turn)",
+        "array_agg(named.detail ORDER BY named.turn DESC)",
+      ],
     ],
     expired_keys: [
       ["parents are not looked at", "parent.id = child.parent", "false"],

@@ -248,6 +248,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     removable_jobs: [
       ["what goes on is removed", " AND ended.state IS NOT NULL", ""],
       ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+      ["a removed job has another tenant", "job.tenant", "1 AS tenant"],
     ],
   },
   types: {

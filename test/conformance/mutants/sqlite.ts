@@ -455,6 +455,8 @@ export const SQLITE_FAULTS: Faults = {
   prune: {
     removable_jobs: [["parents are not looked at", "parent.id = job.parent", "0"]],
     expired_jobs: [
+      ["a removed job has another tenant", "job.tenant", "1 AS tenant"],
+      ["a removed job has no correlation", "job.correlation", "NULL AS correlation"],
       ["parents are not looked at", "parent.id = job.parent", "0"],
       ["children stay for ever", "AND last.state IS NOT NULL", "AND 0"],
       ["a job goes that a lease names", "AND job.key NOT IN (", "AND 0 NOT IN ("],

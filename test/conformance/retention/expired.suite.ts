@@ -14,7 +14,7 @@ import {
   retryIn,
 } from "../../support/factories.ts";
 import { addAfter, freed } from "../../support/flows.ts";
-import { done, keep } from "../../support/notes.ts";
+import { detailsOf, done, keep } from "../../support/notes.ts";
 import {
   add,
   ask,
@@ -304,7 +304,11 @@ function removeTests(open: OpenStore): void {
   test("removes a whole job, and says so (000-44, 001-38)", async () => {
     await using db = await open();
     const { store, clock } = db;
-    const [id, kept] = await add(store, { tags: { a: "1" } }, { tags: { a: "1" } });
+    const [id, kept] = await add(
+      store,
+      { tags: { a: "1" }, type: "email", tenant: "acme", correlationId: "order-7" },
+      { tags: { a: "1" } },
+    );
     const batch = await takeOne(store);
     const line = { turn: 1, at: 1, level: "info", message: "said", fields: null } as const;
     await keep(store, batch, { units: [done("a")], logs: [line] });
@@ -324,7 +328,10 @@ function removeTests(open: OpenStore): void {
       const { jobs } = await store.list(filter, { limit: 10 });
       expect(jobs.map((job) => job.id)).toEqual([kept]);
     }
-    expect((await eventsOf(store, id)).at(-1)).toBe("job:deleted");
+    expect((await detailsOf(store, id)).at(-1)).toEqual([
+      "job:deleted",
+      { type: "email", tenant: "acme", correlationId: "order-7" },
+    ]);
     expect(await store.deadLetter(id)).not.toBeNull();
     expect(await store.remove(keys, KEEP_NO_JOBS)).toBe(0);
   });

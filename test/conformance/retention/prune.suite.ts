@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { idUuid } from "../../../src/core/ids.ts";
 import type { FinalState } from "../../../src/core/job.ts";
 import {
   cancelled,
@@ -12,6 +13,7 @@ import {
   retention,
   retryIn,
 } from "../../support/factories.ts";
+import { detailsOf } from "../../support/notes.ts";
 import {
   add,
   at,
@@ -88,6 +90,27 @@ export function pruneSuite(open: OpenStore): void {
       expect(await store.count({ states: ["failed"] }, 10)).toBe(0);
       expect(await store.cancel(id, null, null)).toEqual({ status: "unknown" });
       expect((await eventsOf(store, id)).at(-1)).toBe("job:deleted");
+    });
+
+    test("tells type, tenant and correlation of each removed job", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [plain, other] = await add(
+        store,
+        { type: "email" },
+        { type: "report", tenant: "acme", correlationId: 'order "7"' },
+      );
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1);
+
+      await store.prune(KEEP_NO_JOBS, 100);
+
+      expect(await detailsOf(store, plain)).toEqual([
+        ["job:deleted", { type: "email", tenant: "default", correlationId: idUuid(plain) }],
+      ]);
+      expect(await detailsOf(store, other)).toEqual([
+        ["job:deleted", { type: "report", tenant: "acme", correlationId: 'order "7"' }],
+      ]);
     });
 
     test("keeps what has not ended, however old", async () => {

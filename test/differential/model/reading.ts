@@ -196,7 +196,9 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     const { asked } = job;
     const held = world.idempotency.get(`${asked.tenant} ${asked.idempotency?.key}`);
     if (held?.job === asked.id) held.expiresAt = finishedAt(job) + retention.idempotencyMs;
-    tell(world, "job:deleted", job);
+    const { type, tenant, correlationId } = asked;
+    const gone = { type, tenant, correlationId: correlationId ?? idUuid(asked.id) };
+    tell(world, "job:deleted", job, JSON.stringify(gone));
   }
   const keys = atMost(
     [...world.idempotency].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt <= now),

@@ -4,6 +4,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { findExpired } from "./expired.ts";
 import type { FinishedRow } from "../database/queries.gen.ts";
+import { deletedDetail } from "../../shared/decode-jobs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
@@ -69,7 +70,7 @@ function deleteParts({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
 }
 
 function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
-  const { sql, outbox } = session;
+  const { sql, outbox, names } = session;
   for (const job of jobs) {
     if (job.tags !== null) sql.run("delete_tags", { key: job.key, tags: job.tags });
     if (job.idempotency === null) continue;
@@ -88,5 +89,7 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   sql.run("delete_dependencies", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
-  outbox.add({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
+  const gone = jobs.map((job) => ({ ...job, id: idFromBytes(job.id) }));
+  const details = gone.map((job) => deletedDetail(names, job));
+  outbox.add({ kind: "job:deleted", jobs: gone.map(({ id }) => id), details });
 }
