@@ -6,7 +6,8 @@ export interface RetentionStore {
   /**
    * Removes what has expired, oldest first, at most `limit` of each kind. A job that a lease still
    * names, or that other jobs depend on, is skipped. The `job:deleted` events of this call stay at
-   * least until the next call, even with an event period of 0.
+   * least until the next call, even with an event period of 0. Events are removed in the order of
+   * their positions: an event stays as long as one before it, also if its own instant is earlier.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
   /**

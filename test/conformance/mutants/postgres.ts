@@ -409,7 +409,15 @@ export const POSTGRES_FAULTS: Faults = {
     prune_dead_letters: [
       ["a dead letter goes with its job", "WHERE died_at <= ", "WHERE now() <> "],
     ],
-    prune_events: [["young events go, too", "WHERE at <= ", "WHERE now() <> "]],
+    prune_events: [
+      ["young events go, too", "WHERE at > ", "WHERE now() = "],
+      [
+        "old events go from between young ones",
+        "WHERE oldest.position < coalesce(young.position, 9223372036854775807)",
+        "WHERE oldest.position < coalesce(young.position, 9223372036854775807)\n" +
+          "       OR oldest.at < (SELECT max(at) FROM oldest)",
+      ],
+    ],
   },
   watch: {
     "events/notify.ts": [

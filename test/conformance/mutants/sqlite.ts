@@ -472,7 +472,12 @@ export const SQLITE_FAULTS: Faults = {
       ["the limit of dead letters is dropped", "LIMIT :limit", ""],
     ],
     delete_events: [
-      ["young events go, too", "at <= :before", "1"],
+      ["young events go, too", "young.at > :before", "0"],
+      [
+        "old events go from between young ones",
+        "position < coalesce(",
+        "at <= :before OR 0 * coalesce(",
+      ],
       ["the limit of events is dropped", "LIMIT :limit", ""],
     ],
     delete_expired_idempotency: [["the limit of keys is dropped", "LIMIT :limit", ""]],

@@ -1183,7 +1183,7 @@ export const queries: {
     timeout: "reader",
   },
   prune_events: {
-    text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace.event\n    ORDER BY position\n    LIMIT $1::integer\n)\nDELETE FROM millrace.event\nWHERE position = ANY (ARRAY(\n    SELECT position\n    FROM oldest\n    WHERE at <= millrace.clock_at($2::timestamptz) - $3::bigint * interval '1 millisecond'\n))",
+    text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace.event\n    ORDER BY position\n    LIMIT $1::integer\n),\nyoung AS MATERIALIZED (\n    SELECT min(position) AS position\n    FROM oldest\n    WHERE at > millrace.clock_at($2::timestamptz) - $3::bigint * interval '1 millisecond'\n)\nDELETE FROM millrace.event\nWHERE position = ANY (ARRAY(\n    SELECT oldest.position\n    FROM oldest\n    CROSS JOIN young\n    WHERE oldest.position < coalesce(young.position, 9223372036854775807)\n))",
     parameters: ["limit","now","age"],
     timeout: "reader",
   },

@@ -1147,7 +1147,7 @@ export const queries: {
     parameters: ["before","limit"],
   },
   delete_events: {
-    text: "DELETE FROM millrace_event\nWHERE position IN (\n    SELECT position FROM millrace_event WHERE at <= ?1 ORDER BY at LIMIT ?2\n)",
+    text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace_event\n    WHERE EXISTS (SELECT 1 FROM millrace_event WHERE at <= ?1)\n    ORDER BY position\n    LIMIT ?2\n)\nDELETE FROM millrace_event\nWHERE position IN (\n    SELECT position\n    FROM oldest\n    WHERE position < coalesce(\n        (SELECT min(young.position) FROM oldest AS young WHERE young.at > ?1),\n        9223372036854775807\n    )\n)",
     parameters: ["before","limit"],
   },
   forget_run: {
