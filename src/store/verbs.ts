@@ -63,6 +63,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   stats: true,
   groupedStats: true,
   feedEnd: true,
+  feedStart: true,
   feed: true,
   prune: true,
   expired: true,

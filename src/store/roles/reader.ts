@@ -101,8 +101,13 @@ export interface ReaderStore {
    * for each count, and answers at most `groups`.
    */
   groupedStats(limits: { readonly rows: number; readonly groups: number }): Promise<GroupedStats>;
-  /** The position of the newest entry of the feed; 0 if the feed is empty. */
+  /** The last position that an entry of the feed was given, also if the entry was removed. */
   feedEnd(): Promise<number>;
+  /**
+   * The position after which no entry was removed: a reader that resumes there or later misses
+   * none. Equal to {@link feedEnd} if no entry is kept.
+   */
+  feedStart(): Promise<number>;
   /**
    * Entries of the feed after `position`, oldest first. Entries of a kind in `about` carry the
    * current facts of their jobs, which are read once for the whole page.

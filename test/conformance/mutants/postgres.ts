@@ -349,6 +349,13 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
   },
+  feedStart: {
+    feed_start: [
+      ["it is the first position", "min(position) - 1", "min(position)"],
+      ["it is the last position", "min(position)", "max(position)"],
+      ["an empty feed begins at 0", "head.position", "0 * head.position"],
+    ],
+  },
   feed: {
     number_events: [
       ["the order is lost", "OVER (ORDER BY number)", "OVER (ORDER BY number DESC)"],

@@ -111,7 +111,17 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   feedEnd: {
-    feed_end: [["it is the first position", "max(position)", "min(position)"]],
+    feed_end: [
+      ["it is the first position", "max(seq)", "min(seq, 1)"],
+      ["the end of another table is taken", "name = 'millrace_event'", "name <> 'millrace_event'"],
+    ],
+  },
+  feedStart: {
+    feed_start: [
+      ["it is the first position", "min(position) - 1", "min(position)"],
+      ["it is the last position", "min(position)", "max(position)"],
+      ["an empty feed begins at 0", "max(seq), 0)", "0 * max(seq), 0)"],
+    ],
   },
   hurry: {
     insert_ready: [["it comes last", ":rank", "9000000000000000"]],

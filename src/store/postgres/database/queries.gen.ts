@@ -73,6 +73,7 @@ export interface QueryRows {
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
+  feed_start: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
@@ -251,6 +252,7 @@ export interface QueryParameters {
   prefer_lookups: readonly [];
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
+  feed_start: readonly [];
   feed_after: readonly ["position", "limit"];
   promote_due: readonly ["now", "limit", "look"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
@@ -679,6 +681,11 @@ export const queries: {
   },
   feed_end: {
     text: "SELECT position\nFROM millrace.feed_head",
+    parameters: [],
+    timeout: "answer",
+  },
+  feed_start: {
+    text: "SELECT coalesce((SELECT min(position) - 1 FROM millrace.event), head.position) AS position\nFROM millrace.feed_head AS head",
     parameters: [],
     timeout: "answer",
   },
