@@ -63,7 +63,7 @@ describe("the store of a client whose feed begins", () => {
     expect(asked).toEqual(["enqueue", "cancel", "settle"]);
   });
 
-  const AT_ONCE = ["get", "feed", "feedEnd", "renew", "close", "enqueueInTransaction"];
+  const AT_ONCE = ["get", "feed", "feedEnd", "feedStart", "renew", "close", "enqueueInTransaction"];
   test.each(AT_ONCE)("asks %s at once", async (verb) => {
     const { store, asked } = makeStore();
     const heard: any = feedOrderedStore(store, () => new Promise(() => {}));

@@ -65,6 +65,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   stats: true,
   groupedStats: true,
   feedEnd: true,
+  feedStart: true,
   feed: true,
   createToken: true,
   tokenOf: true,

@@ -180,13 +180,13 @@ describe("a copy", () => {
     await settleAll(ends.old, await take(ends.old), completed());
     const none = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
     await ends.old.prune(retention({ finishedMs: none }), 10);
-    const told = await detailsOf(ends.old, id);
+    const before = await detailsOf(ends.old, id);
 
     const comparisons = await ends.copy();
 
     expect(differences(comparisons)).toEqual([]);
-    expect(await detailsOf(await ends.moved(), id)).toEqual(told);
-    expect(told).toMatchObject([["job:deleted", { tenant: "acme" }]]);
+    expect(await detailsOf(await ends.moved(), id)).toEqual(before);
+    expect(before).toMatchObject([["job:deleted", { tenant: "acme" }]]);
   });
 
   test("never gives a key, a fence or a position away a second time", async () => {

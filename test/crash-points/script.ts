@@ -44,6 +44,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "expired",
   "feed",
   "feedEnd",
+  "feedStart",
   "gates",
   "get",
   "groupedStats",

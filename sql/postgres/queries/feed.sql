@@ -59,6 +59,13 @@ SELECT (SELECT count(*) FROM front) = :limit::integer
 SELECT position
 FROM millrace.feed_head;
 
+-- name: feed_start
+-- The position before the first event that is kept, or the last position if none is kept. Events of
+-- the outbox get later positions.
+-- returns: position bigint
+SELECT coalesce((SELECT min(position) - 1 FROM millrace.event), head.position) AS position
+FROM millrace.feed_head AS head;
+
 -- name: feed_after
 -- The events after a position, oldest first, with the bytes of the page up to each of them. The page
 -- ends with the first event that exceeds so many bytes.

@@ -353,18 +353,25 @@ DELETE FROM millrace.api_token
 WHERE id = ANY (ARRAY(SELECT id FROM ended));
 
 -- name: prune_events
--- Removes feed events past their retention. Only the oldest positions are read, so that nothing is
--- read when nothing has expired.
+-- Removes feed events past their retention, in the order of positions. The events after one that
+-- has not expired stay, so that a reader finds no gap behind the first event that is left: a late
+-- commit gets a late position and an early instant.
 -- timeout: reader
 WITH oldest AS MATERIALIZED (
     SELECT position, at
     FROM millrace.event
     ORDER BY position
     LIMIT :limit::integer
+),
+young AS MATERIALIZED (
+    SELECT min(position) AS position
+    FROM oldest
+    WHERE at > millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond'
 )
 DELETE FROM millrace.event
 WHERE position = ANY (ARRAY(
-    SELECT position
+    SELECT oldest.position
     FROM oldest
-    WHERE at <= millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond'
+    CROSS JOIN young
+    WHERE oldest.position < coalesce(young.position, 9223372036854775807)
 ));

@@ -459,10 +459,19 @@ WHERE attempt.key = (SELECT key FROM millrace_job_name WHERE id = :id)
 ORDER BY attempt.n;
 
 -- name: feed_end
--- The position of the last event.
+-- The last position that was given to an event.
+-- The counter of the table includes the positions of removed events.
 -- returns: position integer
-SELECT coalesce(max(position), 0) AS position
-FROM millrace_event;
+SELECT coalesce(max(seq), 0) AS position
+FROM sqlite_sequence
+WHERE name = 'millrace_event';
+
+-- name: feed_start
+-- The position before the first event that is kept, or the last position if none is kept.
+-- returns: position integer
+SELECT coalesce((SELECT min(position) - 1 FROM millrace_event), max(seq), 0) AS position
+FROM sqlite_sequence
+WHERE name = 'millrace_event';
 
 -- name: feed_after
 -- The events after a position, oldest first, with the bytes of the page up to each of them. The page

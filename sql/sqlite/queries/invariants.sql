@@ -503,8 +503,9 @@ LIMIT :limit;
 
 -- name: untold_changes
 -- Jobs whose enqueue, retry or end is missing from the feed or is there too often, as far as the
--- feed reaches back. Where events have been removed, one minute is left out: events are removed by
--- age, which is not quite their order. Reads the whole feed and the whole ledger.
+-- feed reaches back. Where events have been removed, one minute is left out: the order of instants
+-- is not quite the order of positions, in which events are removed. Reads the whole feed and the
+-- whole ledger.
 -- returns: OffendingRow
 WITH reach AS MATERIALIZED (
     SELECT CASE

@@ -197,10 +197,24 @@ WHERE id IN (
 );
 
 -- name: delete_events
--- Removes feed events past their retention.
+-- Removes feed events past their retention, in the order of positions. The events after one that
+-- has not expired stay, so that a reader finds no gap behind the first event that is left. The
+-- index of `at` tells that nothing has expired.
+WITH oldest AS MATERIALIZED (
+    SELECT position, at
+    FROM millrace_event
+    WHERE EXISTS (SELECT 1 FROM millrace_event WHERE at <= :before)
+    ORDER BY position
+    LIMIT :limit
+)
 DELETE FROM millrace_event
 WHERE position IN (
-    SELECT position FROM millrace_event WHERE at <= :before ORDER BY at LIMIT :limit
+    SELECT position
+    FROM oldest
+    WHERE position < coalesce(
+        (SELECT min(young.position) FROM oldest AS young WHERE young.at > :before),
+        9223372036854775807
+    )
 );
 
 -- name: delete_tokens

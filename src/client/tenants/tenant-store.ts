@@ -154,6 +154,10 @@ const RULES: Rules = {
     ({ store }) =>
     () =>
       store.feedEnd(),
+  feedStart:
+    ({ store }) =>
+    () =>
+      store.feedStart(),
   feed: (scope) => (position, limit, about) => tenantFeed(scope, position, limit, about),
 
   ...TOKEN_RULES,

@@ -19,7 +19,7 @@ import { SYNC_COMMIT } from "./database/connection-settings.ts";
 import { heartbeatConnection } from "./database/heartbeat-connection.ts";
 import { closedError, storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
-import { feed, feedEnd } from "./events/feed.ts";
+import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { countBehind, gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
@@ -155,6 +155,7 @@ export class PostgresJobStore implements JobStore {
   readonly stats: JobStore["stats"] = this.#verb(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
   readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);
+  readonly feedStart: JobStore["feedStart"] = this.#verb(feedStart);
   readonly feed: JobStore["feed"] = this.#verb(feed);
   readonly createToken: JobStore["createToken"] = this.#verb(createToken);
   readonly tokenOf: JobStore["tokenOf"] = this.#verb(tokenOf);

@@ -108,8 +108,13 @@ export interface ReaderStore {
     limits: { readonly rows: number; readonly groups: number },
     tenant?: string,
   ): Promise<GroupedStats>;
-  /** The position of the newest entry of the feed; 0 if the feed is empty. */
+  /** The last position that an entry of the feed was given, also if the entry was removed. */
   feedEnd(): Promise<number>;
+  /**
+   * The position after which no entry was removed: a reader that resumes there or later misses
+   * none. Equal to {@link feedEnd} if no entry is kept.
+   */
+  feedStart(): Promise<number>;
   /**
    * Entries of the feed after `position`, oldest first: at most `limit`, and fewer where they have
    * many jobs or more than a million bytes. Entries of a kind in `about` carry the

@@ -6,8 +6,9 @@ export interface RetentionStore {
   /**
    * Removes what has expired, oldest first, at most `limit` of each kind. A job that a lease still
    * names, or that other jobs depend on, is skipped. The `job:deleted` events of this call stay at
-   * least until the next call, even with an event period of 0. Of API tokens, sessions and streams
-   * are removed when they have ended, all others 30 days later.
+   * least until the next call, even with an event period of 0. Events are removed in the order of
+   * their positions: an event stays as long as one before it, also if its own instant is earlier.
+   * Of API tokens, sessions and streams are removed when they have ended, all others 30 days later.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
   /**

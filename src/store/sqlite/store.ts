@@ -38,7 +38,7 @@ import { migrate, type MigrateOptions } from "./database/migrate.ts";
 import { OpenFile } from "./database/open-file.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
-import { feed, feedEnd } from "./events/feed.ts";
+import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { blockWrites, refuseMoved } from "./copy/write-block.ts";
 import {
   countBehind,
@@ -147,6 +147,7 @@ export class SqliteJobStore implements JobStore {
   readonly stats: JobStore["stats"] = this.#reads(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#reads(groupedStats);
   readonly feedEnd: JobStore["feedEnd"] = this.#reads(feedEnd);
+  readonly feedStart: JobStore["feedStart"] = this.#reads(feedStart);
   readonly feed: JobStore["feed"] = this.#reads(feed);
   readonly expired: JobStore["expired"] = this.#reads(expired);
   readonly tokenOf: JobStore["tokenOf"] = this.#reads(tokenOf);

@@ -385,6 +385,27 @@ export type EventKind =
   | "job:stale"
   | "job:deleted";
 
+/** A record, so that the compiler reports a missing kind. */
+const ALL_KINDS: Readonly<Record<EventKind, true>> = {
+  "job:enqueued": true,
+  "job:started": true,
+  "job:progress": true,
+  "job:unit": true,
+  "job:phase:completed": true,
+  "job:completed": true,
+  "job:retrying": true,
+  "job:failed": true,
+  "job:cancelled": true,
+  "job:stale": true,
+  "job:deleted": true,
+};
+
+export const EVENT_KINDS: readonly EventKind[] = Object.keys(ALL_KINDS).filter(isEventKind);
+
+function isEventKind(name: string): name is EventKind {
+  return Object.hasOwn(ALL_KINDS, name);
+}
+
 /** How long jobs are kept after their end, in milliseconds before the store's current time. */
 export interface Periods {
   readonly finishedMs: Readonly<Record<FinalState, number>>;

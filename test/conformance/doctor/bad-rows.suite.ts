@@ -491,6 +491,31 @@ function contentTests(open: OpenPast): void {
     });
   });
 
+  describe("prune of an event that is older than the event before it", () => {
+    test("leaves the event until those before it have expired", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {});
+      await clock.advance(10_000);
+      await add(store, {});
+      await add(store, {});
+      const [first, second, third] = await positionsOf(store);
+      await db.run(
+        `UPDATE {event} SET at = (SELECT min(at) FROM {event}) WHERE position = ${third}`,
+      );
+      const rules = retention({ eventMs: 5_000 });
+
+      const early = await store.prune(rules, 10);
+      const left = await positionsOf(store);
+      await clock.advance(10_000);
+      const late = await store.prune(rules, 10);
+
+      expect([early.events, late.events]).toEqual([1, 2]);
+      expect([first, ...left]).toEqual([first, second, third]);
+      expect(await positionsOf(store)).toEqual([]);
+    });
+  });
+
   describe("an entry of removed jobs from before it had details", () => {
     test("is read without details", async () => {
       await using db = await open();
@@ -543,4 +568,8 @@ async function deleteJobs(db: OpenedPast, keys: readonly JobKey[]): Promise<void
 
 async function keyOf(store: JobStore, id: JobId): Promise<JobKey> {
   return (await recordOf(store, id)).key;
+}
+
+async function positionsOf(store: JobStore): Promise<readonly number[]> {
+  return (await store.feed(0, 100)).map(({ position }) => position);
 }

@@ -37,12 +37,76 @@ export function feedSuite(open: OpenStore): void {
       const { store } = db;
       expect(await store.feedEnd()).toBe(0);
 
-      await add(store, {});
+      await add(store, {}, {}, {});
       await add(store, {});
 
       const last = (await store.feed(0, 10)).at(-1)?.position;
       expect(await store.feedEnd()).toBe(last);
       expect(await store.feed(await store.feedEnd(), 10)).toEqual([]);
+    });
+
+    test("stays when the last entry is removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {});
+      await add(store, {});
+      const end = await store.feedEnd();
+
+      await removeEntries(store, 0);
+
+      expect(end).toBeGreaterThan(0);
+      expect(await store.feedEnd()).toBe(end);
+      await clock.advance(1);
+      await add(store, {});
+      expect((await store.feed(end, 10)).map(({ position }) => position)).toEqual([end + 1]);
+    });
+  });
+
+  describe("feedStart", () => {
+    test("is 0 until an entry is removed", async () => {
+      await using db = await open();
+      const { store } = db;
+      expect(await store.feedStart()).toBe(0);
+
+      await add(store, {});
+
+      expect(await store.feedStart()).toBe(0);
+      expect(await store.feed(await store.feedStart(), 10)).toHaveLength(1);
+    });
+
+    test("is the position before the first entry that is left", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {});
+      await add(store, {});
+      await clock.advance(10_000);
+      await add(store, {});
+      await add(store, {});
+      const all = await store.feed(0, 10);
+
+      await removeEntries(store, 5_000);
+
+      const start = await store.feedStart();
+      expect(start).toBe(at(all, 1).position);
+      expect(await store.feed(start, 10)).toEqual(all.slice(2));
+    });
+
+    test("is the end of the feed when all entries are removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {});
+      await add(store, {});
+      const end = await store.feedEnd();
+
+      await removeEntries(store, 0);
+
+      expect(end).toBeGreaterThan(0);
+      expect([await store.feedStart(), await store.feedEnd()]).toEqual([end, end]);
+      await clock.advance(1);
+      const [id] = await add(store, {});
+      expect(await store.feedStart()).toBe(end);
+      expect(await store.feed(end, 10)).toMatchObject([{ jobs: [id] }]);
+      expect(await store.feedStart()).toBe(end);
     });
   });
 
@@ -443,6 +507,12 @@ export function feedSuite(open: OpenStore): void {
       ]);
     });
   });
+}
+
+/** Removes the entries of at least this age. */
+async function removeEntries(store: JobStore, eventMs: number): Promise<void> {
+  const pruned = await store.prune(retention({ eventMs }), 100);
+  expect(pruned).toMatchObject({ events: 2, more: false });
 }
 
 async function pagesOf(

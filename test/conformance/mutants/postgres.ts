@@ -375,6 +375,13 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
   },
+  feedStart: {
+    feed_start: [
+      ["it is the first position", "min(position) - 1", "min(position)"],
+      ["it is the last position", "min(position)", "max(position)"],
+      ["an empty feed begins at 0", "head.position", "0 * head.position"],
+    ],
+  },
   feed: {
     number_events: [
       ["the order is lost", "OVER (ORDER BY number)", "OVER (ORDER BY number DESC)"],
@@ -436,7 +443,15 @@ export const POSTGRES_FAULTS: Faults = {
     prune_dead_letters: [
       ["a dead letter goes with its job", "WHERE died_at <= ", "WHERE now() <> "],
     ],
-    prune_events: [["young events go, too", "WHERE at <= ", "WHERE now() <> "]],
+    prune_events: [
+      ["young events go, too", "WHERE at > ", "WHERE now() = "],
+      [
+        "old events go from between young ones",
+        "WHERE oldest.position < coalesce(young.position, 9223372036854775807)",
+        "WHERE oldest.position < coalesce(young.position, 9223372036854775807)\n" +
+          "       OR oldest.at < (SELECT max(at) FROM oldest)",
+      ],
+    ],
   },
   watch: {
     "events/notify.ts": [

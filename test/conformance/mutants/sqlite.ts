@@ -111,7 +111,17 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   feedEnd: {
-    feed_end: [["it is the first position", "max(position)", "min(position)"]],
+    feed_end: [
+      ["it is the first position", "max(seq)", "min(seq, 1)"],
+      ["the end of another table is taken", "name = 'millrace_event'", "name <> 'millrace_event'"],
+    ],
+  },
+  feedStart: {
+    feed_start: [
+      ["it is the first position", "min(position) - 1", "min(position)"],
+      ["it is the last position", "min(position)", "max(position)"],
+      ["an empty feed begins at 0", "max(seq), 0)", "0 * max(seq), 0)"],
+    ],
   },
   hurry: {
     insert_ready: [["it comes last", ":rank", "9000000000000000"]],
@@ -484,7 +494,12 @@ export const SQLITE_FAULTS: Faults = {
       ["the limit of dead letters is dropped", "LIMIT :limit", ""],
     ],
     delete_events: [
-      ["young events go, too", "at <= :before", "1"],
+      ["young events go, too", "young.at > :before", "0"],
+      [
+        "old events go from between young ones",
+        "position < coalesce(",
+        "at <= :before OR 0 * coalesce(",
+      ],
       ["the limit of events is dropped", "LIMIT :limit", ""],
     ],
     delete_expired_idempotency: [["the limit of keys is dropped", "LIMIT :limit", ""]],

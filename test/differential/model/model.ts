@@ -118,6 +118,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     stopWorker: async (worker) => work.stopWorker(world, worker),
     stats: async (max) => reading.stats(world, max),
     feedEnd: async () => world.last.position,
+    feedStart: async () => (world.events[0]?.position ?? world.last.position + 1) - 1,
     feed: async (position, limit) => reading.feed(world, position, limit),
     prune: async (retention, limit) => reading.prune(world, retention, limit),
   };

@@ -110,8 +110,7 @@ export class Answers {
     }
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
-    const stored = (after: number): ReadonlySet<number> => watch.storedEvents(after);
-    checkAnswer({ now: watch.committed, nowMs, args, answer, report, stored }, verb);
+    checkAnswer({ now: watch.committed, nowMs, args, answer, report }, verb);
   }
 
   #answeredClaim(

@@ -379,16 +379,6 @@ export class Watch implements SqliteHooks {
   }
 
   /** Reads the file on a new connection. */
-  /** The positions of the events that the feed still has. */
-  storedEvents(after: number): ReadonlySet<number> {
-    const database = new DatabaseSync(this.#parts.path);
-    try {
-      return new Set(eventsAfter(database, after).map(({ position }) => position));
-    } finally {
-      database.close();
-    }
-  }
-
   #readFile(): Snapshot {
     const { path, report } = this.#parts;
     const database = new DatabaseSync(path);

@@ -103,6 +103,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store, probe) => insistForbidden(store.resume(gate(probe))),
     (store) => insistForbidden(store.resume({ kind: "type", name: TYPE })),
   ],
+  feedStart: [(store) => store.feedStart()],
   feedEnd: [(store) => store.feedEnd()],
   feed: [
     (store) => store.feed(0, 1_000),
@@ -164,7 +165,7 @@ function tokenCalls(call: (store: JobStore, id: JobId) => Promise<unknown>): rea
 }
 
 /** Verbs whose rule is the verb itself, so that nothing can be planted there. */
-export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd"]);
+export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd", "feedStart"]);
 
 /** What the verbs of `store` tell of the other tenant; empty if they tell nothing. */
 export async function auditVerbs(

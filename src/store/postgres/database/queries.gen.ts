@@ -75,6 +75,7 @@ export interface QueryRows {
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
+  feed_start: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
@@ -261,6 +262,7 @@ export interface QueryParameters {
   prefer_lookups: readonly [];
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
+  feed_start: readonly [];
   feed_after: readonly ["position", "limit", "bytes"];
   promote_due: readonly ["now", "limit", "look"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
@@ -702,6 +704,11 @@ export const queries: {
   },
   feed_end: {
     text: "SELECT position\nFROM millrace.feed_head",
+    parameters: [],
+    timeout: "answer",
+  },
+  feed_start: {
+    text: "SELECT coalesce((SELECT min(position) - 1 FROM millrace.event), head.position) AS position\nFROM millrace.feed_head AS head",
     parameters: [],
     timeout: "answer",
   },
@@ -1221,7 +1228,7 @@ export const queries: {
     timeout: "reader",
   },
   prune_events: {
-    text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace.event\n    ORDER BY position\n    LIMIT $1::integer\n)\nDELETE FROM millrace.event\nWHERE position = ANY (ARRAY(\n    SELECT position\n    FROM oldest\n    WHERE at <= millrace.clock_at($2::timestamptz) - $3::bigint * interval '1 millisecond'\n))",
+    text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace.event\n    ORDER BY position\n    LIMIT $1::integer\n),\nyoung AS MATERIALIZED (\n    SELECT min(position) AS position\n    FROM oldest\n    WHERE at > millrace.clock_at($2::timestamptz) - $3::bigint * interval '1 millisecond'\n)\nDELETE FROM millrace.event\nWHERE position = ANY (ARRAY(\n    SELECT oldest.position\n    FROM oldest\n    CROSS JOIN young\n    WHERE oldest.position < coalesce(young.position, 9223372036854775807)\n))",
     parameters: ["limit","now","age"],
     timeout: "reader",
   },

@@ -1,7 +1,7 @@
 /**
- * feed and feedEnd: the event log. Writers insert events into the outbox; readers move committed
- * events from the outbox to the feed and number them. Events get their positions after the commit,
- * so that no reader skips one.
+ * feed, feedEnd and feedStart: the event log. Writers insert events into the outbox; readers move
+ * committed events from the outbox to the feed and number them. Events get their positions after
+ * the commit, so that no reader skips one.
  */
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import {
@@ -29,6 +29,11 @@ const STATEMENTS_MAX = 10_000;
 export async function feedEnd(session: Session): Promise<number> {
   await numberAll(session);
   return (await session.read.get("feed_end", {}))?.position ?? 0;
+}
+
+/** Numbers no events: those of the outbox get positions after all others, and are all kept. */
+export async function feedStart({ read }: Session): Promise<number> {
+  return (await read.get("feed_start", {}))?.position ?? 0;
 }
 
 async function numberAll(session: Session): Promise<void> {

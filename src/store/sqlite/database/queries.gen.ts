@@ -87,6 +87,7 @@ export interface QueryRows {
   starts_of_runs: { readonly key: number; readonly started_at: number | null; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
   feed_end: { readonly position: number; };
+  feed_start: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; readonly total: number; };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array; };
   facts_of_keys: { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
@@ -281,6 +282,7 @@ export interface QueryParameters {
   starts_of_runs: readonly ["keys"];
   attempts_of_job: readonly ["id"];
   feed_end: readonly [];
+  feed_start: readonly [];
   feed_after: readonly ["position", "limit", "bytes"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
@@ -818,7 +820,11 @@ export const queries: {
     parameters: ["id"],
   },
   feed_end: {
-    text: "SELECT coalesce(max(position), 0) AS position\nFROM millrace_event",
+    text: "SELECT coalesce(max(seq), 0) AS position\nFROM sqlite_sequence\nWHERE name = 'millrace_event'",
+    parameters: [],
+  },
+  feed_start: {
+    text: "SELECT coalesce((SELECT min(position) - 1 FROM millrace_event), max(seq), 0) AS position\nFROM sqlite_sequence\nWHERE name = 'millrace_event'",
     parameters: [],
   },
   feed_after: {
@@ -1178,7 +1184,7 @@ export const queries: {
     parameters: ["before","limit"],
   },
   delete_events: {
-    text: "DELETE FROM millrace_event\nWHERE position IN (\n    SELECT position FROM millrace_event WHERE at <= ?1 ORDER BY at LIMIT ?2\n)",
+    text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace_event\n    WHERE EXISTS (SELECT 1 FROM millrace_event WHERE at <= ?1)\n    ORDER BY position\n    LIMIT ?2\n)\nDELETE FROM millrace_event\nWHERE position IN (\n    SELECT position\n    FROM oldest\n    WHERE position < coalesce(\n        (SELECT min(young.position) FROM oldest AS young WHERE young.at > ?1),\n        9223372036854775807\n    )\n)",
     parameters: ["before","limit"],
   },
   delete_tokens: {

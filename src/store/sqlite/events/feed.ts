@@ -1,4 +1,4 @@
-/** feed and feedEnd: events in the order of commits, which the single writer defines. */
+/** feed, feedEnd and feedStart: events in the order of commits, which the single writer defines. */
 import { idFromBytes } from "../../../core/ids.ts";
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import {
@@ -16,6 +16,10 @@ import type { Session } from "../database/session.ts";
 
 export function feedEnd({ sql }: Session): number {
   return sql.get("feed_end", {})?.position ?? 0;
+}
+
+export function feedStart({ sql }: Session): number {
+  return sql.get("feed_start", {})?.position ?? 0;
 }
 
 export function feed(
