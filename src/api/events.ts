@@ -54,4 +54,5 @@ const KNOWN: Readonly<Record<keyof Events, true>> = {
   "job:webhook:failed": true,
 };
 
-export const EVENT_NAMES: readonly string[] = Object.keys(KNOWN);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The record has no other keys.
+export const EVENT_NAMES = Object.keys(KNOWN) as readonly (keyof Events)[];

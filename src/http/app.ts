@@ -103,9 +103,9 @@ async function callerOf(parts: AppParts, access: Access, request: Request): Prom
   throw new RequestRefusal("FORBIDDEN", forbidden(access, identity));
 }
 
-/** A stream token reads one job, whichever route takes it. */
+/** A stream token reads one job, whichever route about a job takes it. */
 function insistOwnJob({ kind, jobId }: Identity, id: string | undefined): void {
-  if (kind !== "stream" || (id !== undefined && parseId(id) === jobId)) return;
+  if (kind !== "stream" || id === undefined || parseId(id) === jobId) return;
   throw new RequestRefusal("FORBIDDEN", `The token reads the job ${jobId} alone.`);
 }
 

@@ -21,14 +21,10 @@ export function messageData(message: StreamMessage, redactor: Redactor): object 
 }
 
 function eventData({ event, data }: StreamEvent, redactor: Redactor): object {
-  switch (event) {
-    case "job:progress":
-      return "data" in data ? { ...data, data: redactor.value(data.data) } : data;
-    case "job:failed":
-      return { ...data, error: redactor.fault(data.error) };
-    case "job:unit":
-      return data.error === undefined ? data : { ...data, error: redactor.fault(data.error) };
-    default:
-      return data;
+  if (event === "job:progress") {
+    return "data" in data ? { ...data, data: redactor.value(data.data) } : data;
   }
+  if (event === "job:failed") return { ...data, error: redactor.fault(data.error) };
+  if (event !== "job:unit" || data.error === undefined) return data;
+  return { ...data, error: redactor.fault(data.error) };
 }

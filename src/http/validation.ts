@@ -63,20 +63,15 @@ function messageOf(issue: Issue, at: z.core.$ZodType | null): string {
   const value = "input" in issue ? issue.input : undefined;
   if (value === undefined) return "is missing";
   const refuse = (expected: string): string => `must be ${expected}, not ${shown(value)}`;
-  switch (issue.code) {
-    case "invalid_type":
-      return refuse(isInteger(at) ? "an integer" : withArticle(issue.expected));
-    case "invalid_value":
-      return oneOfMessage(issue.values.map(String), value, refuse);
-    case "too_small":
-    case "too_big":
-      return boundsMessage(issue, value, at, refuse);
-    case "invalid_format":
-    case "invalid_union":
-      return refuse(issue.message);
-    default:
-      return issue.message;
+  if (issue.code === "invalid_type") {
+    return refuse(isInteger(at) ? "an integer" : withArticle(issue.expected));
   }
+  if (issue.code === "invalid_value") return oneOfMessage(issue.values.map(String), value, refuse);
+  if (issue.code === "too_small" || issue.code === "too_big") {
+    return boundsMessage(issue, value, at, refuse);
+  }
+  const isForm = issue.code === "invalid_format" || issue.code === "invalid_union";
+  return isForm ? refuse(issue.message) : issue.message;
 }
 
 function oneOfMessage(

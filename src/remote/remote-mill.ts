@@ -198,7 +198,7 @@ function remoteTokens(calls: ServerCalls): Tokens {
 
 function pausePath(target: PauseTarget): string {
   const [[kind, name] = ["", ""]] = Object.entries(target);
-  return `/api/v1/pauses/${kind}/${encodeURIComponent(String(name))}`;
+  return `/api/v1/pauses/${kind}/${encodeURIComponent(name)}`;
 }
 
 /** Asks again and again: the server answers when the job has ended, or after a while. */
@@ -222,16 +222,11 @@ async function untilFinal(
 }
 
 function finishedOf({ id, type, state, result, error, cancelReason }: JobView): Finished<any> {
-  switch (state) {
-    case "failed": {
-      const unknown = { class: "retryable", name: "Error", message: "" } as const;
-      return { id, type, state, error: error ?? unknown, deadLetterId: id };
-    }
-    case "cancelled":
-      return { id, type, state, reason: cancelReason };
-    case "completed_with_errors":
-      return { id, type, state, result, failedUnits: 0 };
-    default:
-      return { id, type, state: "completed", result };
+  if (state === "failed") {
+    const unknown = { class: "retryable", name: "Error", message: "" } as const;
+    return { id, type, state, error: error ?? unknown, deadLetterId: id };
   }
+  if (state === "cancelled") return { id, type, state, reason: cancelReason };
+  if (state === "completed_with_errors") return { id, type, state, result, failedUnits: 0 };
+  return { id, type, state: "completed", result };
 }

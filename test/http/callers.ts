@@ -22,7 +22,10 @@ export interface Callers {
   /** The job of the stream tokens. */
   readonly jobId: string;
   /** The headers with the credential of a caller, for one tenant or for all. */
-  headersOf(caller: CallerName, scope: "all" | "tenant"): Readonly<Record<string, string>>;
+  readonly headersOf: (
+    caller: CallerName,
+    scope: "all" | "tenant",
+  ) => Readonly<Record<string, string>>;
 }
 
 /** Makes a token of every kind, and the job that stream tokens read. */
@@ -37,7 +40,7 @@ export async function makeCallers(mill: Millrace, jobId: string): Promise<Caller
   }
   return {
     jobId,
-    headersOf(caller, scope) {
+    headersOf: (caller, scope) => {
       const secret = secrets.get(`${caller} ${scope}`);
       return secret === undefined ? {} : { authorization: `Bearer ${secret}` };
     },
@@ -50,13 +53,7 @@ function tokenOf(
   jobId: string,
 ): NewToken {
   const common = { name: `${caller} ${scope}`, ...(scope === "all" ? {} : { tenant: TENANT }) };
-  switch (caller) {
-    case "producer":
-    case "worker":
-      return { ...common, kind: caller };
-    case "stream":
-      return { ...common, kind: "stream", jobId };
-    default:
-      return { ...common, kind: "person", roles: [caller] };
-  }
+  if (caller === "producer" || caller === "worker") return { ...common, kind: caller };
+  if (caller === "stream") return { ...common, kind: "stream", jobId };
+  return { ...common, kind: "person", roles: [caller] };
 }

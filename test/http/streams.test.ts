@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { messagesOf } from "../../src/remote/server-events.ts";
 import { defineJob, typed } from "../../src/index.ts";
-import { openServer, type TestServer } from "../support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../support/http-server.ts";
 
 const greet = defineJob({ type: "greet", payload: typed<{ n: number }>() }).run(async () => {});
 const other = defineJob({ type: "other" }).run(async () => {});
@@ -11,6 +11,11 @@ interface Message {
   readonly id: string;
   readonly name: string;
   readonly data: any;
+}
+
+interface FeedPage {
+  readonly messages: readonly any[];
+  readonly next: string;
 }
 
 describe("GET /api/v1/events", () => {
@@ -126,7 +131,7 @@ describe("GET /api/v1/jobs/{id}/events", () => {
     await using server = await openServer();
     const [job, foreign] = await server.mill.enqueueMany([greet.of({ n: 1 }), greet.of({ n: 2 })]);
     const made = await server.ask(`/api/v1/jobs/${job.id}/stream-token`, { method: "POST" });
-    const { path, secret } = (await made.json()) as { path: string; secret: string };
+    const { path, secret } = await jsonOf<{ path: string; secret: string }>(made);
 
     expect(made.status).toBe(201);
     const stream = await open(server, path, { authorization: "" });
@@ -172,7 +177,7 @@ describe("GET /api/v1/feed", () => {
     let after = "0";
     for (let page = 0; page < 2; page += 1) {
       const response = await server.ask(`/api/v1/feed?after=${after}&limit=1`);
-      const { messages, next } = (await response.json()) as { messages: any[]; next: string };
+      const { messages, next } = await jsonOf<FeedPage>(response);
       found.push(...messages.map(({ data }) => data.id));
       after = next;
     }
@@ -185,7 +190,7 @@ describe("GET /api/v1/feed", () => {
     const asked = server.ask("/api/v1/feed?wait=30s&limit=1");
     const { id } = await server.mill.enqueue(greet, { n: 1 });
 
-    const { messages } = (await (await asked).json()) as { messages: any[] };
+    const { messages } = await jsonOf<FeedPage>(await asked);
 
     expect(messages).toMatchObject([{ event: "job:enqueued", data: { id } }]);
   });

@@ -16,7 +16,6 @@ import { bodyOf, invalid, RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";
 import { ANYTHING, COUNT, KEY, NAME } from "../schemas/common.ts";
 import { ENQUEUED } from "../schemas/jobs.ts";
-import { PROBLEM } from "../schemas/problem.ts";
 import { checked } from "../validation.ts";
 
 const PATH = "/api/v1/jobs";
@@ -130,7 +129,7 @@ function enqueueRoute(parts: AppParts): Route {
 
 /** One answer per job: a job that is refused does not keep the others back. */
 function batchRoute(parts: AppParts): Route {
-  const refused = z.strictObject({ problem: z.unknown().openapi({ description: "A Problem." }) });
+  const refusal = z.strictObject({ problem: z.unknown().openapi({ description: "A Problem." }) });
   const form = {
     method: "post",
     path: `${PATH}/batch`,
@@ -144,7 +143,7 @@ function batchRoute(parts: AppParts): Route {
       200: {
         description: "One entry per job, in the order given.",
         schema: z.strictObject({
-          jobs: z.array(z.union([ENQUEUED, refused])),
+          jobs: z.array(z.union([ENQUEUED, refusal])),
           created: COUNT,
           existing: COUNT,
           refused: COUNT,

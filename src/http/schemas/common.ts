@@ -23,7 +23,7 @@ export const ID_PARAMS: z.ZodObject<{ id: z.ZodString }, z.core.$strict> = z.str
   id: ID,
 });
 
-export const PAGE_LIMIT_MAX = 200;
+const PAGE_LIMIT_MAX = 200;
 
 /** How many entries a page has. Lower than in the library: a page must fit into memory. */
 export const LIMIT: z.ZodDefault<z.ZodInt> = z.int().min(1).max(PAGE_LIMIT_MAX).default(50);

@@ -15,7 +15,7 @@ export const FAULT: z.ZodType = z
   })
   .openapi("Fault");
 
-export const OUTCOME: z.ZodType = TEXT_OR_NULL.openapi({
+const OUTCOME: z.ZodType = TEXT_OR_NULL.openapi({
   description: "How the last run ended, such as succeeded.",
 });
 
