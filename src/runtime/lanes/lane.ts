@@ -8,7 +8,9 @@
  * before is never prefetched.
  *
  * A lane whose last claim found no job is dry: it claims again after a hint, or after the time of a
- * poll. A hint is anything that may have made a job claimable.
+ * poll. A hint is anything that may have made a job claimable. A claim that took the only jobs that
+ * waited also leaves the lane dry, so that a lone job costs one claim. But hints from other
+ * processes are throttled: when jobs come so fast that they share hints, the lane claims again.
  */
 import type { Clock } from "../../core/clock.ts";
 import type { LaneClaim, LaneSlots } from "../../core/lanes.ts";
@@ -46,6 +48,8 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
 
 /** The maximum number of prefetched jobs. */
 const PREFETCH_MAX = 100;
+/** Jobs that come further apart have a hint each, at once. */
+const OWN_HINT_MS = 20;
 
 export class Lane {
   readonly name: string;
@@ -58,6 +62,8 @@ export class Lane {
   #hasBacklog = false;
   #hints = 0;
   #dryUntil = -Infinity;
+  /** When the last claim that found a job was sent. */
+  #foundAt = -Infinity;
   readonly #prefetched: PrefetchedJobs;
   readonly #marked: MarkedJobs;
   /** Jobs whose mark is under way, as far as there are free slots for them. */
@@ -82,9 +88,9 @@ export class Lane {
   }
 
   /**
-   * The last claim found no job, and there was no hint since. A claim with fewer jobs than
-   * requested does not mean that the queue is empty: the payloads may have been too large, or other
-   * claims may have locked the jobs.
+   * The last claim found no job or took all of them, and there was no hint since. A claim with
+   * fewer jobs than requested does not mean that the queue is empty: the payloads may have been too
+   * large, or other claims may have locked the jobs.
    */
   get isDry(): boolean {
     if (!this.#prefetched.isEmpty || this.#marked.size > 0) return false;
@@ -198,16 +204,23 @@ export class Lane {
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
     const limit = Math.min(this.free, share, batch);
     const hints = this.#hints;
+    const isApart = this.#isApart();
     this.#requested += limit;
     try {
-      const taken = await this.#claim({ lanes, limit, prefetch: false });
-      if (taken === 0 && hints === this.#hints) this.#runDry();
+      const { taken, tookAll } = await this.#claim({ lanes, limit, prefetch: false });
+      const isEmpty = taken === 0 || (tookAll && isApart);
+      if (isEmpty && hints === this.#hints) this.#runDry();
       this.#hasBacklog = taken >= limit;
     } finally {
       this.#requested -= limit;
       // A job may have been marked meanwhile, which left its slot to the claim.
       this.#startMarked();
     }
+  }
+
+  /** The next job comes long after the one before. */
+  #isApart(): boolean {
+    return this.#parts.clock.monotonic() - this.#foundAt >= OWN_HINT_MS;
   }
 
   #runDry(): void {
@@ -230,15 +243,19 @@ export class Lane {
     await this.#prefetched.giveBack();
   }
 
-  /** Returns the number of claimed jobs. */
-  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<number> {
-    const { lease, jobs, lost, awaitsAlone } = await this.#ask(wanted);
+  /** Claims, and starts or keeps the jobs. */
+  async #claim(
+    wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">,
+  ): Promise<{ readonly taken: number; readonly tookAll: boolean }> {
+    const askedAt = this.#parts.clock.monotonic();
+    const { lease, jobs, lost, awaitsAlone, tookAll } = await this.#ask(wanted);
     if (lost) this.#parts.onLost();
     if (!wanted.prefetch) this.#parts.onClaimed(awaitsAlone);
-    if (lease === null) return 0;
+    if (lease === null) return { taken: 0, tookAll };
+    this.#foundAt = askedAt;
     if (wanted.prefetch) await this.#keepPrefetched(lease, jobs);
     else for (const job of jobs) this.#start(lease, job);
-    return jobs.length;
+    return { taken: jobs.length, tookAll };
   }
 
   /** The share of crashed jobs ends before the first run can: a run that ends is counted. */

@@ -167,6 +167,21 @@ describe("ClaimCursor", () => {
     expect(wakeUps).toHaveLength(1);
   });
 
+  test("spends the time of the scan, not of the commit and the answer", async () => {
+    const { cursor, lowWater, move } = cursorAt();
+    const { seen, take } = scripted([position(9, 40, 2)], [position(9, 50, 3)]);
+    const measured: Take = async (ranges) => {
+      move(5_000);
+      return { ...(await take(ranges)), scanMs: 1 };
+    };
+    await cursor.scan(2, measured);
+
+    lowWater.onWakeUp("ready");
+    await cursor.scan(2, measured);
+
+    expect(seen).toEqual([null, null]);
+  });
+
   test("rescans after the return of a job, although no budget is left", async () => {
     const { cursor, lowWater, move, wakeUps } = cursorAt();
     const returned = position(9, 30, 1);

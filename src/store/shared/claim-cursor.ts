@@ -117,6 +117,8 @@ export class LowWaterMarks {
 interface ClaimedPositions {
   readonly count: number;
   readonly positions: readonly Position[];
+  /** How long the scan took, if the store has measured it: without its commit and its answer. */
+  readonly scanMs?: number;
 }
 
 /** What to scan. Null: whole lanes. */
@@ -219,9 +221,9 @@ export class ClaimCursor {
     return budget.hasRoom() || monotonic() - this.#rescannedAt >= restMs;
   }
 
-  #rescanned(startedAt: number): void {
+  #rescanned(startedAt: number, scanMs?: number): void {
     this.#rescannedAt = this.#parts.monotonic();
-    this.#parts.budget.spend(this.#rescannedAt - startedAt);
+    this.#parts.budget.spend(scanMs ?? this.#rescannedAt - startedAt);
   }
 
   *#scanFromBeginning<Batch extends ClaimedPositions>(
@@ -232,7 +234,7 @@ export class ClaimCursor {
     this.#insistsOnRescan = false;
     this.#rescanAt = startedAt + RESCAN_MS;
     const batch = yield null;
-    this.#rescanned(startedAt);
+    this.#rescanned(startedAt, batch.scanMs);
     // A full answer may have stopped before the marks. A shorter one has scanned beyond them: the
     // next scan most likely finds nothing, and from the marks it would need a rescan as well.
     if (batch.count >= limit) this.#lanes.clear();
