@@ -121,6 +121,11 @@ interface ClaimedPositions {
   readonly scanMs?: number;
 }
 
+/** The first job that a scan has found. Only jobs without a crash have a position. */
+interface FoundJob extends Position {
+  readonly crashes: number;
+}
+
 /** What to scan. Null: whole lanes. */
 export type Ranges = readonly ClaimRange[] | null;
 
@@ -177,20 +182,30 @@ export class ClaimCursor {
   }
 
   /**
-   * Whether a scan would find a job: from the marks, else from the beginning. The next claim
-   * rescans if only a rescan finds the job.
+   * Whether a scan would find a job: from the marks, else from the beginning. The next claim starts
+   * at the job that a scan from the beginning has found, and rescans if this job has no position.
    */
-  finds(find: (ranges: Ranges) => boolean): boolean {
+  finds(find: (ranges: Ranges) => FoundJob | null): boolean {
     const ranges = this.#ranges();
     if (ranges !== null) {
-      if (find(ranges)) return true;
+      if (find(ranges) !== null) return true;
       if (!this.#mayRescanIdle()) return false;
     }
     const startedAt = this.#parts.monotonic();
     this.#insistsOnRescan = false;
-    this.#mustRescan = find(null);
+    const found = find(null);
     this.#rescanned(startedAt);
-    return this.#mustRescan;
+    this.#mustRescan = found !== null && found.crashes > 0;
+    if (found !== null && found.crashes === 0) this.#startAt(found);
+    return found !== null;
+  }
+
+  /** Jobs before this one in its lane and priority do not match the filter. */
+  #startAt(first: Position): void {
+    this.#rescanAt = this.#rescannedAt + RESCAN_MS;
+    this.#lanes.clear();
+    const { lane, priority, rank, key } = first;
+    this.#advance([{ lane, priority, rank, key: key - 1 }]);
   }
 
   /** Yields the ranges of each scan, and gets the jobs that were claimed from them. */

@@ -39,7 +39,7 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   const one = { ...request, limit: 1 };
   const cursor = cursorOf(session, request);
   const others = leaveKey(session, scan, request);
-  const isFound = cursor.finds((ranges) => findCandidates(session, others, one, ranges).length > 0);
+  const isFound = cursor.finds((ranges) => findCandidates(session, others, one, ranges)[0] ?? null);
   if (isFound) return null;
   return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
 }
