@@ -19,7 +19,7 @@ import type { HostProcess } from "./host-process.ts";
  * default settings every process is empty within this time.
  */
 export const EMPTY_MS_MAX = 1_200_000;
-export const CANNOT_EMPTY =
+export const CANNOT_EMPTY: string =
   "a job that must run alone cannot run in this process, because a handler or unit that ignored " +
   "its signal still runs here; another process takes the job, or this one after a restart";
 /** A process with runs leaves the job to an idle process for so many polls. */
