@@ -34,14 +34,23 @@ export function fallen(suite: string, rows: readonly Row[]): string[] {
   });
 }
 
-function ratiosOf(rows: readonly Row[]): Ratio[] {
-  return rows
+export function ratiosOf(rows: readonly Row[]): Ratio[] {
+  return fullNames(rows)
     .filter(({ better }) => better === "more")
     .flatMap(({ work, others }) =>
       others
         .filter(({ ratios }) => ratios.length > 0)
         .map(({ name, ratios }) => ({ name: `${work} ÷ ${name}`, ratio: median(ratios) })),
     );
+}
+
+/** A work such as “… rate” belongs to the work above it, and is kept with the name of that one. */
+function fullNames(rows: readonly Row[]): Row[] {
+  let above = "";
+  return rows.map((row) => {
+    if (!row.work.startsWith("…")) above = row.work;
+    return row.work === above ? row : { ...row, work: `${above} ${row.work}` };
+  });
 }
 
 function read(): History {

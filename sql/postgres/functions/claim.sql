@@ -20,9 +20,15 @@
 -- claimed. A prefetch takes none.
 --
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
--- has the lists of the lease in their order; or it only says that the worker is lost. Its kind is
--- `alone` if a job waits that must run alone. The other rows are the jobs, in any order. What many
--- jobs have in common is one text (`kind`), so that the caller parses it once.
+-- has the lists of the lease in their order; or it only says that the worker is lost. Its kind has
+-- the word `alone` if a job waits that must run alone, and the word `all` if the lanes are empty
+-- now. Its creation time is how many microseconds the scan has taken: the caller bounds the time of
+-- its scans from the beginning, and must not count the commit. The other rows are the jobs, in any
+-- order. What many jobs have in common is one text (`kind`), so that the caller parses it once.
+--
+-- Whether the lanes are empty is looked up only by a scan from the beginning that found few jobs:
+-- it has walked over all dead entries of the index already. Rows that another claim has locked
+-- count, because that claim may leave them, and so do jobs that this claim does not take.
 CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
     to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
@@ -43,6 +49,7 @@ AS $claim$
 #variable_conflict use_column
 DECLARE
     moment     timestamptz := millrace.clock_at(given);
+    began      timestamptz := clock_timestamp();
     asker      record;
     due        record;
     scanned    integer;
@@ -247,6 +254,7 @@ BEGIN
             awaited, awaited_priority, places, urgency, keys, ranks, ns, tries, crashes, is_keyed
         ) AS batch;
     END IF;
+    created_at := 1000000 * extract(epoch FROM clock_timestamp() - began);
     -- A claim that finds no job writes nothing.
     IF keys IS NULL THEN
         RETURN NEXT;
@@ -334,6 +342,15 @@ BEGIN
     END IF;
 
     payload := json_build_array(keys, ranks, ns, tries, crashes);
+    IF mark_lanes IS NULL AND NOT to_prefetch AND cardinality(keys) < most
+            AND NOT EXISTS (
+                SELECT FROM millrace.ready WHERE crashes = 0 AND lane = ANY (asker.lanes)
+            )
+            AND NOT EXISTS (
+                SELECT FROM millrace.ready WHERE crashes > 0 AND lane = ANY (asker.lanes)
+            ) THEN
+        kind := concat_ws(' ', kind, 'all');
+    END IF;
     RETURN NEXT;
     RETURN QUERY
     SELECT false, job.key, job.id, millrace.ms_of(job.created_at),

@@ -7,9 +7,10 @@
 -- name: claim
 -- Claims a batch of due jobs for a worker and writes its lease. The first row describes the batch,
 -- the other rows are its jobs. In the first row `id` is null, `key` is the number of the lease, or
--- null if no job was claimed, `payload` has the lists of the lease, and `kind` is `alone` if a job
--- waits that must run alone. In the other rows `kind` has type, tenant, lane, priority, most
--- attempts, flags and the time limit, if there is one.
+-- null if no job was claimed, `payload` has the lists of the lease, `created_at` is how many
+-- microseconds the scan has taken, and `kind` has the words `alone`, if a job waits that must run
+-- alone, and `all`, if no other job waits in the lanes. In the other rows `kind` has type, tenant,
+-- lane, priority, most attempts, flags and the time limit, if there is one.
 -- returns tuples: ClaimTuple
 SELECT *
 FROM millrace.claim_batch(

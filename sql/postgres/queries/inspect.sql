@@ -58,17 +58,7 @@ LIMIT :limit::integer;
 -- How these jobs have ended. Jobs that do not exist have no row, other jobs no state.
 -- returns: asked uuid, id uuid, type integer, state smallint?, result json?, error json?,
 --   reason text?
-SELECT asked.id AS asked, job.id, job.type, last.state, last.result, last.error, last.reason
-FROM unnest(:ids::uuid[]) AS asked (id)
-CROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named
-JOIN millrace.job AS job ON job.key = named.key
-LEFT JOIN LATERAL (
-    SELECT attempt.state, attempt.result, attempt.error, attempt.reason
-    FROM millrace.attempt AS attempt
-    WHERE attempt.key = named.key
-    ORDER BY attempt.n DESC
-    LIMIT 1
-) AS last ON true;
+SELECT * FROM millrace.find_ends(:ids::uuid[]);
 
 -- name: match_jobs
 -- The newest of these candidates that pass the filter, newest first. One scan of the leases finds

@@ -74,6 +74,19 @@ WITH RECURSIVE hop (lane) AS (
 )
 SELECT lane FROM hop WHERE lane IS NOT NULL;
 
+-- name: look_for_ready
+-- Whether a due job waits in these lanes, or in any lane.
+-- only: sqlite, because the function `claim_batch` of PostgreSQL looks by itself.
+-- returns: has_ready boolean
+SELECT CASE
+           WHEN :lanes IS NULL THEN EXISTS (SELECT 1 FROM millrace_ready)
+           ELSE EXISTS (
+               SELECT 1
+               FROM json_each(:lanes) AS named
+               CROSS JOIN millrace_ready AS ready ON ready.lane = named.value
+           )
+       END AS has_ready;
+
 -- name: payload_sizes
 -- The size of each payload of a batch, without reading the payloads.
 -- returns tuples: bytes integer

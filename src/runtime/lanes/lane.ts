@@ -8,10 +8,13 @@
  * before is never prefetched.
  *
  * A lane whose last claim found no job is dry: it claims again after a hint, or after the time of a
- * poll. A hint is anything that may have made a job claimable.
+ * poll. A hint is anything that may have made a job claimable. A claim that took the only jobs that
+ * waited also leaves the lane dry, so that a lone job costs one claim. But hints from other
+ * processes are throttled: when jobs come so fast that they share hints, the lane claims again.
  */
 import type { Clock } from "../../core/clock.ts";
 import type { LaneClaim, LaneSlots } from "../../core/lanes.ts";
+import { soon } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { HostProcess } from "../crashes/host-process.ts";
@@ -46,6 +49,10 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
 
 /** The maximum number of prefetched jobs. */
 const PREFETCH_MAX = 100;
+/** Jobs that start in one turn of the event loop. */
+const STARTS_PER_TURN = 100;
+/** Jobs that come further apart have a hint each, at once. */
+const OWN_HINT_MS = 20;
 
 export class Lane {
   readonly name: string;
@@ -54,10 +61,14 @@ export class Lane {
   /** Calls of `fill` in progress, and the number of jobs that they request. */
   #fills = 0;
   #requested = 0;
+  /** Claimed jobs that start in the next turns of the event loop. */
+  #starting = 0;
   /** The last claim returned as many jobs as requested. */
   #hasBacklog = false;
   #hints = 0;
   #dryUntil = -Infinity;
+  /** When the last claim that found a job was sent. */
+  #foundAt = -Infinity;
   readonly #prefetched: PrefetchedJobs;
   readonly #marked: MarkedJobs;
   /** Jobs whose mark is under way, as far as there are free slots for them. */
@@ -78,13 +89,14 @@ export class Lane {
   }
 
   get free(): number {
-    return this.#parts.slots - this.#running - this.#requested - this.#marking;
+    const soonTaken = this.#requested + this.#starting + this.#marking;
+    return this.#parts.slots - this.#running - soonTaken;
   }
 
   /**
-   * The last claim found no job, and there was no hint since. A claim with fewer jobs than
-   * requested does not mean that the queue is empty: the payloads may have been too large, or other
-   * claims may have locked the jobs.
+   * The last claim found no job or took all of them, and there was no hint since. A claim with
+   * fewer jobs than requested does not mean that the queue is empty: the payloads may have been too
+   * large, or other claims may have locked the jobs.
    */
   get isDry(): boolean {
     if (!this.#prefetched.isEmpty || this.#marked.size > 0) return false;
@@ -172,6 +184,8 @@ export class Lane {
   /** Fills slots with jobs of the planned lanes. True: there may be more jobs. */
   async fill({ lanes }: LaneClaim): Promise<boolean> {
     if (this.#fills > 0 && !this.#mayOverlap()) return false;
+    // The runs that have ended by then share one claim.
+    if (this.#starting > 0) return false;
     this.#fills += 1;
     try {
       return await this.#fill(lanes);
@@ -189,7 +203,7 @@ export class Lane {
     const { slots } = this.#parts;
     const most = this.#prefetchMax;
     const ahead = this.#prefetched.isReturning ? 0 : this.#prefetched.sizeFor(slots, most);
-    if (ahead > 0) await this.#claim({ lanes, limit: ahead, prefetch: true });
+    if (ahead > 0) await this.#prefetch(lanes, ahead);
     return true;
   }
 
@@ -198,16 +212,17 @@ export class Lane {
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
     const limit = Math.min(this.free, share, batch);
     const hints = this.#hints;
-    this.#requested += limit;
-    try {
-      const taken = await this.#claim({ lanes, limit, prefetch: false });
-      if (taken === 0 && hints === this.#hints) this.#runDry();
-      this.#hasBacklog = taken >= limit;
-    } finally {
-      this.#requested -= limit;
-      // A job may have been marked meanwhile, which left its slot to the claim.
-      this.#startMarked();
-    }
+    const isApart = this.#isApart();
+    const { lease, jobs, tookAll } = await this.#claimFor(lanes, limit);
+    const isEmpty = jobs.length === 0 || (tookAll && isApart);
+    if (isEmpty && hints === this.#hints) this.#runDry();
+    this.#hasBacklog = jobs.length >= limit;
+    if (lease !== null) await this.#startAll(lease, jobs);
+  }
+
+  /** The next job comes long after the one before. */
+  #isApart(): boolean {
+    return this.#parts.clock.monotonic() - this.#foundAt >= OWN_HINT_MS;
   }
 
   #runDry(): void {
@@ -230,15 +245,43 @@ export class Lane {
     await this.#prefetched.giveBack();
   }
 
-  /** Returns the number of claimed jobs. */
-  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<number> {
-    const { lease, jobs, lost, awaitsAlone } = await this.#ask(wanted);
-    if (lost) this.#parts.onLost();
-    if (!wanted.prefetch) this.#parts.onClaimed(awaitsAlone);
-    if (lease === null) return 0;
-    if (wanted.prefetch) await this.#keepPrefetched(lease, jobs);
-    else for (const job of jobs) this.#start(lease, job);
-    return jobs.length;
+  /** Claims jobs that start at once. */
+  async #claimFor(lanes: ClaimRequest["lanes"], limit: number): Promise<Claim> {
+    this.#requested += limit;
+    try {
+      const claim = await this.#claim({ lanes, limit, prefetch: false });
+      this.#starting += claim.jobs.length;
+      return claim;
+    } finally {
+      this.#requested -= limit;
+      // A job may have been marked meanwhile, which left its slot to the claim.
+      this.#startMarked();
+    }
+  }
+
+  /** Starts the jobs of a large claim in several turns, so that the event loop stays free. */
+  async #startAll(lease: Lease, jobs: readonly ClaimedJob[]): Promise<void> {
+    for (let from = 0; from < jobs.length; from += STARTS_PER_TURN) {
+      if (from > 0) await nextTurn();
+      const next = jobs.slice(from, from + STARTS_PER_TURN);
+      this.#starting -= next.length;
+      for (const job of next) this.#start(lease, job);
+    }
+  }
+
+  async #prefetch(lanes: ClaimRequest["lanes"], limit: number): Promise<void> {
+    const { lease, jobs } = await this.#claim({ lanes, limit, prefetch: true });
+    if (lease !== null) await this.#keepPrefetched(lease, jobs);
+  }
+
+  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<Claim> {
+    const { clock, onLost, onClaimed } = this.#parts;
+    const askedAt = clock.monotonic();
+    const claim = await this.#ask(wanted);
+    if (claim.lost) onLost();
+    if (!wanted.prefetch) onClaimed(claim.awaitsAlone);
+    if (claim.lease !== null) this.#foundAt = askedAt;
+    return claim;
   }
 
   /** The share of crashed jobs ends before the first run can: a run that ends is counted. */
@@ -272,4 +315,8 @@ export class Lane {
     this.#running += 1;
     this.#parts.start(this, lease, job);
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => soon(resolve));
 }

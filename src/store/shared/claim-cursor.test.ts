@@ -167,6 +167,21 @@ describe("ClaimCursor", () => {
     expect(wakeUps).toHaveLength(1);
   });
 
+  test("spends the time of the scan, not of the commit and the answer", async () => {
+    const { cursor, lowWater, move } = cursorAt();
+    const { seen, take } = scripted([position(9, 40, 2)], [position(9, 50, 3)]);
+    const measured: Take = async (ranges) => {
+      move(5_000);
+      return { ...(await take(ranges)), scanMs: 1 };
+    };
+    await cursor.scan(2, measured);
+
+    lowWater.onWakeUp("ready");
+    await cursor.scan(2, measured);
+
+    expect(seen).toEqual([null, null]);
+  });
+
   test("rescans after the return of a job, although no budget is left", async () => {
     const { cursor, lowWater, move, wakeUps } = cursorAt();
     const returned = position(9, 30, 1);
@@ -188,29 +203,38 @@ describe("ClaimCursor", () => {
     await cursor.scan(1, scripted([position(9, 40, 2)]).take);
     const seen: (readonly ClaimRange[] | null)[] = [];
 
-    const isFound = cursor.finds((ranges) => seen.push(ranges) > 0);
+    const isFound = cursor.finds((ranges) => {
+      seen.push(ranges);
+      return { ...position(9, 50, 3), crashes: 0 };
+    });
 
     expect(isFound).toBe(true);
     expect(seen).toHaveLength(1);
     expect(seen[0]).not.toBeNull();
   });
 
-  test("claims a job that only a rescan has found, although no budget is left", async () => {
+  test.each([
+    // From the mark in front of the job, or from the beginning.
+    { crashes: 0, slowMs: 90, from: { rank: 30, key: 4 } },
+    { crashes: 0, slowMs: 60_000, from: { rank: 30, key: 4 } },
+    { crashes: 1, slowMs: 60_000, from: null },
+  ])("claims a job that only a rescan of $slowMs ms has found, $crashes crashes", async (found) => {
     const { cursor, move } = cursorAt();
-    const late = position(9, 30, 1);
+    const late = position(9, 30, 5);
     const { seen, take } = scripted([position(9, 40, 2)], [late]);
     await cursor.scan(1, take);
     move(1_000);
     const isFound = cursor.finds((ranges) => {
-      if (ranges === null) move(60_000);
-      return ranges === null;
+      if (ranges === null) move(found.slowMs);
+      return ranges === null ? { ...late, crashes: found.crashes } : null;
     });
 
     const batch = await cursor.scan(1, take);
 
     expect(isFound).toBe(true);
-    expect(seen[1]).toBeNull();
     expect(batch.positions).toEqual([late]);
+    const { rank, key } = seen[1]?.at(-1) ?? { rank: null, key: null };
+    expect(rank === null ? null : { rank, key }).toEqual(found.from);
   });
 
   test("keeps separate marks for claims with another filter", async () => {

@@ -117,6 +117,13 @@ export class LowWaterMarks {
 interface ClaimedPositions {
   readonly count: number;
   readonly positions: readonly Position[];
+  /** How long the scan took, if the store has measured it: without its commit and its answer. */
+  readonly scanMs?: number;
+}
+
+/** The first job that a scan has found. Only jobs without a crash have a position. */
+interface FoundJob extends Position {
+  readonly crashes: number;
 }
 
 /** What to scan. Null: whole lanes. */
@@ -175,20 +182,30 @@ export class ClaimCursor {
   }
 
   /**
-   * Whether a scan would find a job: from the marks, else from the beginning. The next claim
-   * rescans if only a rescan finds the job.
+   * Whether a scan would find a job: from the marks, else from the beginning. The next claim starts
+   * at the job that a scan from the beginning has found, and rescans if this job has no position.
    */
-  finds(find: (ranges: Ranges) => boolean): boolean {
+  finds(find: (ranges: Ranges) => FoundJob | null): boolean {
     const ranges = this.#ranges();
     if (ranges !== null) {
-      if (find(ranges)) return true;
+      if (find(ranges) !== null) return true;
       if (!this.#mayRescanIdle()) return false;
     }
     const startedAt = this.#parts.monotonic();
     this.#insistsOnRescan = false;
-    this.#mustRescan = find(null);
+    const found = find(null);
     this.#rescanned(startedAt);
-    return this.#mustRescan;
+    this.#mustRescan = found !== null && found.crashes > 0;
+    if (found !== null && found.crashes === 0) this.#startAt(found);
+    return found !== null;
+  }
+
+  /** Jobs before this one in its lane and priority do not match the filter. */
+  #startAt(first: Position): void {
+    this.#rescanAt = this.#rescannedAt + RESCAN_MS;
+    this.#lanes.clear();
+    const { lane, priority, rank, key } = first;
+    this.#advance([{ lane, priority, rank, key: key - 1 }]);
   }
 
   /** Yields the ranges of each scan, and gets the jobs that were claimed from them. */
@@ -219,9 +236,9 @@ export class ClaimCursor {
     return budget.hasRoom() || monotonic() - this.#rescannedAt >= restMs;
   }
 
-  #rescanned(startedAt: number): void {
+  #rescanned(startedAt: number, scanMs?: number): void {
     this.#rescannedAt = this.#parts.monotonic();
-    this.#parts.budget.spend(this.#rescannedAt - startedAt);
+    this.#parts.budget.spend(scanMs ?? this.#rescannedAt - startedAt);
   }
 
   *#scanFromBeginning<Batch extends ClaimedPositions>(
@@ -232,7 +249,7 @@ export class ClaimCursor {
     this.#insistsOnRescan = false;
     this.#rescanAt = startedAt + RESCAN_MS;
     const batch = yield null;
-    this.#rescanned(startedAt);
+    this.#rescanned(startedAt, batch.scanMs);
     // A full answer may have stopped before the marks. A shorter one has scanned beyond them: the
     // next scan most likely finds nothing, and from the marks it would need a rescan as well.
     if (batch.count >= limit) this.#lanes.clear();

@@ -21,6 +21,7 @@ import { systemClock, systemDice } from "../../lib/system.ts";
 import { newJob, newJobs, workerInfo } from "../../../test/support/factories.ts";
 import type { JobStore } from "../store.ts";
 import { makeSqliteStore } from "./create.ts";
+import { SqliteJobStore } from "./store.ts";
 
 let folder: string;
 
@@ -30,6 +31,22 @@ beforeEach(() => {
 
 afterEach(() => {
   rmSync(folder, { recursive: true });
+});
+
+describe("a commit", () => {
+  test("touches the log when it is visible, for the watches of other processes", async () => {
+    const path = join(folder, "jobs.db");
+    // A time that no write to the log has.
+    const clock = { ...systemClock, now: () => Date.UTC(2020, 0, 5) };
+    const parts = { shared: false, dice: systemDice, thread: null };
+    const store = new SqliteJobStore({ path, watchesLog: true, clock, ...parts });
+    await store.open();
+
+    await store.enqueue(newJobs(1));
+
+    expect(statSync(`${path}-wal`).mtimeMs).toBe(clock.now());
+    await store.close();
+  });
 });
 
 describe("a host whose clock steps back", () => {

@@ -198,7 +198,7 @@ export class SqliteJobStore implements JobStore {
       : await this.#read((session) => claimsNothing(session, request));
     const { session, writer } = this.#use();
     const answer = empty ?? (await claim(session, request, (work) => writer.write(work)));
-    this.#inBacklog = answer.jobs.length > 0;
+    this.#inBacklog = answer.jobs.length > 0 && !answer.tookAll;
     return answer;
   }
 

@@ -189,6 +189,11 @@ export interface Claim {
   readonly lost: boolean;
   /** A job that this claim might take if it could run alone is waiting: ask `claimAlone`. */
   readonly awaitsAlone: boolean;
+  /**
+   * The claim has taken all jobs that wait in its lanes. False: others may wait. A claim without a
+   * job, of as many jobs as requested, or of prefetched jobs does not look.
+   */
+  readonly tookAll: boolean;
 }
 
 export interface ClaimedJob extends RunFacts {

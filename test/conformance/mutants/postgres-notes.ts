@@ -3,7 +3,7 @@ import type { Faults } from "./all.ts";
 
 export const POSTGRES_NOTE_FAULTS: Faults = {
   ends: {
-    ends_of_jobs: [
+    "functions/find-ends.sql": [
       ["an earlier run counts", "ORDER BY attempt.n DESC", "ORDER BY attempt.n"],
       ["the id of a child that gave way is unknown", "millrace.job_name", "millrace.job"],
     ],

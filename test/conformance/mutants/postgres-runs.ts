@@ -24,6 +24,18 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
       ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
       ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
+      [
+        "jobs that are left are not seen",
+        "SELECT FROM millrace.ready WHERE crashes = 0 AND",
+        "SELECT FROM millrace.ready WHERE crashes < 0 AND",
+      ],
+      [
+        "crashed jobs that are left are not seen",
+        "SELECT FROM millrace.ready WHERE crashes > 0 AND",
+        "SELECT FROM millrace.ready WHERE crashes < 0 AND",
+      ],
+      ["a full claim looks for more", "AND cardinality(keys) < most\n", "\n"],
+      ["a prefetch looks for more", "IS NULL AND NOT to_prefetch AND card", "IS NULL AND card"],
       ["a crashed job is one of many", "AND crashes = 0\n", ""],
       ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
       ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],

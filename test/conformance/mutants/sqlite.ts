@@ -76,12 +76,18 @@ export const SQLITE_FAULTS: Faults = {
       ["other lanes are taken along", "lane = :lane", "1"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
+    look_for_ready: [
+      ["jobs that are left are not seen", "SELECT CASE", "SELECT 0 * CASE"],
+      ["jobs of other lanes count", "ready.lane = named.value", "1"],
+    ],
     payload_sizes: [["payloads weigh nothing", "coalesce(octet_length(job.payload), 0)", "0"]],
     delete_ready: [["a claimed job stays claimable", "WHERE", "WHERE 0 AND"]],
     claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
     "runs/claim.ts": [
       ["a prefetch starts with its claim", "request.prefetch ? null : now", "now"],
       ["every lease has the same secret", "dice.bytes(SECRET_BYTES)", "Array(8)"],
+      ["a full claim looks for more", "taken >= bounded(request.limit, BATCH_MAX)", "false"],
+      ["a prefetch looks for more", "request.prefetch || taken", "taken"],
     ],
     "runs/claim-candidates.ts": [
       ["lanes are not merged", "found.flat().toSorted(byClaimOrder)", "found.flat()"],

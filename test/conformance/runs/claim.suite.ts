@@ -15,6 +15,7 @@ import {
 } from "../../support/factories.ts";
 import {
   add,
+  addCrashed,
   claimable,
   claimRequest,
   eventsOf,
@@ -341,8 +342,74 @@ export function claimSuite(open: OpenStore): void {
 
       const claim = await store.claim(claimRequest(worker));
 
-      expect(claim).toEqual({ lease: null, jobs: [], lost: false, awaitsAlone: false });
+      expect(claim).toEqual({
+        lease: null,
+        jobs: [],
+        lost: false,
+        awaitsAlone: false,
+        tookAll: false,
+      });
       expect(await store.feed(0, 10)).toEqual([]);
+    });
+
+    describe("says that it has taken all jobs of its lanes", () => {
+      test.each([
+        { lanes: "any", limit: 3, isAll: true },
+        { lanes: ["general", "fast"], limit: 3, isAll: true },
+        { lanes: ["fast"], limit: 3, isAll: true },
+        { lanes: "any", limit: 2, isAll: false },
+        { lanes: "any", limit: 1, isAll: false },
+      ] as const)("lanes $lanes, at most $limit: $isAll", async ({ lanes, limit, isAll }) => {
+        await using db = await open();
+        await add(db.store, { lane: "general" }, { lane: "fast" });
+        const worker = await joinWorker(db.store);
+
+        const claim = await db.store.claim(claimRequest(worker, { lanes, limit }));
+
+        expect(claim.tookAll).toBe(isAll);
+      });
+
+      test.each([
+        { left: "of another type", job: { type: "other" } },
+        { left: "of another tenant", job: { tenant: "other" } },
+        { left: "with the key of a claimed job", job: { concurrencyKey: "account" } },
+      ])("but not if a job $left is left", async ({ job }) => {
+        await using db = await open();
+        const mine = { type: "email", tenant: "default", concurrencyKey: "account" };
+        await add(db.store, { ...mine, priority: 1 }, { ...mine, concurrencyKey: null, ...job });
+        if (job.concurrencyKey !== undefined) await add(db.store, mine);
+        const worker = await joinWorker(db.store);
+        const filter = { types: ["email"], tenants: ["default"], limit: 9 };
+
+        const claim = await db.store.claim(claimRequest(worker, filter));
+
+        expect(claim.jobs.length).toBeGreaterThan(0);
+        expect(claim.tookAll).toBe(false);
+      });
+
+      test("but not if a job is left that has crashed before", async () => {
+        await using db = await open();
+        await addCrashed(db.store, 1, {});
+        await add(db.store, {});
+        const worker = await joinWorker(db.store);
+        const crashed = { once: 0, often: 0, cap: 3 };
+
+        const claim = await db.store.claim(claimRequest(worker, { limit: 9, crashed }));
+
+        expect(claim.jobs).toHaveLength(1);
+        expect(claim.tookAll).toBe(false);
+      });
+
+      test("but not of jobs that it prefetches", async () => {
+        await using db = await open();
+        await add(db.store, {});
+        const worker = await joinWorker(db.store);
+
+        const claim = await db.store.claim(claimRequest(worker, { limit: 9, prefetch: true }));
+
+        expect(claim.jobs).toHaveLength(1);
+        expect(claim.tookAll).toBe(false);
+      });
     });
 
     test("gives an unknown worker nothing and says that it is lost", async () => {
@@ -353,7 +420,13 @@ export function claimSuite(open: OpenStore): void {
 
       const claim = await store.claim(claimRequest(workerId()));
 
-      expect(claim).toEqual({ lease: null, jobs: [], lost: true, awaitsAlone: false });
+      expect(claim).toEqual({
+        lease: null,
+        jobs: [],
+        lost: true,
+        awaitsAlone: false,
+        tookAll: false,
+      });
       expect(await stateOf(store, id)).toBe("queued");
     });
 
@@ -369,7 +442,13 @@ export function claimSuite(open: OpenStore): void {
       await store.register(sleeper);
       const rejoined = await store.claim(claimRequest(sleeper.id));
 
-      expect(expired).toEqual({ lease: null, jobs: [], lost: true, awaitsAlone: false });
+      expect(expired).toEqual({
+        lease: null,
+        jobs: [],
+        lost: true,
+        awaitsAlone: false,
+        tookAll: false,
+      });
       expect(rejoined).toMatchObject({ lost: false, jobs: [{ id }] });
     });
 
@@ -383,8 +462,20 @@ export function claimSuite(open: OpenStore): void {
       const run = await store.claim(claimRequest(held.worker));
       const prefetch = await store.claim(claimRequest(held.worker, { prefetch: true }));
 
-      expect(run).toEqual({ lease: null, jobs: [], lost: false, awaitsAlone: false });
-      expect(prefetch).toEqual({ lease: null, jobs: [], lost: false, awaitsAlone: false });
+      expect(run).toEqual({
+        lease: null,
+        jobs: [],
+        lost: false,
+        awaitsAlone: false,
+        tookAll: false,
+      });
+      expect(prefetch).toEqual({
+        lease: null,
+        jobs: [],
+        lost: false,
+        awaitsAlone: false,
+        tookAll: false,
+      });
       expect(await claimable(store)).toEqual([waiting]);
       await settleAll(store, held, completed());
     });

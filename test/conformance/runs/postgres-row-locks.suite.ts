@@ -49,6 +49,19 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await atOnce(db, claimable(db.store))).toEqual([other]);
     });
+
+    test("does not say that it has taken all: somebody may leave the job", async () => {
+      await using db = await open();
+      await add(db.store, { priority: 1 }, { priority: 2 });
+      const worker = await joinWorker(db.store);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+
+      const claim = await atOnce(db, db.store.claim(claimRequest(worker, { limit: 9 })));
+
+      expect(claim.jobs).toHaveLength(1);
+      expect(claim.tookAll).toBe(false);
+    });
   });
 
   describe("claim while a rescuer has the worker", () => {

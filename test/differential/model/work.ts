@@ -129,7 +129,7 @@ function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorke
 export function claim(world: World, request: ClaimRequest): Claim {
   const now = world.clock.now();
   const worker = world.workers.get(request.worker);
-  const nothing = { lease: null, jobs: [], lost: false, awaitsAlone: false };
+  const nothing = { lease: null, jobs: [], lost: false, awaitsAlone: false, tookAll: false };
   if (worker === undefined || worker.until <= now) return { ...nothing, lost: true };
   const due = inOrder(
     [...world.jobs.values()].filter((job) => isWanted(world, job, request)),

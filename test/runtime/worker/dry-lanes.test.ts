@@ -1,5 +1,6 @@
 import { defineJob } from "millrace";
 import { describe, expect, test } from "vitest";
+import type { WakeUp } from "../../../src/store/store.ts";
 import type { ClaimRequest } from "../../../src/store/types/jobs-and-runs.ts";
 import { crashedTimes } from "../../support/factories.ts";
 import { settleItem, take } from "../../support/steps.ts";
@@ -17,6 +18,49 @@ describe("a lane whose last claim found no job", () => {
     expect(claimed.filter((lanes) => lanes === "fast")).toHaveLength(1);
     // The slots, prefetches, and the end of the backlog.
     expect(claimed.length).toBeLessThan(20);
+  });
+
+  test("does not claim again after a lone job", async () => {
+    await using kit = await openTest();
+    const plain = defineJob({ type: "plain" }).run(() => {});
+    kit.mill.work({ jobs: [plain], lanes: { fast: 3, general: 5 } });
+    await kit.settled();
+    const claimed = recordClaims(kit);
+
+    for (let sent = 0; sent < 10; sent += 1) {
+      await kit.advance("30ms");
+      await kit.mill.enqueue(plain);
+      await kit.settled();
+    }
+
+    expect(await completed(kit)).toBe(10);
+    expect(claimed.filter((lanes) => lanes === "any")).toHaveLength(10);
+    expect(claimed.filter((lanes) => lanes === "fast")).toHaveLength(10);
+  });
+
+  test("claims again after a job that soon follows another: hints may be throttled", async () => {
+    await using kit = await openTest();
+    const hints: ((wakeUp: WakeUp) => void)[] = [];
+    Reflect.set(kit.store, "watch", (hint: (wakeUp: WakeUp) => void) => {
+      hints.push(hint);
+      return () => {};
+    });
+    const end = latch();
+    const plain = defineJob({ type: "plain" }).run(() => {});
+    const slow = defineJob({ type: "slow" }).run(() => end.passed);
+    kit.mill.work({ jobs: [plain, slow], lanes: { general: 5 } });
+    await kit.settled();
+
+    for (const job of [plain, slow]) {
+      await kit.mill.enqueue(job);
+      for (const hint of hints) hint("ready");
+      await kit.settled();
+    }
+    await kit.mill.enqueue(plain);
+    end.open();
+    await kit.settled();
+
+    expect(await completed(kit)).toBe(3);
   });
 
   test("claims again after an enqueue, also if a claim was under way", async () => {

@@ -225,6 +225,22 @@ describe("the slots of a worker", () => {
     end.open();
     await kit.settled();
   });
+
+  test("starts the jobs of a large claim in several turns of the event loop", async () => {
+    await using kit = await openTest();
+    let begun = 0;
+    let begunInTurn = 0;
+    const plain = defineJob({ type: "plain" }).run(() => {
+      begun += 1;
+      if (begun === 1) void setImmediate().then(() => (begunInTurn = begun));
+    });
+    await kit.mill.enqueueMany(Array.from({ length: 250 }, () => plain.of()));
+
+    await kit.drain([plain], { lanes: { general: 250 } });
+
+    expect(begun).toBe(250);
+    expect(begunInTurn).toBe(100);
+  });
 });
 
 describe("a worker", () => {

@@ -773,7 +773,7 @@ export const queries: {
     timeout: "reader",
   },
   ends_of_jobs: {
-    text: "SELECT asked.id AS asked, job.id, job.type, last.state, last.result, last.error, last.reason\nFROM unnest($1::uuid[]) AS asked (id)\nCROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named\nJOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.result, attempt.error, attempt.reason\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = named.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true",
+    text: "SELECT * FROM millrace.find_ends($1::uuid[])",
     parameters: ["ids"],
     timeout: "answer",
   },

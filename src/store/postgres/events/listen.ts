@@ -143,6 +143,7 @@ async function listenOnce(
       void client.end().catch(ignore);
       return "deaf";
     }
+    signal.throwIfAborted();
     await send(client, { text: `LISTEN ${quoted(channel)}` });
   } catch {
     void client.end().catch(ignore);
@@ -163,7 +164,9 @@ async function listenOnce(
 /**
  * Whether every transaction of the connection has the same session of the server. A connection to
  * the server itself knows the process of its session. A pooler in transaction mode gives the
- * session to another transaction meanwhile, by chance or because it is the last one used.
+ * session to another transaction meanwhile, by chance or because it is the last one used. So the
+ * connection uses its session right before each look: otherwise the session of the transaction
+ * would be the last one used, and all looks would find the two sessions of the first one.
  */
 async function keepsSession(
   client: ListeningClient,
@@ -172,6 +175,7 @@ async function keepsSession(
   const own = await sessionOf(client);
   if (client.processID === own) return true;
   for (let look = 0; look < SESSION_LOOKS; look += 1) {
+    if ((await sessionOf(client)) !== own) return false;
     const isOwn = await besideTransaction(async (other) => {
       // A pooler with one session has none left for the answer.
       const now = await sessionOf(client, SESSION_MS_MAX).catch(ignore);

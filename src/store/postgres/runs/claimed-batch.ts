@@ -14,7 +14,11 @@ export interface ClaimedBatch {
   readonly answer: Claim;
   readonly count: number;
   readonly positions: readonly Position[];
+  /** How long the server has scanned. */
+  readonly scanMs: number;
 }
+
+const MICROS_PER_MS = 1_000;
 
 /** The lists of a lease, one entry for each run, in the order of the lease. */
 type ClaimLists = readonly [
@@ -33,9 +37,14 @@ export async function batchOf(
   const [first] = answer;
   const rows = answer.slice(1);
   const [lost = false, number = null] = first ?? [];
-  const awaitsAlone = first?.[4] === "alone";
+  // A batch that is read again has no words and was not scanned for.
+  const words = first?.[4]?.split(" ") ?? [];
+  const scanMs = (first?.[3] ?? 0) / MICROS_PER_MS;
+  const awaitsAlone = words.includes("alone");
+  const tookAll = words.includes("all");
   if (first === undefined || number === null) {
-    return { answer: { lease: null, jobs: [], lost, awaitsAlone }, count: 0, positions: [] };
+    const nothing = { lease: null, jobs: [], lost, awaitsAlone, tookAll };
+    return { answer: nothing, count: 0, positions: [], scanMs };
   }
   const byKey = new Map<number | null, ClaimTuple>();
   for (const row of rows) byKey.set(row[1], row);
@@ -60,7 +69,8 @@ export async function batchOf(
     positions.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
   }
   const lease = jobs.length === 0 ? null : { number, secret };
-  return { answer: { lease, jobs, lost: false, awaitsAlone }, count: jobs.length, positions };
+  const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll };
+  return { answer: claimed, count: jobs.length, positions, scanMs };
 }
 
 /** Fields that many jobs of a batch share. */

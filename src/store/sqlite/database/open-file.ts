@@ -49,7 +49,7 @@ export class OpenFile {
       dice,
       outbox,
       check: identityCheck(path, clock),
-      committed: (wakeUp) => notifier.wake(wakeUp),
+      committed: (wakeUp) => notifier.committed(wakeUp),
       rolledBack: () => {
         names.forget();
         state.claimCursors.forget();

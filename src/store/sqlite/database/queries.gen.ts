@@ -25,6 +25,7 @@ export interface QueryRows {
   worker_may_claim: { readonly quiet: 0 | 1; };
   data_version: { readonly data_version: number; };
   ready_lanes: { readonly lane: number; };
+  look_for_ready: { readonly has_ready: 0 | 1; };
   all_leases: LeaseRow;
   leases_of_process: LeaseRow;
   look_for_crashed: { readonly has_crashed: 0 | 1; readonly has_closed: 0 | 1; };
@@ -188,6 +189,7 @@ export interface QueryParameters {
   data_version: readonly [];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
+  look_for_ready: readonly ["lanes"];
   payload_sizes: readonly ["keys"];
   insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at", "alone"];
   claimed_jobs: readonly ["keys"];
@@ -446,6 +448,10 @@ export const queries: {
   ready_lanes: {
     text: "WITH RECURSIVE hop (lane) AS (\n    SELECT min(lane) FROM millrace_ready\n    UNION ALL\n    SELECT (SELECT min(ready.lane) FROM millrace_ready AS ready WHERE ready.lane > hop.lane)\n    FROM hop\n    WHERE hop.lane IS NOT NULL\n)\nSELECT lane FROM hop WHERE lane IS NOT NULL",
     parameters: [],
+  },
+  look_for_ready: {
+    text: "SELECT CASE\n           WHEN ?1 IS NULL THEN EXISTS (SELECT 1 FROM millrace_ready)\n           ELSE EXISTS (\n               SELECT 1\n               FROM json_each(?1) AS named\n               CROSS JOIN millrace_ready AS ready ON ready.lane = named.value\n           )\n       END AS has_ready",
+    parameters: ["lanes"],
   },
   payload_sizes: {
     text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nLEFT JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",

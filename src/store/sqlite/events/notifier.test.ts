@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,6 +15,9 @@ const withoutPolls: Clock = {
   ...systemClock,
   after: (ms, wake) => (ms < POLL_MS ? systemClock.after(ms, wake) : () => {}),
 };
+
+/** A clock on which no time passes. */
+const withoutTimers: Clock = { ...systemClock, after: () => () => {} };
 
 /** Two connections to one file, as of two processes. */
 function openFile() {
@@ -61,6 +64,43 @@ describe("a notifier", () => {
       stop();
       keep();
     }
+    notifier.close();
+  });
+
+  test("is told by the process that commits when the commit is visible", async () => {
+    using file = openFile();
+    // Only touched, never written: a write comes before its commit is visible.
+    const log = `${file.path}-touched`;
+    writeFileSync(log, "");
+    const notifier = new Notifier(file.own, withoutTimers, log);
+    const woken = new Promise<WakeUp>((resolve) => notifier.watch(resolve));
+
+    file.other.exec("INSERT INTO note VALUES ('news')");
+    new Notifier(file.other, systemClock, log).committed("ready");
+
+    expect(await woken).toBe("work");
+    notifier.close();
+  });
+
+  test("is told at once of a commit that follows a write for nothing", async () => {
+    using file = openFile();
+    const log = `${file.path}-touched`;
+    writeFileSync(log, "");
+    const written = Promise.withResolvers<void>();
+    const clock: Clock = {
+      ...withoutTimers,
+      // The first pause after the check that the write has caused.
+      after: (ms) => (ms === 1 && written.resolve(), () => {}),
+    };
+    const notifier = new Notifier(file.own, clock, log);
+    const woken = new Promise<WakeUp>((resolve) => notifier.watch(resolve));
+    appendFileSync(log, "of another commit");
+    await written.promise;
+
+    file.other.exec("INSERT INTO note VALUES ('news')");
+    new Notifier(file.other, systemClock, log).committed("final");
+
+    expect(await woken).toBe("work");
     notifier.close();
   });
 

@@ -4,9 +4,11 @@
  * A commit of this process wakes listeners at once. Commits of other processes are detected by
  * `PRAGMA data_version`, a number that SQLite keeps in shared memory. Reading it costs
  * microseconds, so it is polled every {@link POLL_MS}, but only while there are listeners. A watch
- * on the write-ahead log makes these checks come sooner: after a write, which may be one of this
- * process, the number is read at once and a few times more, because a commit becomes visible only
- * after its sync. Wake-ups are best effort: a listener that must not miss a change polls as well.
+ * on the write-ahead log makes these checks come sooner: the process that commits touches the log
+ * when its commit is visible. After any change of the log, which may be one of this process, the
+ * number is read at once and a few times more, because a write to the log becomes visible only
+ * after its sync, and a touch may fail. Wake-ups are best effort: a listener that must not miss a
+ * change polls as well.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
@@ -14,7 +16,7 @@ import type { WakeUp } from "../../store.ts";
 import { WalWatch } from "./wal-watch.ts";
 
 const POLL_MS = 25;
-/** The pauses before the checks that follow a write to the log. */
+/** The pauses before the checks that follow a change of the log. */
 const CHECK_PAUSES_MS = [1, 2, 4, 8];
 
 export class Notifier {
@@ -26,14 +28,12 @@ export class Notifier {
   #stopPolling: (() => void) | null = null;
   #stopChecking: (() => void) | null = null;
   #stopWaking: (() => void) | null = null;
-  /** The log was written since the checks began. */
-  #hasNewWrite = false;
 
   /** `wal` is the file of the write-ahead log; null: it is not watched. */
   constructor(database: DatabaseSync, clock: Clock, wal: string | null) {
     this.#clock = clock;
     this.#dataVersion = database.prepare("PRAGMA data_version");
-    this.#walWatch = wal === null ? null : new WalWatch(wal, clock, () => this.#onWrite());
+    this.#walWatch = wal === null ? null : new WalWatch(wal, clock, () => this.#onChange());
   }
 
   watch(listener: (wakeUp: WakeUp) => void): () => void {
@@ -48,6 +48,13 @@ export class Notifier {
       this.#listeners.delete(entry);
       if (this.#listeners.size === 0) this.close();
     };
+  }
+
+  /** After a commit of this process: wakes its listeners, and those of other processes. */
+  committed(wakeUp: WakeUp): void {
+    // Nobody waits for events alone, such as the start of a job.
+    if (wakeUp !== "events") this.#walWatch?.touch();
+    this.wake(wakeUp);
   }
 
   /**
@@ -92,26 +99,20 @@ export class Notifier {
     });
   }
 
-  /** Writes during the checks of another write cause one more round of checks. */
-  #onWrite(): void {
+  /** Checks at once, also during the checks that follow an earlier change, which begin anew. */
+  #onChange(): void {
     if (this.#stopPolling === null) return;
-    this.#hasNewWrite = true;
-    if (this.#stopChecking !== null) return;
-    this.#hasNewWrite = false;
+    this.#stopChecking?.();
+    this.#stopChecking = null;
     if (!this.#check()) this.#checkLater(0);
   }
 
   #checkLater(round: number): void {
     const pauseMs = CHECK_PAUSES_MS[round];
-    this.#stopChecking = null;
-    if (pauseMs === undefined) {
-      if (this.#hasNewWrite) this.#onWrite();
-      return;
-    }
+    if (pauseMs === undefined) return;
     this.#stopChecking = this.#clock.after(pauseMs, () => {
       this.#stopChecking = null;
-      if (this.#check()) this.#checkLater(CHECK_PAUSES_MS.length);
-      else this.#checkLater(round + 1);
+      if (!this.#check()) this.#checkLater(round + 1);
     });
   }
 

@@ -1,11 +1,12 @@
 /**
- * Watches the write-ahead log of a database file for writes of other processes.
+ * Watches the write-ahead log of a database file for commits of other processes.
  *
  * Only a hint: the operating system reports the write, and the commit becomes visible a moment
- * later, after the sync to disk. Where a file cannot be watched, as on some network file systems,
- * no hint comes. The watch does not keep the process alive.
+ * later, after the sync to disk. So the process that has committed also touches the log, which sets
+ * its time and changes nothing in it. Where a file cannot be watched, as on some network file
+ * systems, no hint comes. The watch does not keep the process alive.
  */
-import { watch, type FSWatcher } from "node:fs";
+import { utimesSync, watch, type FSWatcher } from "node:fs";
 import type { Clock } from "../../../core/clock.ts";
 
 /** After a failure, such as a log that does not exist, the watch is opened again so much later. */
@@ -13,12 +14,13 @@ const RETRY_MS = 1_000;
 
 export class WalWatch {
   readonly #file: string;
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #onWrite: () => void;
   #watcher: FSWatcher | null = null;
   #retryAt = -Infinity;
+  #touchAgainAt = -Infinity;
 
-  constructor(file: string, clock: Pick<Clock, "monotonic">, onWrite: () => void) {
+  constructor(file: string, clock: Pick<Clock, "now" | "monotonic">, onWrite: () => void) {
     this.#file = file;
     this.#clock = clock;
     this.#onWrite = onWrite;
@@ -37,6 +39,18 @@ export class WalWatch {
       this.#watcher = watcher;
     } catch {
       this.#failed();
+    }
+  }
+
+  /** Tells the watches of other processes that a commit is visible. */
+  touch(): void {
+    if (this.#clock.monotonic() < this.#touchAgainAt) return;
+    const seconds = this.#clock.now() / 1_000;
+    try {
+      utimesSync(this.#file, seconds, seconds);
+    } catch {
+      // Only the owner of a file may set its time. The write to the log was a hint as well.
+      this.#touchAgainAt = this.#clock.monotonic() + RETRY_MS;
     }
   }
 

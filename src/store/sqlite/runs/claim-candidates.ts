@@ -232,7 +232,7 @@ export function withinWeight(
   return end === -1 ? candidates : candidates.slice(0, end);
 }
 
-function lanesOf({ sql, names }: Session, { lanes }: Pick<ClaimRequest, "lanes">): number[] {
+export function lanesOf({ sql, names }: Session, { lanes }: Pick<ClaimRequest, "lanes">): number[] {
   if (lanes === "any") return sql.all("ready_lanes", {}).map((row) => row.lane);
   return [...new Set(lanes)].flatMap((lane) => names.find("lane", lane) ?? []);
 }

@@ -54,6 +54,19 @@ describe("the next claim", () => {
     expect(positions).toEqual([0, first?.key]);
   });
 
+  test("does not scan them twice in the first claim, to look and to take", async () => {
+    await store.enqueue([...newJobs(20, { type: "other" }), ...newJobs(3)]);
+    const scans = vi.spyOn(Statements.prototype, "tuples");
+
+    const [first] = (await store.claim(request)).jobs;
+
+    const positions = scans.mock.calls.flatMap(([name, values]) =>
+      name === "claim_candidates" ? [Reflect.get(values, "after_rank")] : [],
+    );
+    // To look from the beginning; to take, from other priorities and from the job that was found.
+    expect(positions).toEqual([0, 0, 1_000 * (first?.runAt ?? 0)]);
+  });
+
   test("finds a more urgent job of another connection in front of that position", async () => {
     await store.enqueue(newJobs(3));
     await store.claim(request);

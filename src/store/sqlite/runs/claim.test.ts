@@ -6,7 +6,7 @@ import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
 import type { JobStore } from "../../store.ts";
 import { makeSqliteStore } from "../create.ts";
 
-const EMPTY = { lease: null, jobs: [], lost: false, awaitsAlone: false };
+const EMPTY = { lease: null, jobs: [], lost: false, awaitsAlone: false, tookAll: false };
 const plainPrepare: DatabaseSync["prepare"] = Reflect.get(DatabaseSync.prototype, "prepare");
 /** Where the disk fails: at the lock, before the commit, or after the commit. */
 let broken: "lock" | "commit" | "answer" | null = null;

@@ -10,6 +10,7 @@ import { returnPrefetched } from "./prefetch.ts";
 import {
   findCandidates,
   keyList,
+  lanesOf,
   scanOf,
   withinWeight,
   type Candidate,
@@ -26,7 +27,7 @@ import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
 /** 128 bits cannot be guessed. */
 const SECRET_BYTES = 16;
-const EMPTY: Claim = { lease: null, jobs: [], lost: false, awaitsAlone: false };
+const EMPTY: Claim = { lease: null, jobs: [], lost: false, awaitsAlone: false, tookAll: false };
 const LOST: Claim = { ...EMPTY, lost: true };
 
 /** Checks without the write lock, so that idle workers never take it. Null: there is work. */
@@ -38,7 +39,7 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   const one = { ...request, limit: 1 };
   const cursor = cursorOf(session, request);
   const others = leaveKey(session, scan, request);
-  const isFound = cursor.finds((ranges) => findCandidates(session, others, one, ranges).length > 0);
+  const isFound = cursor.finds((ranges) => findCandidates(session, others, one, ranges)[0] ?? null);
   if (isFound) return null;
   return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
 }
@@ -141,7 +142,7 @@ export function recoverLostClaim(session: Session, request: ClaimRequest): Claim
     if (!sameRequest(lostClaim, request)) continue;
     const next = withFacts(session, undelivered.slice(0, bounded(request.limit, BATCH_MAX)));
     const alone = awaitsAlone(session, scanOf(session, request), request);
-    return { lease: proof, jobs: readClaimed(session, next), lost: false, awaitsAlone: alone };
+    return { ...EMPTY, lease: proof, jobs: readClaimed(session, next), awaitsAlone: alone };
   }
   return null;
 }
@@ -180,7 +181,15 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   const alone = awaitsAlone(session, scan, request);
-  return { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone };
+  const tookAll = lanesAreEmpty(session, request, jobs.length);
+  return { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone, tookAll };
+}
+
+/** Whether a claim that took so many jobs has left none. */
+function lanesAreEmpty(session: Session, request: ClaimRequest, taken: number): boolean {
+  if (request.prefetch || taken >= bounded(request.limit, BATCH_MAX)) return false;
+  const lanes = request.lanes === "any" ? null : JSON.stringify(lanesOf(session, request));
+  return session.sql.get("look_for_ready", { lanes })?.has_ready === 0;
 }
 
 function takeCandidates(
