@@ -1,7 +1,7 @@
 /** How a run ends: what the ledger stores of a settlement, and which events follow. */
 import type { FinalState, JobId, JsonText } from "../../core/job.ts";
 import type { Fault, OutcomeName, Settlement } from "../../core/outcome.ts";
-import type { OutboxEvent } from "./event-rows.ts";
+import type { OutboxEvent } from "./events/event-rows.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
 /** How a run ended, and whether its job is final or waits again. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { idUuid } from "../../../src/core/ids.ts";
 import type { EventKind, FeedEntry } from "../../../src/store/types/records.ts";
-import { FEED_BYTES_MAX } from "../../../src/store/shared/feed-page.ts";
+import { FEED_BYTES_MAX } from "../../../src/store/shared/events/feed-page.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { ClaimedJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { MOVES_MAX, type RunNote } from "../../../src/store/types/notes.ts";

@@ -40,7 +40,7 @@ export const crowdMutants: readonly Mutant[] = [
   },
   {
     name: "every second job of an event is forgotten",
-    file: "src/store/shared/event-rows.ts",
+    file: "src/store/shared/events/event-rows.ts",
     now: "return { kind, jobs: jobs.slice(from, to), details: rowDetails };",
     planted:
       "const kept = jobs.slice(from, to).filter((_, index) => index % 2 === 0);\n" +

@@ -11,7 +11,7 @@ import {
   feedEntry,
   keysAbout,
   pageOf,
-} from "../../shared/feed-page.ts";
+} from "../../shared/events/feed-page.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";

@@ -6,7 +6,7 @@
  */
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { eventCodec } from "../../shared/codes.ts";
-import { feedRows, wakeUpAfter, type OutboxEvent } from "../../shared/event-rows.ts";
+import { feedRows, wakeUpAfter, type OutboxEvent } from "../../shared/events/event-rows.ts";
 import type { WakeUp } from "../../store.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "../queue/dependency-tasks.ts";

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import { eventCodec } from "../../shared/codes.ts";
-import { feedRows, wakeUpAfter, type OutboxEvent } from "../../shared/event-rows.ts";
+import { feedRows, wakeUpAfter, type OutboxEvent } from "../../shared/events/event-rows.ts";
 import type { WakeUp } from "../../store.ts";
 import type { Statements } from "../database/statements.ts";
 

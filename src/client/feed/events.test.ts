@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { jobFacts } from "../../test/support/factories.ts";
-import type { EventKind, FeedEntry } from "../store/types/records.ts";
-import type { JobStore } from "../store/store.ts";
-import { Feed } from "../events/feed.ts";
-import { systemClock } from "../lib/system.ts";
+import { jobFacts } from "../../../test/support/factories.ts";
+import type { EventKind, FeedEntry } from "../../store/types/records.ts";
+import type { JobStore } from "../../store/store.ts";
+import { Feed } from "../../events/feed.ts";
+import { systemClock } from "../../lib/system.ts";
 import { eventsFrom } from "./events.ts";
 
 describe("mill.on", () => {

@@ -1,8 +1,8 @@
 /** Groups the events of an outbox into rows of the feed. */
-import type { JobId, JsonText } from "../../core/job.ts";
-import type { EventKind } from "../types/records.ts";
-import type { WakeUp } from "../store.ts";
-import type { JobKey } from "../types/jobs-and-runs.ts";
+import type { JobId, JsonText } from "../../../core/job.ts";
+import type { EventKind } from "../../types/records.ts";
+import type { WakeUp } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 
 /** The maximum of jobs in one row of the feed. */
 const ROW_JOBS_MAX = 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JobStore } from "../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 
 /** A store that notes which verbs are asked of it. */

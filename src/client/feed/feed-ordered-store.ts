@@ -3,9 +3,9 @@
  * its start position, writes wait: the feed uses another connection, and an event written before
  * that read would be before the position.
  */
-import type { JobStore } from "../store/store.ts";
-import type { Verb } from "../store/verbs.ts";
-import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { Verb } from "../../store/verbs.ts";
+import { wrapStore, type VerbWrapper } from "../../store/wrap-store.ts";
 
 /**
  * The verbs that write events. The heartbeat writes none, and must not wait. Writes in a caller's

@@ -1,14 +1,14 @@
 /** `mill.stream`: checks the options, and makes the stream. */
-import { durationMs } from "../core/duration.ts";
-import { MillraceError } from "../core/errors.ts";
-import type { Jobs } from "../api/client.ts";
-import { EVENT_NAMES } from "../api/events.ts";
-import type { StreamMessage, StreamOptions } from "../api/stream.ts";
-import { aName, anObject, isDuration, listOf, must, oneOf, type Rule } from "../api/rules.ts";
-import { eventStream, placeOf, type EventSubject } from "../events/event-stream.ts";
-import type { FeedPages } from "../events/feed-pages.ts";
-import { aText, insistOn } from "../jobs/check-text.ts";
-import { idOf } from "../jobs/views.ts";
+import { durationMs } from "../../core/duration.ts";
+import { MillraceError } from "../../core/errors.ts";
+import type { Jobs } from "../../api/client.ts";
+import { EVENT_NAMES } from "../../api/events.ts";
+import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
+import { aName, anObject, isDuration, listOf, must, oneOf, type Rule } from "../../api/rules.ts";
+import { eventStream, placeOf, type EventSubject } from "../../events/event-stream.ts";
+import type { FeedPages } from "../../events/feed-pages.ts";
+import { aText, insistOn } from "../../jobs/check-text.ts";
+import { idOf } from "../../jobs/views.ts";
 
 const PING_MS_DEFAULT = 15_000;
 /** The newest jobs in the snapshot of a stream of many jobs. */

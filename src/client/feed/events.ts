@@ -1,13 +1,13 @@
 /** `mill.on`: turns entries of the feed into one event per job. */
-import type { JobId } from "../core/job.ts";
-import { shown } from "../core/text.ts";
-import { detailsFor, FACTS_FOR } from "../events/event-details.ts";
-import type { Feed } from "../events/feed.ts";
-import { EVENT_NAMES, type Events } from "../api/events.ts";
-import { aFunction, notYet, oneOf, type Rule } from "../api/rules.ts";
-import type { FeedEntry } from "../store/types/records.ts";
-import { runOutsideJobs } from "../jobs/async-context.ts";
-import { insistOn } from "../jobs/check-text.ts";
+import type { JobId } from "../../core/job.ts";
+import { shown } from "../../core/text.ts";
+import { detailsFor, FACTS_FOR } from "../../events/event-details.ts";
+import type { Feed } from "../../events/feed.ts";
+import { EVENT_NAMES, type Events } from "../../api/events.ts";
+import { aFunction, notYet, oneOf, type Rule } from "../../api/rules.ts";
+import type { FeedEntry } from "../../store/types/records.ts";
+import { runOutsideJobs } from "../../jobs/async-context.ts";
+import { insistOn } from "../../jobs/check-text.ts";
 
 const aName = oneOf(...EVENT_NAMES);
 const anEvent: Rule = (value, place) =>

@@ -1,8 +1,8 @@
 /** Builds a page of the feed. Its rows name keys, which are replaced by the ids of the jobs. */
-import type { JobId, JsonText } from "../../core/job.ts";
-import { eventCodec } from "./codes.ts";
-import type { EventKind, FeedEntry, JobFacts } from "../types/records.ts";
-import type { JobKey } from "../types/jobs-and-runs.ts";
+import type { JobId, JsonText } from "../../../core/job.ts";
+import { eventCodec } from "../codes.ts";
+import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 
 /** The maximum of rows in one page. */
 export const FEED_ROWS_MAX = 1_000;
