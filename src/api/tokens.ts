@@ -1,8 +1,8 @@
 /** `mill.tokens`: credentials for people and programs that reach the mill over HTTP. */
 import type { Duration } from "../core/duration.ts";
+import type { PersonRole } from "../store/types/tokens.ts";
 
-/** What a person may do. Roles add up; `admin` alone sees no payload and changes no job. */
-export type PersonRole = "viewer" | "operator" | "manager" | "admin";
+export type { PersonRole } from "../store/types/tokens.ts";
 
 export interface Tokens {
   /**

@@ -1,5 +1,6 @@
 /** Credentials of every kind, for one tenant and for all. */
-import type { NewToken, PersonRole } from "../../src/api/tokens.ts";
+import type { PersonRole } from "../../src/api/tokens.ts";
+import type { NewToken } from "../../src/api/tokens.ts";
 import type { Millrace } from "../../src/index.ts";
 
 export const TENANT = "acme";

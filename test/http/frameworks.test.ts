@@ -95,7 +95,7 @@ describe.each(Object.entries(FRAMEWORKS))("the handler in %s", (_, mount) => {
     expect(await list.json()).toMatchObject({ jobs: [{ type: "greet" }] });
   });
 
-  test("refuses a user whose request comes from another site, and a request without one", async () => {
+  test("refuses requests of other sites, and requests without a user", async () => {
     await using app = await opened(mount, {
       authenticate: () => ({ actor: "ada", roles: ["manager"] }),
     });

@@ -19,7 +19,7 @@ interface FeedPage {
 }
 
 describe("GET /api/v1/events", () => {
-  test("begins with a snapshot, and goes on with every change in order (001-31, 001-45)", async () => {
+  test("has a snapshot first, then every change in order (001-31, 001-45)", async () => {
     await using server = await openServer();
     await server.mill.enqueue(greet, { n: 1 });
 

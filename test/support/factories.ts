@@ -7,7 +7,7 @@ import type { Fault, Settlement } from "../../src/core/outcome.ts";
 import { PROTOCOL } from "../../src/store/store.ts";
 import type { NewJob, WorkerId, WorkerInfo } from "../../src/store/types/jobs-and-runs.ts";
 import type { JobFacts, Retention } from "../../src/store/types/records.ts";
-import type { NewToken } from "../../src/store/types/tokens.ts";
+import type { TokenToStore } from "../../src/store/types/tokens.ts";
 import { seededDice } from "./seeded-dice.ts";
 
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
@@ -80,7 +80,7 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
 }
 
 /** A token of a person that is valid for an hour. Its secret is not known. */
-export function newToken(overrides: Partial<NewToken> = {}): NewToken {
+export function newToken(overrides: Partial<TokenToStore> = {}): TokenToStore {
   return {
     id: jobId(),
     kind: "person",

@@ -474,8 +474,8 @@ FROM sqlite_sequence
 WHERE name = 'millrace_event';
 
 -- name: feed_after
--- The events after a position, oldest first, with the bytes of the page up to each of them. The page
--- ends with the first event that exceeds so many bytes.
+-- The events after a position, oldest first, with the bytes of the page up to each of them. The
+-- page ends with the first event that exceeds so many bytes.
 -- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?,
 --   total integer
 WITH sized (position, bytes) AS (

@@ -1,6 +1,7 @@
 /** `millrace token`: credentials for people and programs that reach a server. */
+import type { PersonRole } from "../../api/tokens.ts";
 import { Option, type Command } from "commander";
-import type { NewToken, PersonRole, TokenView } from "../../api/tokens.ts";
+import type { NewToken, TokenView } from "../../api/tokens.ts";
 import type { Duration } from "../../core/duration.ts";
 import { systemClock } from "../../lib/system.ts";
 import { withExistingMill, withOperatorMill, systemUser, type Shell } from "../shell.ts";

@@ -59,9 +59,9 @@ export async function tenantStats({ store, tenant }: TenantScope, max: number): 
 }
 
 /**
- * The entries of a page about jobs of the tenant. One statement reads the tenants of all jobs of the
- * page; the feed itself tells those of jobs that were removed. An entry without jobs marks the end of a page that ends with entries of
- * other tenants: the next read begins there.
+ * The entries of a page about jobs of the tenant. One statement reads the tenants of all jobs of
+ * the page; the feed itself tells those of jobs that were removed. An entry without jobs marks the
+ * end of a page that ends with entries of other tenants: the next read begins there.
  */
 export async function tenantFeed(
   scope: TenantScope,

@@ -94,7 +94,7 @@ describe("a browser's request that changes something", () => {
 });
 
 describe("the link that the server prints", () => {
-  test("signs a browser in once, with a cookie that neither scripts nor other sites can use", async () => {
+  test("signs a browser in once, with a cookie that no script or other site can use", async () => {
     await using server = await openServer();
     const code = server.links.make(ownerOf("ada"));
 

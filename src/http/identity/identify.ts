@@ -2,8 +2,9 @@
  * Finds out who makes a request: by a Bearer token, by the login of the host application, by the
  * session of a browser, or by a stream token in the URL.
  */
+import type { PersonRole } from "../../api/tokens.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { PersonRole, TokenView } from "../../api/tokens.ts";
+import type { TokenView } from "../../api/tokens.ts";
 import { RequestRefusal } from "../problem.ts";
 import { sessionSecret } from "./cookie.ts";
 import { identityOf, ownerOf, type Identity } from "./identity.ts";

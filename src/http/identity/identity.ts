@@ -1,5 +1,6 @@
 /** Who makes a request, and which routes are open to whom. */
-import type { PersonRole, TokenView } from "../../api/tokens.ts";
+import type { PersonRole } from "../../api/tokens.ts";
+import type { TokenView } from "../../api/tokens.ts";
 
 /** The caller of a route. */
 export interface Identity {

@@ -47,8 +47,8 @@ const LAST_ID = z.object({
 const STREAM_ANSWER = {
   200: {
     description:
-      "Messages `snapshot`, `reset`, `ping`, or named after an event. `data` is JSON; `id` is the " +
-      "place in the feed.",
+      "Messages `snapshot`, `reset`, `ping`, or named after an event. `data` is JSON; `id` is " +
+      "the place in the feed.",
     schema: TEXT,
     type: "text/event-stream",
   },

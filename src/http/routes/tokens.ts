@@ -1,6 +1,6 @@
 /** `/api/v1/tokens`: credentials of people and programs, and stream tokens of one job. */
-import { z } from "@hono/zod-openapi";
 import type { PersonRole } from "../../api/tokens.ts";
+import { z } from "@hono/zod-openapi";
 import { GRANT, SEE, type Identity } from "../identity/identity.ts";
 import { RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";

@@ -1,5 +1,5 @@
 /** What a server does: it checks tokens, and stores those that people create and revoke. */
-import type { NewToken, TokenFilter, TokenId, TokenPage, TokenRecord } from "../types/tokens.ts";
+import type { TokenToStore, TokenQuery, TokenId, TokenPage, TokenRecord } from "../types/tokens.ts";
 
 export interface IdentityStore {
   /**
@@ -7,7 +7,7 @@ export interface IdentityStore {
    * parent is unknown, revoked or expired, and nothing was stored. Safe to repeat with the same id
    * and hash; a known id with another hash, or the reverse, is rejected with ID_CONFLICT.
    */
-  createToken(token: NewToken): Promise<"created" | "parent_ended">;
+  createToken(token: TokenToStore): Promise<"created" | "parent_ended">;
   /**
    * The token with this hash. Null: there is none, it is revoked or expired, or its parent is. The
    * store's clock decides.
@@ -19,7 +19,7 @@ export interface IdentityStore {
    */
   markTokensUsed(ids: readonly TokenId[]): Promise<void>;
   /** One page of tokens, newest first by id. Tokens that have ended only with `includeEnded`. */
-  tokens(filter: TokenFilter, page: TokenPage): Promise<readonly TokenRecord[]>;
+  tokens(filter: TokenQuery, page: TokenPage): Promise<readonly TokenRecord[]>;
   /** One token, also if it has ended; null if there is none. */
   token(id: TokenId): Promise<TokenRecord | null>;
   /**

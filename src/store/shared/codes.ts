@@ -1,11 +1,12 @@
 /**
  * The small integers that encode words in both databases. Never renumber: stored rows keep them.
  */
+import type { PersonRole } from "../types/tokens.ts";
 import type { ErrorClass, State } from "../../core/job.ts";
 import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { LogLevel, UnitRecord } from "../types/notes.ts";
 import type { DeadLetterRecord, EventKind } from "../types/records.ts";
-import type { PersonRole, TokenKind } from "../types/tokens.ts";
+import type { TokenKind } from "../types/tokens.ts";
 
 interface Codec<Word extends string> {
   readonly code: Readonly<Record<Word, number>>;

@@ -240,7 +240,7 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
 }
 
 /** A job that was given no correlation id has its own id as a UUID. */
-export function correlationOf(row: Pick<StoredSpec<never>, "id" | "correlation">): string {
+function correlationOf(row: Pick<StoredSpec<never>, "id" | "correlation">): string {
   return row.correlation ?? idUuid(row.id);
 }
 

@@ -1,8 +1,9 @@
 /** What both stores need for API tokens: checks, codes and decoding. No error names a hash. */
+import type { PersonRole } from "../types/tokens.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
 import { MARKED_TOKENS_MAX } from "../roles/identity.ts";
-import type { NewToken, PersonRole, TokenId, TokenKind, TokenRecord } from "../types/tokens.ts";
+import type { TokenToStore, TokenId, TokenKind, TokenRecord } from "../types/tokens.ts";
 import { roleBits, rolesOfBits, tokenKindCodec } from "./codes.ts";
 
 const HASH_BYTES = 32;
@@ -19,7 +20,7 @@ const HAVE_PARENT: readonly TokenKind[] = ["session", "stream"];
  * Throws OPTION_INVALID for a token that the tables would refuse. PostgreSQL names the values of a
  * refused row in its error, and the hash is among them.
  */
-export function requireToken(token: NewToken): void {
+export function requireToken(token: TokenToStore): void {
   const { kind } = token;
   const rules: Readonly<Record<string, boolean>> = {
     "hash must have 32 bytes": token.hash.length === HASH_BYTES,
@@ -66,7 +67,7 @@ interface TokenColumns {
 }
 
 /** A token with a parent expires with its parent at the latest. */
-export function tokenColumns(token: NewToken, parentExpiresAt: number | null): TokenColumns {
+export function tokenColumns(token: TokenToStore, parentExpiresAt: number | null): TokenColumns {
   return {
     kind: tokenKindCodec.code[token.kind],
     name: token.name,

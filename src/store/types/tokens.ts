@@ -4,9 +4,10 @@ import type { JobId } from "../../core/job.ts";
 /** An id like that of a job. It names the token and is no secret. */
 export type TokenId = JobId;
 
-export type TokenKind = "person" | "producer" | "worker" | "stream" | "session";
-
+/** What a person may do. Roles add up; `admin` alone sees no payload and changes no job. */
 export type PersonRole = "viewer" | "operator" | "manager" | "admin";
+
+export type TokenKind = "person" | "producer" | "worker" | "stream" | "session";
 
 /** What a token is for. The secret is not part of it. */
 interface TokenSpec {
@@ -37,14 +38,14 @@ export interface TokenRecord extends TokenSpec {
   readonly revokedAt: number | null;
 }
 
-export interface NewToken extends TokenSpec {
+export interface TokenToStore extends TokenSpec {
   /** The SHA-256 of the secret: 32 bytes. */
   readonly hash: Uint8Array;
   /** How long the token is valid, in milliseconds from now. */
   readonly ttlMs: number;
 }
 
-export interface TokenFilter {
+export interface TokenQuery {
   readonly kinds?: readonly TokenKind[];
   /** Only tokens of this tenant. Tokens for all tenants are not among them. */
   readonly tenant?: string;

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { NewToken } from "../../../src/store/types/tokens.ts";
+import type { TokenToStore } from "../../../src/store/types/tokens.ts";
 import { jobId, newToken } from "../../support/factories.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -126,7 +126,7 @@ export function createTokenSuite(open: OpenStore): void {
       expect(await db.store.token(token.id)).toMatchObject({ expiresAt: 9_000_000_000_000 });
     });
 
-    test.each<readonly [string, Partial<NewToken>]>([
+    test.each<readonly [string, Partial<TokenToStore>]>([
       ["a hash of 31 bytes", { hash: new Uint8Array(31).fill(0xab) }],
       ["a hash of 33 bytes", { hash: new Uint8Array(33).fill(0xab) }],
       ["no length", { ttlMs: 0 }],
@@ -170,7 +170,7 @@ async function refusalOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 /** Neither the error nor any of its causes shows the hash in a form that people could read. */
-function expectNoHash(error: unknown, { hash }: NewToken): void {
+function expectNoHash(error: unknown, { hash }: TokenToStore): void {
   const shown = inspect(error, { depth: 10, maxArrayLength: 100, showHidden: true });
   expect(shown).not.toContain(Buffer.from(hash).toString("hex"));
   expect(shown).not.toContain(Buffer.from(hash).toString("base64"));

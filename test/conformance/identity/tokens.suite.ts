@@ -3,7 +3,7 @@ import type { JobStore } from "../../../src/store/store.ts";
 import { jobId, newToken } from "../../support/factories.ts";
 import { at } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
-import type { NewToken, TokenFilter } from "../../../src/store/types/tokens.ts";
+import type { TokenToStore, TokenQuery } from "../../../src/store/types/tokens.ts";
 
 export function tokensSuite(open: OpenStore): void {
   describe("tokenOf", () => {
@@ -184,17 +184,17 @@ export function tokensSuite(open: OpenStore): void {
 }
 
 /** Stores tokens in the order given. */
-async function create<Given extends readonly Partial<NewToken>[]>(
+async function create<Given extends readonly Partial<TokenToStore>[]>(
   store: JobStore,
   ...given: Given
-): Promise<{ readonly [Index in keyof Given]: NewToken }> {
+): Promise<{ readonly [Index in keyof Given]: TokenToStore }> {
   const tokens = given.map((overrides) => newToken(overrides));
   for (const token of tokens) expect(await store.createToken(token)).toBe("created");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return tokens as { readonly [Index in keyof Given]: NewToken };
+  return tokens as { readonly [Index in keyof Given]: TokenToStore };
 }
 
-function newestFirst(tokens: readonly NewToken[]): string[] {
+function newestFirst(tokens: readonly TokenToStore[]): string[] {
   return tokens
     .map(({ id }) => id)
     .toSorted()
@@ -203,7 +203,7 @@ function newestFirst(tokens: readonly NewToken[]): string[] {
 
 async function idsOf(
   store: JobStore,
-  filter: TokenFilter,
+  filter: TokenQuery,
   limit: number,
   after?: string,
 ): Promise<string[]> {

@@ -107,4 +107,36 @@ export const SQLITE_LIST_FAULTS: Faults = {
     ],
     count_ended: [["the state is not looked at", "state = :state", "1"]],
   },
+  stats: {
+    count_due: [
+      ["gates are not looked at", "WHERE closed.name IN", "WHERE 0 AND closed.name IN"],
+      ["open gates count", "until IS NULL OR until > :now", "1"],
+      ["a job behind a gate is the oldest", "min(rank) FILTER (WHERE NOT behind)", "min(rank)"],
+    ],
+    count_waiting: [
+      ["blocked jobs are not counted", "millrace_blocked LIMIT", "millrace_ready LIMIT"],
+    ],
+    count_ended: [["all ends count as failures", "state = :state", "1"]],
+  },
+  countBehind: {
+    count_behind_gate: [
+      [
+        "held jobs do not count",
+        "FROM millrace_blocked WHERE gate = :name LIMIT :rows",
+        "FROM millrace_blocked WHERE 0 LIMIT :rows",
+      ],
+      ["other gates are not looked at", "WHERE name <> :name", "WHERE 0"],
+      ["the tenant is not looked at", ":tenant IS NULL", "1"],
+      [
+        "jobs of other names count",
+        "WHERE :name IN (waiting.lane, waiting.type, waiting.tenant)",
+        "WHERE 1",
+      ],
+      [
+        "jobs that another gate holds do not count",
+        "WHERE gate IN (SELECT name FROM other)\n        LIMIT :rows",
+        "WHERE 0 LIMIT :rows",
+      ],
+    ],
+  },
 };

@@ -517,7 +517,7 @@ function feedTests(open: OpenStore): void {
     expect(await unitsTold(store, id)).toEqual(["b failed", "a completed", "c completed"]);
   });
 
-  test("tells the end of a unit again in a later run, and another end in the same run", async () => {
+  test("tells the end of a unit again in a later run, another end in the same run", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});
@@ -693,7 +693,7 @@ async function unitsTold(store: JobStore, id: JobId): Promise<readonly string[]>
   const entries = await store.feed(0, 1_000);
   const details = entries
     .filter(({ kind }) => kind === "job:unit")
-    .flatMap(({ jobs, details }) => details?.filter((_, index) => jobs[index] === id) ?? []);
+    .flatMap((entry) => entry.details?.filter((_, index) => entry.jobs[index] === id) ?? []);
   return details.flatMap((detail) => {
     const { units }: UnitsDetail = JSON.parse(detail);
     return units.map(({ unit, state }) => `${unit} ${state}`);

@@ -8,7 +8,13 @@ import {
   tokenConflict,
   tokenRecord,
 } from "../../shared/tokens.ts";
-import type { NewToken, TokenFilter, TokenId, TokenPage, TokenRecord } from "../../types/tokens.ts";
+import type {
+  TokenToStore,
+  TokenQuery,
+  TokenId,
+  TokenPage,
+  TokenRecord,
+} from "../../types/tokens.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf, uuids } from "../database/values.ts";
@@ -19,7 +25,7 @@ const LAST_ID = "f".repeat(32);
 
 export async function createToken(
   session: Session,
-  given: NewToken,
+  given: TokenToStore,
 ): Promise<"created" | "parent_ended"> {
   requireToken(given);
   return repeating(session.dice, () =>
@@ -29,7 +35,7 @@ export async function createToken(
 
 async function insertToken(
   transaction: StoreTransaction,
-  given: NewToken,
+  given: TokenToStore,
 ): Promise<"created" | "parent_ended"> {
   const same = { id: uuidOf(given.id), hash: hexOf(given.hash) };
   if ((await transaction.get("find_same_token", same)) !== undefined) return "created";
@@ -61,7 +67,7 @@ export async function markTokensUsed(session: Session, ids: readonly TokenId[]):
 
 export async function tokens(
   { read }: Session,
-  { kinds, tenant, includeEnded = false }: TokenFilter,
+  { kinds, tenant, includeEnded = false }: TokenQuery,
   { after, limit }: TokenPage,
 ): Promise<readonly TokenRecord[]> {
   const codes = kinds?.map((kind) => tokenKindCodec.code[kind]);

@@ -9,7 +9,13 @@ import {
   tokenConflict,
   tokenRecord,
 } from "../../shared/tokens.ts";
-import type { NewToken, TokenFilter, TokenId, TokenPage, TokenRecord } from "../../types/tokens.ts";
+import type {
+  TokenToStore,
+  TokenQuery,
+  TokenId,
+  TokenPage,
+  TokenRecord,
+} from "../../types/tokens.ts";
 import type { TokenRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
@@ -17,7 +23,7 @@ const PAGE_MAX = 1_000;
 /** After every id: the first page begins here. */
 const LAST_ID: Uint8Array = new Uint8Array(16).fill(0xff);
 
-export function createToken(session: Session, given: NewToken): "created" | "parent_ended" {
+export function createToken(session: Session, given: TokenToStore): "created" | "parent_ended" {
   requireToken(given);
   const { sql, clock } = session;
   const [id, now, { hash }] = [idBytes(given.id), clock.now(), given];
@@ -49,7 +55,7 @@ export function markTokensUsed({ sql, clock }: Session, ids: readonly TokenId[])
 
 export function tokens(
   { sql, clock }: Session,
-  { kinds, tenant, includeEnded = false }: TokenFilter,
+  { kinds, tenant, includeEnded = false }: TokenQuery,
   { after, limit }: TokenPage,
 ): TokenRecord[] {
   const codes = kinds?.map((kind) => tokenKindCodec.code[kind]);
