@@ -109,8 +109,8 @@ export interface Jobs {
   /**
    * Ends a job as failed and stores its dead letter. A job that waits is charged no attempt. The
    * message has up to 2,000 characters. With `retry`, the call counts as one failed attempt, and
-   * the job waits for the backoff of its definition. If this process has not seen the definition (in `work` or `enqueue`), the backoff
-   * of the preset applies.
+   * the job waits for the backoff of its definition. If this process has not seen the definition
+   * (in `work` or `enqueue`), the backoff of the preset applies.
    */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
   /**

@@ -1,5 +1,5 @@
--- A page of the units of a job, in the order of the index `unit_turn`. A job may have few units or a
--- hundred thousand, so the settings fix the plan: no page sorts all units.
+-- A page of the units of a job, in the order of the index `unit_turn`. A job may have few units or
+-- a hundred thousand, so the settings fix the plan: no page sorts all units.
 CREATE FUNCTION millrace.list_units(
     job_id uuid, after_phase text, after_turn integer, after_unit text, last_phase text,
     wanted smallint, page_size integer

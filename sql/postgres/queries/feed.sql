@@ -60,8 +60,8 @@ SELECT position
 FROM millrace.feed_head;
 
 -- name: feed_after
--- The events after a position, oldest first, with the bytes of the page up to each of them. The page
--- ends with the first event that exceeds so many bytes.
+-- The events after a position, oldest first, with the bytes of the page up to each of them. The
+-- page ends with the first event that exceeds so many bytes.
 -- Event by event: details are compressed, so that only reading them tells their size.
 -- returns: position bigint, kind smallint, at bigint, keys bigint[]?, ids uuid[]?, details json?,
 --   total bigint

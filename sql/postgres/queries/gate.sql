@@ -119,8 +119,8 @@ WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
 
 -- name: count_behind_gate
--- How many queued jobs a gate alone holds back, or would, and how many it shares with another closed
--- gate, among so many rows of each place; and whether there are no more rows.
+-- How many queued jobs a gate alone holds back, or would, and how many it shares with another
+-- closed gate, among so many rows of each place; and whether there are no more rows.
 -- returns: jobs bigint, shared bigint, exact boolean, shared_exact boolean
 -- timeout: reader
 WITH other (name) AS MATERIALIZED (

@@ -42,9 +42,9 @@ SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excl
 WHERE old.n <= excluded.n;
 
 -- name: put_units
--- Units are planned, start or end. Without a position, a known unit keeps its own. The end of a unit
--- is stored once in a run. Returns the phases that have more units now, and the units whose end was
--- stored before.
+-- Units are planned, start or end. Without a position, a known unit keeps its own. The end of a
+-- unit is stored once in a run. Returns the phases that have more units now, and the units whose
+-- end was stored before.
 -- returns: key bigint, phase text, unit text?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at

@@ -454,8 +454,8 @@ SELECT coalesce(max(position), 0) AS position
 FROM millrace_event;
 
 -- name: feed_after
--- The events after a position, oldest first, with the bytes of the page up to each of them. The page
--- ends with the first event that exceeds so many bytes.
+-- The events after a position, oldest first, with the bytes of the page up to each of them. The
+-- page ends with the first event that exceeds so many bytes.
 -- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?,
 --   total integer
 WITH sized (position, bytes) AS (

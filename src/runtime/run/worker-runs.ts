@@ -59,7 +59,7 @@ export class WorkerRuns {
     this.#launcher = new RunLauncher({ ...parts, ...own });
   }
 
-  /** No run, no code that a run has left behind, and no settlement that the store has not answered. */
+  /** No run, no code that a run has left behind, and no settlement without an answer. */
   get isIdle(): boolean {
     return this.running.isIdle && this.#settler.isIdle;
   }

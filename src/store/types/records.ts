@@ -258,8 +258,8 @@ export interface WorkerRecord {
 export type JobHolder = Pick<WorkerRecord, "id" | "host" | "pid" | "beatMs" | "beatAgoMs">;
 
 /**
- * Counts over all jobs (004-16). Each count stops at a limit. A due job behind a closed gate is held
- * as soon as the gate is closed, also if no worker has moved it.
+ * Counts over all jobs (004-16). Each count stops at a limit. A due job behind a closed gate is
+ * held as soon as the gate is closed, also if no worker has moved it.
  */
 export interface Stats {
   readonly scheduled: number;

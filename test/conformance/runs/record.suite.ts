@@ -517,7 +517,7 @@ function feedTests(open: OpenStore): void {
     expect(await unitsTold(store, id)).toEqual(["b failed", "a completed", "c completed"]);
   });
 
-  test("tells the end of a unit again in a later run, and another end in the same run", async () => {
+  test("tells the end of a unit again in a later run, and another end in one run", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});
