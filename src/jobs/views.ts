@@ -13,7 +13,6 @@ import type {
   DeadLetter,
   JobView,
   Pause,
-  QueuedCount,
   WorkerView,
 } from "../api/client.ts";
 import type * as store from "../store/types/records.ts";

@@ -286,7 +286,7 @@ export function feedSuite(open: OpenStore): void {
       const batch = await take(store, { limit: 60 });
       const end = await store.feedEnd();
       const noteOf = (job: ClaimedJob, percent: number): RunNote => ({
-        lease: batch.lease!,
+        lease: batch.lease,
         key: job.key,
         n: job.n,
         progress: halfway({ percent, data: JSON.stringify("x".repeat(60_000)) }),

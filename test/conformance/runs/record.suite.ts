@@ -691,10 +691,10 @@ function settleTests(open: OpenStore): void {
 /** The units of the events `job:unit` of a job, and how they ended. */
 async function unitsTold(store: JobStore, id: JobId): Promise<readonly string[]> {
   const entries = await store.feed(0, 1_000);
-  const details = entries
+  const told = entries
     .filter(({ kind }) => kind === "job:unit")
     .flatMap(({ jobs, details }) => details?.filter((_, index) => jobs[index] === id) ?? []);
-  return details.flatMap((detail) => {
+  return told.flatMap((detail) => {
     const { units }: UnitsDetail = JSON.parse(detail);
     return units.map(({ unit, state }) => `${unit} ${state}`);
   });
