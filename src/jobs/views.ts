@@ -8,13 +8,7 @@ import type { Fault } from "../core/outcome.ts";
 import { decode, type Json } from "../core/payload.ts";
 import { shownPercent } from "../core/progress.ts";
 import { shown } from "../core/text.ts";
-import type {
-  AttemptView,
-  DeadLetter,
-  JobView,
-  Pause,
-  WorkerView,
-} from "../api/client.ts";
+import type { AttemptView, DeadLetter, JobView, Pause, WorkerView } from "../api/client.ts";
 import type * as store from "../store/types/records.ts";
 
 /** A damaged payload or result is left out and named, so that its job can be found and ended. */
