@@ -2,8 +2,7 @@
  * Plants the bugs of the simulation one after the other, and tells which seed sees each. The seed
  * that saw a bug before comes first, so that a campaign of all bugs takes minutes. A change of the
  * plans makes these seeds worthless; then all seeds are tried in order. A seed that breaks a
- * promise without any bug proves nothing: each seed that saw a bug is run once more without the
- * bug.
+ * promise without any bug proves nothing: each seed that saw a bug is run once more without it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Mutant } from "../../test/simulation/mutants/all.ts";

@@ -374,8 +374,7 @@ describe("millrace stats", () => {
     );
     expect(doctor.out).not.toContain("no worker runs");
     expect(doubly.out).toContain(
-      "the type mail is paused (relay down); " +
-        "0 job(s) wait for this pause alone, 2 for another pause",
+      "mail is paused (relay down); 0 job(s) wait for this pause alone, 2 for another pause",
     );
     expect(await store.json("stats")).toMatchObject({ queued: 1, held: 2 });
   });

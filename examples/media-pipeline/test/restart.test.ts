@@ -3,7 +3,7 @@ import { startChild } from "./child.ts";
 import { openScene, type Scene } from "./support.ts";
 
 describe("after kill -9", () => {
-  test("an active job has failed, in its interrupted phase (001-06, 001-09, C-05)", async () => {
+  test("an active job has failed, in its interrupted phase (001-09, C-05)", async () => {
     await using scene = await openScene();
     const { reached } = scene.hold("PUT", 100);
     const id = await killedAt(scene, reached);

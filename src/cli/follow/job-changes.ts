@@ -256,7 +256,7 @@ function reachedStep(before: ProgressStep, progress: ProgressView): ProgressStep
   return percent > reached ? { phase, percent } : before;
 }
 
-/** Apart: the percent is as old as the last report, and units are counted when they are read. */
+/** Apart: the percent is as old as its report, and the units are counted when they are read. */
 function progressChanges(progress: ProgressView): readonly JobChange[] {
   const { phase, data } = progress;
   const units = currentPhase(progress)?.units ?? progress.units;

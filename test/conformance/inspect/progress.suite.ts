@@ -320,7 +320,7 @@ function unitsTests(open: OpenStore): void {
     expect(failed.map(({ unit }) => unit)).toEqual(["a", "b"]);
   });
 
-  test("shows a unit where its last run gave it, a completed one where it completed", async () => {
+  test("shows a unit where its last run gave it, a completed one where it was", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});

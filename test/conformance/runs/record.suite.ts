@@ -517,7 +517,7 @@ function feedTests(open: OpenStore): void {
     expect(await unitsTold(store, id)).toEqual(["b failed", "a completed", "c completed"]);
   });
 
-  test("tells the end of a unit again in a later run, another end in the same run", async () => {
+  test("tells the end of a unit again in a later run, and another end in one run", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});
@@ -691,10 +691,10 @@ function settleTests(open: OpenStore): void {
 /** The units of the events `job:unit` of a job, and how they ended. */
 async function unitsTold(store: JobStore, id: JobId): Promise<readonly string[]> {
   const entries = await store.feed(0, 1_000);
-  const details = entries
+  const told = entries
     .filter(({ kind }) => kind === "job:unit")
-    .flatMap((entry) => entry.details?.filter((_, index) => entry.jobs[index] === id) ?? []);
-  return details.flatMap((detail) => {
+    .flatMap(({ jobs, details }) => details?.filter((_, index) => jobs[index] === id) ?? []);
+  return told.flatMap((detail) => {
     const { units }: UnitsDetail = JSON.parse(detail);
     return units.map(({ unit, state }) => `${unit} ${state}`);
   });

@@ -14,6 +14,7 @@ import { endOf } from "./flows.ts";
 import { NoteAnswers } from "./note-answers.ts";
 import type { Report } from "./invariants.ts";
 import type { Payload } from "../fleet/jobs.ts";
+import { isBehindGate } from "./order.ts";
 import { Pauses } from "./pauses.ts";
 import type { Behaviour } from "../plan/plan.ts";
 import type { RetentionRules, RetentionStage } from "../fleet/retention.ts";
@@ -103,7 +104,7 @@ export class Answers {
     }
     if (verb === "rescue" && !answer.done) count("rescue came too late");
     if (verb === "enqueue") this.#answeredEnqueue(args[0], answer);
-    if (verb === "stats") this.#checkStats(answer);
+    if (verb === "stats") this.#checkStats(nowMs, answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
     if (verb === "expired") {
       this.#answeredExpired(nowMs, args[1].fresh ? "stale" : "gone", answer.jobs);
@@ -157,17 +158,22 @@ export class Answers {
     }
   }
 
-  /** The counts agree with the rows. */
-  #checkStats(stats: any): void {
+  /** The counts agree with the rows. Due jobs behind a closed gate are held. */
+  #checkStats(nowMs: number, stats: any): void {
     const { watch, report } = this.#parts;
     const { jobs, places } = watch.committed;
     const waiting = [...places.values()].flat();
     const inPlace = (name: string): number => waiting.filter(({ place }) => place === name).length;
+    const behind = waiting.filter(
+      ({ place, type, lane, tenant }) =>
+        place === "ready" &&
+        [type, lane, tenant].some((name) => isBehindGate(watch.committed, name, nowMs)),
+    ).length;
     const states = [...jobs.keys()].map((key) => finalState(watch.committed, key));
     const recount = {
       scheduled: inPlace("scheduled"),
-      queued: inPlace("ready"),
-      held: inPlace("blocked"),
+      queued: inPlace("ready") - behind,
+      held: inPlace("blocked") + behind,
       running: states.filter((state) => state === null).length - waiting.length,
       failed: states.filter((state) => state === STATE_OF["failed"]).length,
     };

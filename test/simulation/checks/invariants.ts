@@ -111,7 +111,8 @@ function checkPlace(now: Snapshot, { key, ...job }: JobRow, report: Report): voi
 
 function checkLedger(now: Snapshot, job: JobRow, report: Report): void {
   let before = { n: 0, tries: 0, crashes: 0, fence: 0, isOver: false };
-  for (const { n, tries, crashes, fence, outcome, state } of now.attempts.get(job.key) ?? []) {
+  for (const attempt of now.attempts.get(job.key) ?? []) {
+    const { n, tries, crashes, fence, outcome, state } = attempt;
     if (n !== before.n + 1) report("I7", `run ${n} of job ${job.key} follows ${before.n}`);
     if (before.isOver) report("I6", `job ${job.key} has run ${n} after its end`);
     if (tries < before.tries || crashes < before.crashes) {
@@ -123,7 +124,9 @@ function checkLedger(now: Snapshot, job: JobRow, report: Report): void {
     if (FREE.has(outcome) && tries > before.tries) {
       report("I7", `run ${n} of job ${job.key} is charged and should be free`);
     }
-    if (CHARGED.has(outcome) && tries === before.tries) {
+    // An operator may end a job that waits: nothing ran.
+    const isFailedWait = state === FAILED && attempt.started_at === null;
+    if (CHARGED.has(outcome) && !isFailedWait && tries === before.tries) {
       report("I7", `run ${n} of job ${job.key} is not charged as it should be`);
     }
     if (crashes > before.crashes !== (outcome === CRASHED)) {
