@@ -99,9 +99,21 @@ export interface Millrace extends AsyncDisposable {
    * also in another process. Cancelling the reader ends the stream and leaves nothing behind.
    *
    * @example
-   * const reader = mill.stream({ type: "greet" }).getReader();
-   * console.log((await reader.read()).value?.type); // snapshot
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const greet = defineJob({ type: "greet" });
+   *
+   * await using test = await createTestMill();
+   * const reader = test.mill.stream({ type: "greet" }).getReader();
+   * assert.equal((await reader.read()).value?.type, "snapshot");
+   * await test.mill.enqueue(greet);
+   * const { value } = await reader.read();
+   * assert.ok(value?.type === "event" && value.event === "job:enqueued");
    * await reader.cancel();
+   * ```
    */
   stream(options?: StreamOptions): ReadableStream<StreamMessage>;
 

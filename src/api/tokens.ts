@@ -9,14 +9,23 @@ export interface Tokens {
    * Makes a token. The secret is in the answer and nowhere else: the store keeps only its hash.
    *
    * @example
-   * const { secret, token } = await mill.tokens.create({
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { tokens } = test.mill;
+   * const { secret, token } = await tokens.create({
    *   kind: "producer",
    *   name: "web shop",
    *   types: ["email"],
    *   tenant: "acme",
    * });
-   * console.log(secret.startsWith("mr_producer_"), token.tenant); // true acme
-   * await mill.tokens.revoke(token.id);
+   * assert.match(secret, /^mr_producer_/);
+   * assert.equal((await tokens.verify(secret))?.tenant, "acme");
+   * await tokens.revoke(token.id);
+   * assert.equal(await tokens.verify(secret), null);
+   * ```
    */
   create(token: NewToken, by?: { actor: string }): Promise<CreatedToken>;
   /** Lists tokens, newest first; without those that have ended, unless `ended` is true. */

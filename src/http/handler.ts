@@ -60,14 +60,20 @@ const OPTIONS: Rule = anObject(
  * Next.js call it as it is; `toNodeHandler` makes it a listener of `node:http`, Express or Fastify.
  *
  * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createHandler } from "millrace/http";
+ * import { createTestMill } from "millrace/testing";
+ *
+ * await using test = await createTestMill();
+ * const { mill } = test;
  * const handler = createHandler({ mill, basePath: "/jobs" });
+ *
  * const { secret } = await mill.tokens.create({ kind: "person", name: "Ada", roles: ["viewer"] });
- * const response = await handler(
- *   new Request("http://localhost/jobs/api/v1/jobs", {
- *     headers: { authorization: `Bearer ${secret}` },
- *   }),
- * );
- * console.log(response.status); // 200
+ * const headers = { authorization: `Bearer ${secret}` };
+ * const request = new Request("http://localhost/jobs/api/v1/jobs", { headers });
+ * assert.equal((await handler(request)).status, 200);
+ * ```
  */
 export function createHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
   insistOn("createHandler", OPTIONS, options, "");

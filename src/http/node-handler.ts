@@ -7,9 +7,15 @@ import { getRequestListener } from "@hono/node-server";
  * `app.use("/jobs", listener)`.
  *
  * @example
- * const listener = toNodeHandler(createHandler({ mill }));
- * const server = createServer(listener).listen(0);
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { createHandler, toNodeHandler } from "millrace/http";
+ * import { createTestMill } from "millrace/testing";
+ *
+ * await using test = await createTestMill();
+ * const server = createServer(toNodeHandler(createHandler({ mill: test.mill }))).listen(0);
  * server.close();
+ * ```
  */
 export function toNodeHandler(
   handler: (request: Request) => Response | Promise<Response>,

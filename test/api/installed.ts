@@ -21,7 +21,16 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | { source: string; types: string }>>;
 }
 
-const NEIGHBOURS = ["@standard-schema", "@types", "arktype", "undici-types", "valibot", "zod"];
+const NEIGHBOURS = [
+  "@hono",
+  "@standard-schema",
+  "@types",
+  "arktype",
+  "hono",
+  "undici-types",
+  "valibot",
+  "zod",
+];
 
 /** Installs the package into `folder`, which must stand outside the repository. */
 export async function install(folder: string): Promise<Installed> {

@@ -91,7 +91,8 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     async (store, { tenant }) => {
       const behind = await store.countBehind({ kind: "type", name: TYPE }, 100);
       // One queued job of each tenant, and of the own tenant no other.
-      return tenant === OTHER ? behind : { jobs: 1, isExact: true };
+      const expected = { jobs: 1, isExact: true, shared: 0, isSharedExact: true };
+      return tenant === OTHER ? behind : expected;
     },
   ],
   pause: [
