@@ -244,7 +244,7 @@ async function streamed(
     await reader.cancel();
   }
   const leaks = leaksIn(texts.join("\n"), scene);
-  return leaks.length === 0 ? "nothing" : leaks;
+  return leaks.length === 0 ? "no leak" : leaks;
 }
 
 /** A wait for an open job would end only with the job. */
