@@ -3,18 +3,17 @@
  * which the next claim starts. They are found as soon as the key is free, also while the rescans of
  * the store have used up their budget.
  */
-import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../src/lib/system.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { completed } from "../support/factories.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { struckPool } from "../support/struck-pool.ts";
 import { add, claimable, joinWorker, settleAll, takeOne, type Batch } from "../support/steps.ts";
 
 const KEYED = { concurrencyKey: "docs/main" };
-/** Longer than the budget of rescans. */
-const SLOW_MS = 5_000;
+/** The time of a scan that is longer than the budget of rescans, in microseconds. */
+const SLOW_SCAN = 5_000_000;
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -53,20 +52,16 @@ interface Scene extends AsyncDisposable {
 
 /** One worker whose store has just made a rescan that took long. */
 async function passedJob(schema: string): Promise<Scene> {
-  const pool = new Pool({ connectionString: server.url });
-  pool.on("error", () => {});
-  let [at, statementMs] = [0, 0];
-  pool.on("acquire", () => void (at += statementMs));
-  const clock = { ...systemClock, monotonic: () => at };
-  const store = makePostgresStore({ pool, schema }, { clock });
+  const { pool, strike } = struckPool(server.url, 10);
+  const store = makePostgresStore({ pool, schema });
   await store.open();
   const worker = await joinWorker(store, { leaseMs: 600_000 });
   const [, passed] = await add(store, KEYED, KEYED, {});
   const holder = await takeOne(store, { worker });
   await takeOne(store, { worker });
-  statementMs = SLOW_MS;
+  strike(slowScan);
   expect(await claimable(store, { worker })).toEqual([]);
-  statementMs = 0;
+  strike(null);
   return {
     store,
     worker,
@@ -77,4 +72,13 @@ async function passedJob(schema: string): Promise<Scene> {
       await pool.end();
     },
   };
+}
+
+/** The server says of a claim that its scan has taken long. */
+function slowScan({ name: _, ...sent }: { readonly name?: string; readonly text: string }): object {
+  if (!sent.text.includes("claim_batch")) return sent;
+  const time = `CASE WHEN id IS NULL THEN ${SLOW_SCAN} ELSE created_at END AS created_at`;
+  const rest = "kind, payload, payload_version, correlation, parent, concurrency, tags";
+  const text = `SELECT lost, key, id, ${time}, ${rest} FROM (${sent.text}) AS claimed`;
+  return { ...sent, text };
 }
