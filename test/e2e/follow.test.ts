@@ -210,7 +210,7 @@ describe("the log of a job", () => {
 
 /** What was said of the job but for what depends on when one looks: where it waited, how far. */
 function storyOf(text: string): string[] {
-  return sentencesOf(text).filter((each) => !/^queued$| \d+ %|^(info|warn) /.test(each));
+  return sentencesOf(text).filter((each) => !/^queued$| \d+ %|: units |^(info|warn) /.test(each));
 }
 
 function logOf(text: string): string[] {
