@@ -58,6 +58,19 @@ describe("the pages of the feed", () => {
     expect(messages.map(briefly)).toEqual(jobs.map(({ id }) => `job:enqueued ${id}`));
   });
 
+  test("are shared by streams that are behind, wherever each of them is", async () => {
+    await using scene = await openStreams();
+    for (let n = 0; n < 150; n += 1) await scene.store.enqueue([newJob()]);
+    const readers = Array.from({ length: 50 }, (_, n) => scene.open({ after: String(n) }));
+
+    const found = await Promise.all(readers.map((reader) => takeMessages(reader, 100)));
+    for (const reader of readers) await reader.cancel();
+
+    expect(found.map(([first]) => first?.id)).toEqual(readers.map((_, n) => `${n + 1}.0.1`));
+    // One by the streams, and one behind the end, for all of them.
+    expect(scene.calls.filter((verb) => verb === "feed").length).toBeLessThanOrEqual(3);
+  });
+
   test("do not keep the entries of bulk writes", async () => {
     await using scene = await openStreams();
     const stalled = scene.open();

@@ -2,8 +2,8 @@
  * The newest entries of the feed, read once for all streams.
  *
  * A stream has only a position. At the end of the feed, all streams read the entries that are kept
- * here; a stream that is further behind reads the store. So a slow reader costs no memory, and a
- * thousand readers cost one read per wake-up.
+ * here; a stream that is further behind reads the store, and shares what it reads with others that
+ * are near. So a slow reader costs no memory, and a thousand readers cost one read per wake-up.
  */
 import { within, type Clock } from "../core/clock.ts";
 import { EVENT_KINDS, type FeedEntry } from "../store/types/records.ts";
@@ -15,6 +15,8 @@ const ENTRIES_PER_READ = 200;
 const ENTRIES_MAX = 1_000;
 const JOBS_MAX = 5_000;
 const DETAIL_CHARS_MAX = 2_000_000;
+/** The pages behind the kept entries that streams share. */
+const SHARED_PAGES_MAX = 4;
 /** During an outage every stream fails at every retry. One line says so. */
 const REPORT_MS = 10_000;
 
@@ -29,6 +31,12 @@ interface KeptEntries {
   readonly entries: readonly FeedEntry[];
 }
 
+/** Entries behind the position `after`, as the store has answered. */
+interface SharedPage {
+  readonly after: number;
+  readonly entries: Promise<readonly FeedEntry[]>;
+}
+
 export class FeedPages {
   readonly #store: FeedStore;
   readonly #clock: PagesClock;
@@ -38,6 +46,8 @@ export class FeedPages {
   #stop = (): void => {};
   /** Null: the end of the feed is not known yet. */
   #kept: KeptEntries | null = null;
+  /** Pages of the last second, or on their way, newest last. */
+  #shared: SharedPage[] = [];
   /** Grows with every change. */
   #version = 0;
   /** Grows when the last reader leaves: what was read for earlier readers is not kept. */
@@ -98,11 +108,24 @@ export class FeedPages {
   /** Entries after a position, oldest first. */
   async after(position: number): Promise<readonly FeedEntry[]> {
     const kept = this.#kept;
-    if (kept === null || position < kept.after) {
-      return this.#store.feed(position, ENTRIES_PER_READ, ALL_KINDS);
+    if (kept !== null && position >= kept.after) return entriesBehind(position, kept.entries);
+    for (const { after, entries } of this.#shared) {
+      if (position < after) continue;
+      const found = entriesBehind(position, await entries);
+      if (found.length > 0) return found;
     }
-    const first = kept.entries.findLastIndex((entry) => entry.position <= position) + 1;
-    return kept.entries.slice(first, first + ENTRIES_PER_READ);
+    return this.#readShared(position);
+  }
+
+  /** Many streams are at the same place after a restart, or when they cannot keep up. */
+  #readShared(after: number): Promise<readonly FeedEntry[]> {
+    const entries = this.#store.feed(after, ENTRIES_PER_READ, ALL_KINDS);
+    const page = { after, entries };
+    this.#shared = [...this.#shared, page].slice(-SHARED_PAGES_MAX);
+    entries.catch(() => {
+      this.#shared = this.#shared.filter((other) => other !== page);
+    });
+    return entries;
   }
 
   /** The position after which a stream begins now. */
@@ -129,6 +152,7 @@ export class FeedPages {
     const poll = (): void => {
       cancel = this.#clock.after(POLL_MS, () => {
         poll();
+        this.#shared = [];
         for (const onPoll of this.#readers) onPoll();
         void this.#read();
       });
@@ -145,6 +169,7 @@ export class FeedPages {
     this.#stop();
     this.#session += 1;
     this.#kept = null;
+    this.#shared = [];
     this.#wake();
   }
 
@@ -191,6 +216,11 @@ export class FeedPages {
     this.#wake();
     return true;
   }
+}
+
+function entriesBehind(position: number, entries: readonly FeedEntry[]): readonly FeedEntry[] {
+  const first = entries.findLastIndex((entry) => entry.position <= position) + 1;
+  return entries.slice(first, first + ENTRIES_PER_READ);
 }
 
 /** The newest of the entries, as many as may be kept. */
