@@ -2,8 +2,8 @@
  * The newest entries of the feed, read once for all streams.
  *
  * A stream has only a position. At the end of the feed, all streams read the entries that are kept
- * here; a stream that is further behind reads the store. So a slow reader costs no memory, and a
- * thousand readers cost one read per wake-up.
+ * here; a stream that is further behind reads the store, and shares what it reads with others that
+ * are near. So a slow reader costs no memory, and a thousand readers cost one read per wake-up.
  */
 import { within, type Clock } from "../core/clock.ts";
 import { EVENT_KINDS, type FeedEntry } from "../store/types/records.ts";
@@ -11,43 +11,66 @@ import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;
-/** The entries that are kept. */
+/** The entries that are kept, and the jobs and the details in them: one entry may have thousands. */
 const ENTRIES_MAX = 1_000;
+const JOBS_MAX = 5_000;
+const DETAIL_CHARS_MAX = 2_000_000;
+/** The pages behind the kept entries that streams share. */
+const SHARED_PAGES_MAX = 4;
+/** During an outage every stream fails at every retry. One line says so. */
+const REPORT_MS = 10_000;
 
 type FeedStore = Pick<JobStore, "feed" | "feedEnd" | "feedStart" | "watch">;
+type PagesClock = Pick<Clock, "after" | "monotonic">;
 
 const ALL_KINDS: ReadonlySet<FeedEntry["kind"]> = new Set(EVENT_KINDS);
 
+/** A row of entries without a gap, the first one right behind the position `after`. */
+interface KeptEntries {
+  readonly after: number;
+  readonly entries: readonly FeedEntry[];
+}
+
+/** Entries behind the position `after`, as the store has answered. */
+interface SharedPage {
+  readonly after: number;
+  readonly entries: Promise<readonly FeedEntry[]>;
+}
+
 export class FeedPages {
   readonly #store: FeedStore;
-  readonly #clock: Pick<Clock, "after">;
+  readonly #clock: PagesClock;
   readonly #failed: (error: unknown) => void;
-  #readers = 0;
+  /** The functions that the readers want to be called at every poll. */
+  readonly #readers = new Set<() => void>();
   #stop = (): void => {};
-  /** Entries in order. Null: the end of the feed is not known yet. */
-  #kept: { readonly after: number; readonly entries: readonly FeedEntry[] } | null = null;
+  /** Null: the end of the feed is not known yet. */
+  #kept: KeptEntries | null = null;
+  /** Pages of the last second, or on their way, newest last. */
+  #shared: SharedPage[] = [];
   /** Grows with every change. */
   #version = 0;
+  /** Grows when the last reader leaves: what was read for earlier readers is not kept. */
+  #session = 0;
   readonly #waiters = new Set<() => void>();
   #reading = false;
   #again = false;
+  #reportedAt = -Infinity;
 
-  constructor(store: FeedStore, clock: Pick<Clock, "after">, failed: (error: unknown) => void) {
+  constructor(store: FeedStore, clock: PagesClock, failed: (error: unknown) => void) {
     this.#store = store;
     this.#clock = clock;
     this.#failed = failed;
   }
 
   /** The feed is followed while there are readers. The answered function ends this one. */
-  join(): () => void {
-    this.#readers += 1;
-    if (this.#readers === 1) this.#begin();
-    let isOver = false;
+  join(onPoll: () => void): () => void {
+    // Two readers may share a function.
+    const reader = (): void => onPoll();
+    this.#readers.add(reader);
+    if (this.#readers.size === 1) this.#begin();
     return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#readers -= 1;
-      if (this.#readers === 0) this.#end();
+      if (this.#readers.delete(reader) && this.#readers.size === 0) this.#end();
     };
   }
 
@@ -56,27 +79,53 @@ export class FeedPages {
     return this.#version;
   }
 
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
   /** Whether there are new entries since `version`. Waits for them at most `ms`. */
   async changedSince(version: number, ms: number, leaving: AbortSignal): Promise<boolean> {
-    if (this.#version === version && !leaving.aborted) {
+    if (this.#version === version) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const wake = (): void => resolve();
       this.#waiters.add(wake);
-      leaving.addEventListener("abort", wake);
-      await within(this.#clock, ms, promise);
+      await this.pause(ms, leaving, promise);
       this.#waiters.delete(wake);
-      leaving.removeEventListener("abort", wake);
     }
     return this.#version !== version;
+  }
+
+  /** Waits for `ms`, or until the reader leaves or `early` resolves. */
+  async pause(ms: number, leaving: AbortSignal, early?: Promise<void>): Promise<void> {
+    if (leaving.aborted) return;
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const leave = (): void => resolve();
+    leaving.addEventListener("abort", leave);
+    await within(this.#clock, ms, early === undefined ? left : Promise.race([left, early]));
+    leaving.removeEventListener("abort", leave);
   }
 
   /** Entries after a position, oldest first. */
   async after(position: number): Promise<readonly FeedEntry[]> {
     const kept = this.#kept;
-    if (kept === null || position < kept.after) {
-      return this.#store.feed(position, ENTRIES_PER_READ, ALL_KINDS);
+    if (kept !== null && position >= kept.after) return entriesBehind(position, kept.entries);
+    for (const { after, entries } of this.#shared) {
+      if (position < after) continue;
+      const found = entriesBehind(position, await entries);
+      if (found.length > 0) return found;
     }
-    return kept.entries.filter((entry) => entry.position > position);
+    return this.#readShared(position);
+  }
+
+  /** Many streams are at the same place after a restart, or when they cannot keep up. */
+  #readShared(after: number): Promise<readonly FeedEntry[]> {
+    const entries = this.#store.feed(after, ENTRIES_PER_READ, ALL_KINDS);
+    const page = { after, entries };
+    this.#shared = [...this.#shared, page].slice(-SHARED_PAGES_MAX);
+    entries.catch(() => {
+      this.#shared = this.#shared.filter((other) => other !== page);
+    });
+    return entries;
   }
 
   /** The position after which a stream begins now. */
@@ -89,12 +138,22 @@ export class FeedPages {
     return this.#store.feedStart();
   }
 
+  /** Reports that a read has failed and is tried again. */
+  report(error: unknown): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#reportedAt < REPORT_MS) return;
+    this.#reportedAt = now;
+    this.#failed(error);
+  }
+
   #begin(): void {
     const unwatch = this.#store.watch(() => void this.#read());
     let cancel = (): void => {};
     const poll = (): void => {
       cancel = this.#clock.after(POLL_MS, () => {
         poll();
+        this.#shared = [];
+        for (const onPoll of this.#readers) onPoll();
         void this.#read();
       });
     };
@@ -108,7 +167,9 @@ export class FeedPages {
 
   #end(): void {
     this.#stop();
+    this.#session += 1;
     this.#kept = null;
+    this.#shared = [];
     this.#wake();
   }
 
@@ -123,30 +184,56 @@ export class FeedPages {
     if (this.#reading) return;
     this.#reading = true;
     try {
-      while (this.#again && this.#readers > 0) {
+      while (this.#again && this.#readers.size > 0) {
         this.#again = false;
-        if (await this.#readOnce()) this.#again = true;
+        if (await this.#readOnce(this.#session)) this.#again = true;
       }
     } catch (error) {
-      if (this.#readers > 0) this.#failed(error);
+      if (this.#readers.size > 0) this.report(error);
     } finally {
       this.#reading = false;
     }
   }
 
   /** False: there was nothing new. */
-  async #readOnce(): Promise<boolean> {
-    const kept = (this.#kept ??= { after: await this.#store.feedEnd(), entries: [] });
+  async #readOnce(session: number): Promise<boolean> {
+    const kept = this.#kept;
+    if (kept === null) return this.#findEnd(session);
     const last = kept.entries.at(-1)?.position ?? kept.after;
     const entries = await this.#store.feed(last, ENTRIES_PER_READ, ALL_KINDS);
-    if (entries.length === 0 || this.#readers === 0) return false;
-    const all = [...kept.entries, ...entries];
-    const dropped = all.slice(0, Math.max(0, all.length - ENTRIES_MAX)).at(-1);
-    this.#kept = {
-      after: dropped?.position ?? kept.after,
-      entries: all.slice(-ENTRIES_MAX),
-    };
+    if (this.#session !== session) return true;
+    if (entries.length === 0) return false;
+    this.#kept = bounded({ after: kept.after, entries: [...kept.entries, ...entries] });
     this.#wake();
     return true;
   }
+
+  /** Wakes the streams: entries before this end may be new to a stream that has read the store. */
+  async #findEnd(session: number): Promise<boolean> {
+    const after = await this.#store.feedEnd();
+    if (this.#session !== session) return true;
+    this.#kept = { after, entries: [] };
+    this.#wake();
+    return true;
+  }
+}
+
+function entriesBehind(position: number, entries: readonly FeedEntry[]): readonly FeedEntry[] {
+  const first = entries.findLastIndex((entry) => entry.position <= position) + 1;
+  return entries.slice(first, first + ENTRIES_PER_READ);
+}
+
+/** The newest of the entries, as many as may be kept. */
+function bounded({ after, entries }: KeptEntries): KeptEntries {
+  let jobs = 0;
+  let chars = 0;
+  const dropped = entries.findLastIndex((entry, index) => {
+    jobs += entry.jobs.length;
+    chars += (entry.details ?? []).reduce((sum, detail) => sum + detail.length, 0);
+    return entries.length - index > ENTRIES_MAX || jobs > JOBS_MAX || chars > DETAIL_CHARS_MAX;
+  });
+  return {
+    after: entries[dropped]?.position ?? after,
+    entries: entries.slice(dropped + 1),
+  };
 }

@@ -2,10 +2,17 @@
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import { systemClock } from "../lib/system.ts";
+
+/** A client that reads nothing would otherwise keep the server from ending. */
+const CLOSE_MS_MAX = 10_000;
 
 export interface HttpListener {
   readonly port: number;
-  /** Accepts no new requests, and resolves when the current requests are finished. */
+  /**
+   * Accepts no new requests, and resolves when the current requests are finished. After
+   * {@link CLOSE_MS_MAX} the connections that are left are cut.
+   */
   close(): Promise<void>;
 }
 
@@ -18,6 +25,7 @@ export interface Address {
 export function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   address: Address,
+  graceMs: number = CLOSE_MS_MAX,
 ): Promise<HttpListener> {
   const server = createAdaptorServer({ fetch });
   let isClosing = false;
@@ -27,7 +35,14 @@ export function listen(
   const close = (): Promise<void> =>
     new Promise((resolve, reject) => {
       isClosing = true;
-      server.close((error) => (error === undefined ? resolve() : reject(error)));
+      const cancel = systemClock.after(graceMs, () => {
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      });
+      server.close((error) => {
+        cancel();
+        if (error === undefined) resolve();
+        else reject(error);
+      });
       closeIdle();
     });
   // A keep-alive connection would otherwise stay open for seconds after its last response.

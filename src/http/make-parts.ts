@@ -21,7 +21,7 @@ export function makeParts({ identify, ...chosen }: Chosen): AppParts {
     closing: new AbortController().signal,
     throttle: new LoginThrottle(clock),
     links: new OneTimeLinks(clock, dice),
-    streams: new OpenStreams(clock),
+    streams: new OpenStreams(clock, (error) => chosen.failed(error, "of a stream")),
     redaction: redactionRules(),
     base: "",
     pageFolder: null,

@@ -2,11 +2,14 @@
 import { z } from "@hono/zod-openapi";
 import { EVENT_NAMES } from "../../api/events.ts";
 import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
-import { SEE, SEE_JOB } from "../identity/identity.ts";
+import { identify } from "../identity/identify.ts";
+import { SEE, SEE_JOB, type Identity } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
+import { RequestRefusal } from "../problem.ts";
 import { Redactor } from "../redaction.ts";
-import { route, type Route } from "../route.ts";
+import { route, type Route, type RouteRequest } from "../route.ts";
 import { ID_PARAMS, LIMIT, NAME, TEXT } from "../schemas/common.ts";
+import { SSE_HEADERS } from "../sse.ts";
 import { messageData } from "../stream-views.ts";
 import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
 
@@ -71,13 +74,10 @@ function streamRoute(parts: AppParts): Route {
     problems: [400, 401, 403, 421, 503],
     isLong: true,
   } as const;
-  return route(form, async ({ query, headers, mill, identity, signal }) => {
-    const options = { ...filterOf(query), ...placeOf(query.after, headers["last-event-id"]) };
-    const { snapshot } = query;
-    const redactor = new Redactor(parts.redaction, identity);
-    const open = (): ReadableStream<StreamMessage> =>
-      mill.stream(snapshot === undefined ? options : { ...options, snapshot });
-    return parts.streams.respond(open, (message) => messageData(message, redactor), signal);
+  return route(form, async (call) => {
+    const { query, headers } = call;
+    const place = placeOf(query.after, headers["last-event-id"]);
+    return streamed(parts, call, { ...filterOf(query), ...place });
   });
 }
 
@@ -95,15 +95,46 @@ function jobStreamRoute(parts: AppParts): Route {
     problems: [400, 401, 403, 404, 421, 503],
     isLong: true,
   } as const;
-  return route(form, async ({ params, query, headers, mill, identity, signal }) => {
+  return route(form, async (call) => {
+    const { params, query, headers, mill } = call;
     const { id: job } = await mill.jobs.get(params.id);
-    const options = { job, ...placeOf(query.after, headers["last-event-id"]) };
-    const { snapshot } = query;
-    const redactor = new Redactor(parts.redaction, identity);
-    const open = (): ReadableStream<StreamMessage> =>
-      mill.stream(snapshot === undefined ? options : { ...options, snapshot });
-    return parts.streams.respond(open, (message) => messageData(message, redactor), signal);
+    return streamed(parts, call, { job, ...placeOf(query.after, headers["last-event-id"]) });
   });
+}
+
+type StreamCall = Pick<
+  RouteRequest<unknown, { readonly snapshot?: boolean | undefined }, unknown, unknown>,
+  "query" | "mill" | "identity" | "signal" | "request"
+>;
+
+function streamed(parts: AppParts, call: StreamCall, options: StreamOptions): Response {
+  const { query, mill, identity, signal, request } = call;
+  // Nobody would read the body of the answer to HEAD, and the stream would stay open.
+  if (request.method === "HEAD") return new Response(null, { headers: SSE_HEADERS });
+  const { snapshot } = query;
+  const redactor = new Redactor(parts.redaction, identity);
+  return parts.streams.respond({
+    open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
+    dataOf: (message) => messageData(message, redactor),
+    isAllowed: () => isStillAllowed(parts, request, identity),
+    signal,
+  });
+}
+
+/** A stream may outlive its credential. The login of a host application is asked only once. */
+async function isStillAllowed(
+  parts: AppParts,
+  request: Request,
+  { tokenId }: Identity,
+): Promise<boolean> {
+  if (tokenId === null) return true;
+  try {
+    await identify(request, parts.identify, true);
+    return true;
+  } catch (error) {
+    if (error instanceof RequestRefusal) return false;
+    throw error;
+  }
 }
 
 /** For programs that ask instead of listening. */
@@ -122,7 +153,7 @@ function pageRoute(parts: AppParts): Route {
         schema: z.strictObject({ messages: z.array(event), next: TEXT }),
       },
     },
-    problems: [400, 401, 403, 421],
+    problems: [400, 401, 403, 421, 503],
     isLong: true,
   } as const;
   return route(form, async ({ query, mill, identity, signal }) => {
@@ -131,7 +162,10 @@ function pageRoute(parts: AppParts): Route {
     const reader = mill.stream({ ...options, snapshot: false }).getReader();
     const redactor = new Redactor(parts.redaction, identity);
     try {
-      return Response.json(await pageOf(reader, query.limit, redactor, signal));
+      const { messages, last } = await pageOf(reader, query.limit, redactor, signal);
+      const next = last ?? query.after;
+      if (next !== undefined) return Response.json({ messages, next });
+      throw new RequestRefusal("STOPPING", "The server stops, and has read no event yet.");
     } finally {
       await reader.cancel();
     }
@@ -144,16 +178,17 @@ async function pageOf(
   limit: number,
   redactor: Redactor,
   signal: AbortSignal,
-): Promise<{ messages: object[]; next: string }> {
+): Promise<{ messages: object[]; last: string | null }> {
   const messages: object[] = [];
-  let next = "0";
+  let last: string | null = null;
   const leave = (): void => void reader.cancel();
   signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
   try {
     while (messages.length < limit) {
       const { value, done } = await reader.read();
       if (done) break;
-      next = value.id;
+      last = value.id;
       if (value.type === "ping") break;
       const { id, type } = value;
       messages.push({ id, type, ...messageData(value, redactor) });
@@ -161,7 +196,7 @@ async function pageOf(
   } finally {
     signal.removeEventListener("abort", leave);
   }
-  return { messages, next };
+  return { messages, last };
 }
 
 type Filters = {
