@@ -2,8 +2,8 @@
 import { request } from "node:http";
 import { openMillrace } from "millrace";
 import { describe, expect, test } from "vitest";
-import { Project } from "./command-line.ts";
-import type { Program } from "./programs.ts";
+import { Project } from "../command-line.ts";
+import type { Program } from "../programs.ts";
 
 const OWNER = "chosen-by-the-operator";
 const OWNED = { MILLRACE_TOKEN: OWNER };
@@ -53,7 +53,7 @@ describe("a server beyond this machine", () => {
 });
 
 describe("the hosts that a server answers for", () => {
-  test("are this machine and the public URL, and by a header only those of a trusted proxy", async () => {
+  test("are this machine, the public URL, and what a trusted proxy forwards", async () => {
     using project = new Project();
     const statuses: Record<string, number> = {};
     for (const args of [PUBLIC, [...PUBLIC, "--trust-proxy"]]) {

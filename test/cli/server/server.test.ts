@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { openMillrace } from "millrace";
 import { describe, expect, test } from "vitest";
-import { Program, root, temporaryFolder } from "./programs.ts";
+import { Program, root, temporaryFolder } from "../programs.ts";
 
 const URL_LINE = /^Millrace is at ((http:\/\/127\.0\.0\.1:(\d+))\/\?login=[\w-]{43})$/m;
 /** The secret of the person who starts a server, for tests that need no browser. */
