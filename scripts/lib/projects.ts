@@ -121,7 +121,7 @@ export const PROJECTS: readonly TestProject[] = [
   },
   {
     name: "cli",
-    include: ["test/cli/*.test.ts"],
+    include: ["test/cli/**/*.test.ts"],
     budgetSeconds: 120,
     testSeconds: 60,
     batch: "processes",

@@ -58,14 +58,23 @@ async function start(cwd: string): Promise<void> {
     server.stdout.on("data", read);
     server.stderr.on("data", read);
   });
-  const answer = url === null ? null : await fetch(url);
-  const title = /<title>(.*?)<\/title>/.exec((await answer?.text()) ?? "")?.[1];
-  const verdict = answer?.ok ? `ok, ${url} serves "${title}"` : `failed:\n${output}`;
+  const shown = url === null ? null : await signedIn(url);
+  const verdict = shown === null ? `failed:\n${output}` : `ok, its link shows ${shown}`;
   report("npm start, until its page answers", began, verdict);
-  if (!answer?.ok) process.exitCode = 1;
+  if (shown === null) process.exitCode = 1;
   // The whole group: npm, the bootstrap and the server.
   if (server.pid !== undefined) process.kill(-server.pid, "SIGTERM");
   await new Promise((resolve) => server.once("close", resolve));
+}
+
+/** Opens the link as a browser does; null: the page or its data did not come. */
+async function signedIn(link: string): Promise<string | null> {
+  const login = await fetch(link, { redirect: "manual" });
+  const headers = { cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  const page = await fetch(new URL("/", link), { headers });
+  const overview = await fetch(new URL("/api/v1/overview", link), { headers });
+  const title = /<title>(.*?)<\/title>/.exec(await page.text())?.[1];
+  return page.ok && overview.ok ? `"${title}" and the counts of the jobs` : null;
 }
 
 function report(name: string, began: number, verdict: string): void {

@@ -1,16 +1,7 @@
 /** What commands use of a mill, which may be a store or a server. */
-import type { Millrace } from "../api/client.ts";
+import type { RemoteMillrace } from "../remote/remote-mill.ts";
 
-export type OperatorMill = Pick<
-  Millrace,
-  | "enqueue"
-  | "wait"
-  | "on"
-  | "jobs"
-  | "deadLetters"
-  | "workers"
-  | "tokens"
-  | "pause"
-  | "resume"
-  | "pauses"
->;
+export type OperatorMill = Omit<RemoteMillrace, "actor"> & {
+  /** Whom a server takes the caller for. With a store, the command says who acts. */
+  readonly actor?: RemoteMillrace["actor"];
+};

@@ -142,6 +142,10 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
 }
 
 const SERVER_HELP_AFTER = `
+The printed link signs one browser in, within 15 minutes. Programs send a token of millrace token,
+or MILLRACE_TOKEN, if it is set for the server: its owner may do everything. A --host beyond this
+machine needs such a credential and --public-url. --trust-proxy needs --public-url.
+
 With --jobs, or jobs in millrace.config.ts, jobs that are enqueued over HTTP use their definition:
 the payload is checked, and lane, timeout and attempts are set. A type that the file does not
 declare is refused (422 TYPE_UNKNOWN). Without a job file, any type and payload are accepted, and

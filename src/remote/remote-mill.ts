@@ -2,8 +2,6 @@
 import type {
   DeadLetter,
   DeadLetters,
-  JobPage,
-  Jobs,
   JobView,
   Millrace,
   Pause,
@@ -14,39 +12,35 @@ import type {
   WorkerView,
 } from "../api/client.ts";
 import type { Finished } from "../api/enqueue.ts";
-import type { AttemptView } from "../api/jobs.ts";
-import type { UnitHolderView } from "../api/progress.ts";
-import type { Tokens } from "../api/tokens.ts";
-import { durationMs } from "../core/duration.ts";
+import type { Tokens, TokenView } from "../api/tokens.ts";
+import { wait } from "../core/clock.ts";
+import { durationMs, formatDuration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { isFinal } from "../core/job.ts";
+import { systemClock } from "../lib/system.ts";
 import { withDates } from "./dates.ts";
+import { readPages } from "./pages.ts";
+import { jobPath, remoteJobs, type RemoteJobs } from "./remote-jobs.ts";
 import { ServerCalls, type ServerAddress } from "./server-calls.ts";
-import { listenTo } from "./server-events.ts";
 
-/** What a server offers. Workers need the store. */
+/** What a server offers. Workers and listeners need the store. */
 export type RemoteMillrace = Pick<
   Millrace,
-  | "enqueue"
-  | "wait"
-  | "on"
-  | "jobs"
-  | "deadLetters"
-  | "workers"
-  | "tokens"
-  | "pause"
-  | "resume"
-  | "pauses"
-  | "close"
->;
+  "enqueue" | "wait" | "deadLetters" | "workers" | "pause" | "resume" | "pauses"
+> & {
+  readonly jobs: RemoteJobs;
+  readonly tokens: Omit<Tokens, "verify">;
+  /** Whom the server takes the caller for. Its records name this person. */
+  readonly actor: () => Promise<string>;
+};
 
+/** How long the server is asked to wait in one request. */
 const WAIT = "30s";
-/** The largest page of a server. */
-const PAGE_MAX = 200;
+/** The least time between two such requests: a server that stops answers at once. */
+const WAIT_MS_MIN = 500;
 
 export function remoteMill(address: ServerAddress): RemoteMillrace {
   const calls = new ServerCalls(address);
-  const streams = new AbortController();
   return {
     jobs: remoteJobs(calls),
     deadLetters: remoteDeadLetters(calls),
@@ -63,105 +57,38 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     async pauses() {
       return withDates((await calls.json<{ pauses: Pause[] }>("/api/v1/pauses")).pauses);
     },
-    on: (event, listener) => listenTo(calls, event, listener, streams.signal),
-    async close() {
-      streams.abort();
-    },
+    actor: async () => (await calls.json<{ actor: string }>("/api/v1/session")).actor,
   };
-}
-
-function jobPath(id: string, part = ""): string {
-  return `/api/v1/jobs/${encodeURIComponent(id)}${part}`;
-}
-
-function remoteJobs(calls: ServerCalls): Jobs {
-  const post = (id: string, verb: string, body: object): Promise<any> =>
-    calls.json(jobPath(id, `/${verb}`), { method: "POST", body }).then(withDates);
-  return {
-    get: async (id) => withDates(await calls.json<JobView>(jobPath(id))),
-    details: async (id) => withDates(await calls.json(jobPath(id, "/details"))),
-    async findIds(prefix, limit) {
-      const query = { prefix, limit };
-      return (await calls.json<{ ids: string[] }>("/api/v1/job-ids", { query })).ids;
-    },
-    list: (filter = {}) => listJobs(calls, filter),
-    count: async ({ state, ...filter } = {}) => {
-      const { jobs, next } = await listJobs(calls, { ...filter, ...(state && { state }) });
-      return { count: jobs.length, atLeast: next !== null };
-    },
-    cancel: (id, reason) => post(id, "cancel", reason === undefined ? {} : { reason }),
-    retry: (id, options = {}) => post(id, "retry", options),
-    fail: (id, message, options = {}) => post(id, "fail", { message, ...options }),
-    release: (id, options = {}) => post(id, "release", { force: options.force ?? true }),
-    async attempts(id) {
-      const path = jobPath(id, "/attempts");
-      return withDates((await calls.json<{ attempts: AttemptView[] }>(path)).attempts);
-    },
-    progress: async (id) => withDates(await calls.json(jobPath(id, "/progress"))),
-    units: async (id, filter = {}) =>
-      withDates(await calls.json(jobPath(id, "/units"), { query: { ...filter } })),
-    async holders(key) {
-      const query = { key };
-      const path = "/api/v1/unit-holders";
-      return withDates((await calls.json<{ holders: UnitHolderView[] }>(path, { query })).holders);
-    },
-    logs: async (id, page = {}) =>
-      withDates(await calls.json(jobPath(id, "/logs"), { query: { ...page } })),
-    explain: async (id) => withDates(await calls.json(jobPath(id, "/explain"))),
-    stats: () => calls.json("/api/v1/stats"),
-    statsBy: (by) => calls.json(`/api/v1/stats/${by}`),
-  };
-}
-
-async function listJobs(
-  calls: ServerCalls,
-  filter: Parameters<Jobs["list"]>[0] = {},
-): Promise<JobPage> {
-  const { state, tags, correlationId, parentId, createdAfter, createdBefore, limit, ...rest } =
-    filter;
-  const query = {
-    ...rest,
-    state: state === undefined || Array.isArray(state) ? state : [String(state)],
-    tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
-    correlation_id: correlationId,
-    parent_id: parentId,
-    created_after: instantText(createdAfter),
-    created_before: instantText(createdBefore),
-    limit: limit === undefined ? undefined : Math.min(limit, PAGE_MAX),
-  };
-  return withDates(await calls.json<JobPage>("/api/v1/jobs", { query }));
-}
-
-function instantText(instant: Date | number | string | undefined): string | undefined {
-  if (instant === undefined || typeof instant === "string") return instant;
-  return new Date(instant).toISOString();
 }
 
 function remoteDeadLetters(calls: ServerCalls): DeadLetters {
   const path = (id: string, verb = ""): string =>
     `/api/v1/dead-letters/${encodeURIComponent(id)}${verb}`;
+  const review = (id: string, verb: string, body: object): Promise<any> =>
+    calls.json(path(id, `/${verb}`), { method: "POST", body });
   return {
     get: async (id) => withDates(await calls.json<DeadLetter>(path(id))),
-    async list({ limit, ...filter } = {}) {
-      const query = {
-        ...filter,
-        limit: limit === undefined ? undefined : Math.min(limit, PAGE_MAX),
-      };
-      const page = await calls.json<{ deadLetters: DeadLetter[] }>("/api/v1/dead-letters", {
-        query,
+    async list({ limit, after, ...filter } = {}) {
+      const { entries } = await readPages({ limit, after }, async (page) => {
+        const query = { ...filter, ...page };
+        const found = await calls.json<any>("/api/v1/dead-letters", { query });
+        return { entries: withDates<DeadLetter[]>(found.deadLetters), next: found.next };
       });
-      return withDates(page.deadLetters);
+      return entries;
     },
-    async acknowledge(id, { notes }) {
-      const body = notes === undefined ? {} : { notes };
-      await calls.json(path(id, "/acknowledge"), { method: "POST", body });
-    },
-    async discard(id, { notes }) {
-      await calls.json(path(id, "/discard"), { method: "POST", body: { notes } });
-    },
-    reprocess: (id, { notes, payload }) =>
-      calls.json(path(id, "/reprocess"), { method: "POST", body: { notes, payload } }),
+    acknowledge: (id, { notes }) => review(id, "acknowledge", { notes }),
+    discard: async (id, { notes }) => review(id, "discard", { notes: reasonOf(notes) }),
+    reprocess: async (id, { notes, payload }) =>
+      review(id, "reprocess", { notes: reasonOf(notes), payload }),
   };
+}
+
+/** The server records why a person has decided about a dead letter. */
+function reasonOf(notes: string | undefined): string {
+  if (notes !== undefined && notes !== "") return notes;
+  throw new MillraceError("OPTION_INVALID", "a server wants the reason of such a decision", {
+    hint: "Give the reason with --notes.",
+  });
 }
 
 function remoteWorkers(calls: ServerCalls): Workers {
@@ -176,22 +103,20 @@ function remoteWorkers(calls: ServerCalls): Workers {
   };
 }
 
-function remoteTokens(calls: ServerCalls): Tokens {
+function remoteTokens(calls: ServerCalls): Omit<Tokens, "verify"> {
   return {
     create: async (token) =>
       withDates(await calls.json("/api/v1/tokens", { method: "POST", body: token })),
-    async list(filter = {}) {
-      const page = await calls.json<{ tokens: any[] }>("/api/v1/tokens", { query: { ...filter } });
-      return withDates(page.tokens);
+    async list({ limit, after, ...filter } = {}) {
+      const { entries } = await readPages({ limit, after }, async (page) => {
+        const query = { ...filter, ...page };
+        const found = await calls.json<any>("/api/v1/tokens", { query });
+        return { entries: withDates<TokenView[]>(found.tokens), next: found.next };
+      });
+      return entries;
     },
     async revoke(id) {
       await calls.json(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: "DELETE" });
-    },
-    verify() {
-      throw new MillraceError(
-        "OPTION_INVALID",
-        "a server verifies the tokens of its callers itself",
-      );
     },
   };
 }
@@ -207,18 +132,30 @@ async function untilFinal(
   id: string,
   { signal, timeout }: WaitOptions,
 ): Promise<JobView> {
-  const limit = timeout === undefined ? null : AbortSignal.timeout(durationMs(timeout, "timeout"));
+  const limitMs = timeout === undefined ? null : durationMs(timeout, "timeout");
+  const limit = limitMs === null ? null : AbortSignal.timeout(limitMs);
   const signals = [signal, limit].filter((each) => each !== undefined && each !== null);
   for (;;) {
+    const since = systemClock.monotonic();
     try {
       const call = { query: { wait: WAIT }, signal: AbortSignal.any(signals) };
       const job = withDates(await calls.json<JobView>(jobPath(id), call));
       if (isFinal(job.state)) return job;
     } catch (error) {
-      if (limit?.aborted !== true) throw error;
-      throw new MillraceError("WAIT_TIMED_OUT", `job ${id} did not end in time`, { cause: error });
+      if (limitMs === null || limit?.aborted !== true || signal?.aborted === true) throw error;
+      return finalNow(calls, id, limitMs);
     }
+    const tookMs = systemClock.monotonic() - since;
+    if (tookMs < WAIT_MS_MIN) await wait(systemClock, WAIT_MS_MIN - tookMs);
   }
+}
+
+/** The job, if it has ended by now. */
+async function finalNow(calls: ServerCalls, id: string, limitMs: number): Promise<JobView> {
+  const job = withDates(await calls.json<JobView>(jobPath(id)));
+  if (isFinal(job.state)) return job;
+  const message = `job ${id} is still ${job.state} after ${formatDuration(limitMs)}`;
+  throw new MillraceError("WAIT_TIMED_OUT", message, { details: { id, state: job.state } });
 }
 
 function finishedOf({ id, type, state, result, error, cancelReason }: JobView): Finished<any> {

@@ -1,8 +1,14 @@
-/** Calls the HTTP API of a server, and turns its problems into errors of the library. */
-import { CATALOGUE, MillraceError, type ErrorCode } from "../core/errors.ts";
+/** Calls the HTTP API of a server. */
+import { wait } from "../core/clock.ts";
+import { MillraceError } from "../core/errors.ts";
+import { systemClock } from "../lib/system.ts";
+import { refusalOf, unreachable, notMillrace } from "./server-errors.ts";
 
 /** A request that the server has not begun to answer after this time has failed. */
 const ANSWER_MS_MAX = 90_000;
+/** How long a server that has answered before may be away: a restart takes seconds. */
+const AWAY_MS_MAX = 15_000;
+const AWAY_POLL_MS = 500;
 
 export interface ServerAddress {
   /** Such as `https://jobs.example.com`, or with the path under which the API is mounted. */
@@ -22,6 +28,7 @@ export interface ServerCall {
 
 export class ServerCalls {
   readonly #address: ServerAddress;
+  #hasAnswered = false;
 
   constructor(address: ServerAddress) {
     this.#address = address;
@@ -29,79 +36,73 @@ export class ServerCalls {
 
   /** The JSON of an answer; undefined: the answer has none. */
   async json<Answer>(path: string, call: ServerCall = {}): Promise<Answer> {
-    const response = await this.open(path, { ...call, signal: timed(call.signal) });
-    const answer: any = response.status === 204 ? undefined : await response.json();
-    return answer;
+    const { method = "GET" } = call;
+    const since = systemClock.monotonic();
+    for (;;) {
+      try {
+        return await this.#once<Answer>(path, call);
+      } catch (error) {
+        const isAway = error instanceof MillraceError && error.code === "SERVER_UNREACHABLE";
+        // Only a read can be repeated: a change may have been made before the connection was lost.
+        if (!isAway || method !== "GET" || !this.#hasAnswered) throw error;
+        if (systemClock.monotonic() - since > AWAY_MS_MAX) throw error;
+        await wait(systemClock, AWAY_POLL_MS);
+        call.signal?.throwIfAborted();
+      }
+    }
   }
 
-  /** The answer itself, for streams. Rejects if the server refuses the call. */
-  async open(
-    path: string,
-    { method = "GET", query = {}, body, signal }: ServerCall,
-  ): Promise<Response> {
+  async #once<Answer>(path: string, call: ServerCall): Promise<Answer> {
+    const url = this.#urlOf(path, call);
+    const limit = AbortSignal.timeout(ANSWER_MS_MAX);
+    const signal = call.signal === undefined ? limit : AbortSignal.any([call.signal, limit]);
+    try {
+      const response = await fetch(url, { ...this.#init(call), signal });
+      const text = await response.text();
+      const answer = { url, method: call.method ?? "GET", response, text };
+      if (!response.ok) throw refusalOf(answer, this.#address.token !== null);
+      const value: any = text === "" ? undefined : jsonOf(text);
+      // Every answer of Millrace has the id of its request.
+      if (value === null || !response.headers.has("x-request-id")) throw notMillrace(answer);
+      this.#hasAnswered = true;
+      return value;
+    } catch (error) {
+      if (error instanceof MillraceError || call.signal?.aborted === true) throw error;
+      throw unreachable(url, error);
+    }
+  }
+
+  #urlOf(path: string, { query = {} }: ServerCall): URL {
     const url = new URL(`${this.#address.url.replace(/\/+$/, "")}${path}`);
     for (const [name, value] of Object.entries(query)) {
       for (const each of Array.isArray(value) ? value : [value]) {
         if (each !== undefined) url.searchParams.append(name, String(each));
       }
     }
+    return url;
+  }
+
+  #init({ method = "GET", body }: ServerCall): RequestInit {
     const { token } = this.#address;
-    const headers = {
-      accept: "application/json",
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    };
-    const response = await this.#fetch(url, {
+    return {
       method,
-      headers,
+      headers: {
+        accept: "application/json",
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-      redirect: "error",
-    });
-    if (response.ok) return response;
-    throw await errorOf(response);
-  }
-
-  async #fetch(url: URL, init: RequestInit): Promise<Response> {
-    try {
-      return await fetch(url, init);
-    } catch (error) {
-      if (init.signal?.aborted === true && !isTimeOut(init.signal.reason)) throw error;
-      throw new MillraceError("SERVER_UNREACHABLE", `the server at ${url.origin} does not answer`, {
-        cause: error,
-      });
-    }
+      // A redirect might lead to another host, which must not get the token.
+      redirect: "manual",
+    };
   }
 }
 
-function timed(signal: AbortSignal | undefined): AbortSignal {
-  const limit = AbortSignal.timeout(ANSWER_MS_MAX);
-  return signal === undefined ? limit : AbortSignal.any([signal, limit]);
-}
-
-function isTimeOut(reason: unknown): boolean {
-  return reason instanceof Error && reason.name === "TimeoutError";
-}
-
-/** The problem of an answer, under the code that the library would have used. */
-async function errorOf(response: Response): Promise<MillraceError> {
-  const problem: unknown = await response.json().catch(() => null);
-  const { code, detail, hint } = fieldsOf(problem);
-  const message = detail ?? `the server answered ${response.status}`;
-  const known = Object.keys(CATALOGUE).find((each): each is ErrorCode => each === code);
-  if (known !== undefined) return new MillraceError(known, message, hint === null ? {} : { hint });
-  const isCredential = response.status === 401;
-  return new MillraceError("SERVER_REFUSED", message, {
-    details: { status: response.status, code },
-    hint: isCredential ? "Set MILLRACE_TOKEN to a valid token." : (hint ?? "Read the message."),
-  });
-}
-
-function fieldsOf(problem: unknown): Record<"code" | "detail" | "hint", string | null> {
-  const of = (name: string): string | null => {
-    if (typeof problem !== "object" || problem === null) return null;
-    const value: unknown = Reflect.get(problem, name);
-    return typeof value === "string" ? value : null;
-  };
-  return { code: of("code"), detail: of("detail"), hint: of("hint") };
+/** The JSON of a text; null: the text is no JSON. No answer of Millrace is `null`. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -20,6 +20,8 @@ const CANARIES = {
   payload: "canary-payload",
   tag: "canary-tag",
   key: "canary-key",
+  /** The credential that commands send to a server, and that a server takes from its owner. */
+  token: "canary-token-of-the-owner",
 } as const;
 type Canary = keyof typeof CANARIES;
 
@@ -77,12 +79,25 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "workers quiet": ({ done }) => [done],
   "workers stop": ({ done }) => [done],
   stats: () => [],
+  "token create": () => ["ada", "--role", "viewer"],
+  "token list": () => ["--ended"],
+  // An id of no token: what other commands need stays.
+  "token revoke": ({ done }) => [done],
   doctor: () => [],
   migrate: () => [],
   backup: () => ["copy.db"],
   copy: () => [],
   "config print": () => [],
 };
+
+/** Servers that cannot be reached, are none, or are written with a secret. */
+const SERVER_URLS: readonly string[] = [
+  "http://127.0.0.1:1",
+  `http://ada:${CANARIES.password}@127.0.0.1:1`,
+  `http://127.0.0.1:1/?sslpassword=${CANARIES.parameter}`,
+  `http:ada:${CANARIES.password}@db`,
+  `https://ada:${CANARIES.password}`,
+];
 
 const noted = defineJob({ type: "noted", payload: typed<string>() }).run(() => 1);
 const doomed = defineJob({ type: "doomed", payload: typed<string>(), maxAttempts: 1 }).run(() => {
@@ -95,7 +110,7 @@ let ids: Ids;
 
 beforeAll(async () => {
   process.env["SOME_SECRET"] = CANARIES.environment;
-  process.env["MILLRACE_TOKEN"] = `${CANARIES.environment}-token`;
+  process.env["MILLRACE_TOKEN"] = CANARIES.token;
   server = await startPostgres({ durable: false });
   project = new Project("jobs.ts");
   ids = await fill();
@@ -140,10 +155,37 @@ describe("the output of every command", () => {
       [...words, "--output", url],
       [...words, "--payload", `{"x":"${CANARIES.payload}"`],
     ];
+    const servers = optionsOf(name).includes("--server") ? SERVER_URLS : [];
+    const refused = servers.map((each) => [...words, "--server", each]);
     // A process of its own takes seconds, so `dev` shows the first failure of each kind.
     const all =
-      name === "dev" ? [wrong[0] ?? [], ...mistyped.slice(0, 3)] : [...wrong, ...mistyped];
+      name === "dev"
+        ? [wrong[0] ?? [], ...mistyped.slice(0, 3)]
+        : [...wrong, ...mistyped, ...refused];
     for (const args of all) await expectNoSecret(name, args, []);
+  });
+
+  test("through a server, every command that takes one shows no secret", async () => {
+    const files = ["--db", secretUrl({ schema: "served" })];
+    const program = project.start("server", "--port", "0", ...files);
+    const [, address = ""] = await program.said(/^Millrace is at (http:\S+)$/m);
+    const local = { ...ids };
+    try {
+      ids = await fill("served");
+      const names = Object.keys(COMMANDS).filter((name) => optionsOf(name).includes("--server"));
+      expect(names.length).toBeGreaterThan(20);
+      for (const name of names) {
+        for (const format of formatsOf(name)) {
+          const args = [...argumentsOf(name), "--server", address, ...format];
+          await expectNoSecret(name, args, format);
+        }
+      }
+    } finally {
+      ids = local;
+      program.child.kill("SIGTERM");
+    }
+    const { stdout, stderr } = await program.ended;
+    expect(secretsIn(stdout + stderr)).toEqual([]);
   });
 
   test("a copy and its comparison show no secret", async () => {
@@ -256,6 +298,7 @@ function secretsIn(text: string): Canary[] {
     "payload",
     "tag",
     "key",
+    "token",
   ];
   return names.filter((name) => text.includes(CANARIES[name]));
 }
@@ -323,8 +366,8 @@ function secretUrl({
 }
 
 /** Jobs with a canary in every part that a caller chooses. */
-async function fill(): Promise<Ids> {
-  const mill = await openMillrace(secretUrl(), { logger: SILENT });
+async function fill(schema = "secrets"): Promise<Ids> {
+  const mill = await openMillrace(secretUrl({ schema }), { logger: SILENT });
   const add = async (job: typeof noted | typeof doomed, n: number): Promise<string> => {
     const { id } = await mill.enqueue(job, CANARIES.payload, {
       tags: { t: CANARIES.tag },
@@ -345,7 +388,7 @@ async function fill(): Promise<Ids> {
   await mill.enqueue(doomed, CANARIES.payload, { tags: { t: CANARIES.tag } });
   await mill.close();
   // The client refuses webhooks, which are not part of this release. The table has their column.
-  await query(`UPDATE secrets.job SET webhook = 'https://example.com/?t=${CANARIES.webhook}'`);
+  await query(`UPDATE ${schema}.job SET webhook = 'https://example.com/?t=${CANARIES.webhook}'`);
   return { done, dead, spare };
 }
 

@@ -34,24 +34,32 @@ describe("docs/command-line.md", () => {
     expect(missing.filter(({ name }) => !code.join("").includes(`millrace ${name}\n`))).toEqual([]);
   });
 
-  test("lists the paths of the server", async () => {
-    await using server = await openServer();
-    const named = rowsOf(await page("command-line")).flatMap(([cell]) =>
-      [...cell!.matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, path = ""]) => path),
-    );
-
-    const served = server.app.routes
-      .filter(({ method, path }) => method !== "ALL" && !/\.(?:css|js)$/.test(path))
-      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
-    expect(named.toSorted()).toEqual(served.toSorted());
-  });
-
   test("lists the exit codes", async () => {
     const rows = rowsOf(await page("command-line")).filter(([code]) => /^\d+$/.test(code!));
 
     expect(rows.map(([code]) => Number(code))).toEqual(Object.values(EXIT));
   });
 });
+
+describe("docs/http-api.md", () => {
+  test("lists the paths of the server, and no others", async () => {
+    await using server = await openServer();
+    const named = rowsOf(await page("http-api")).flatMap(([cell = "", words = ""]) =>
+      [...cell.matchAll(/`((?:GET|POST|PUT|DELETE) [^`]+)`/g)].flatMap(([, path = ""]) =>
+        path.endsWith("…") ? codesIn(words).map((word) => path.replace("…", word)) : [path],
+      ),
+    );
+
+    const served = server.app.routes
+      .filter(({ method, path }) => method !== "ALL" && !/^\/$|\.(?:css|js)$/.test(path))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
+    expect(named.toSorted()).toEqual([...new Set(served)].toSorted());
+  });
+});
+
+function codesIn(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+}
 
 describe("docs/presets.md", () => {
   test("has the numbers of the exported presets", async () => {

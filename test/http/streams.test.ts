@@ -1,6 +1,6 @@
 /** Server-sent events without a socket: what a client gets, and what it leaves behind. */
 import { describe, expect, test } from "vitest";
-import { messagesOf } from "../../src/remote/server-events.ts";
+import { messagesOf } from "../support/server-events.ts";
 import { defineJob, typed } from "../../src/index.ts";
 import { jsonOf, openServer, type TestServer } from "../support/http-server.ts";
 

@@ -8,16 +8,16 @@ import { mkdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { openMillrace, type Enqueued, type Millrace } from "millrace";
+import { openMillrace, type Millrace } from "millrace";
 import { followBuilds } from "./build-status.ts";
 import { rowsOf } from "./database.ts";
 import { openDocs, type Docs } from "./docs.ts";
 import { pointerFile, siteFolder } from "./folders.ts";
 import { buildProcessing, editionUpdate } from "./jobs.ts";
 import * as operator from "./operator-queries.ts";
-import { getProject, listEditions } from "./records.ts";
+import { serveQueueApi, type Member } from "./queue-api.ts";
+import { getProject } from "./records.ts";
 import { addOrganization, addProject } from "./registration.ts";
-import { reassignEdition, uploadComplete } from "./requests.ts";
 import { uploadBuild } from "./sample-build.ts";
 import { say, sayTable, watch } from "./watch.ts";
 
@@ -43,11 +43,14 @@ async function tour(mill: Millrace, docs: Docs): Promise<void> {
   const obstacle = pointerFile(docs.folders, getProject(docs.db, projects.pipelines), "v2.1.0");
   await mkdir(obstacle, { recursive: true });
 
-  const jobs: Enqueued<unknown>[] = [];
+  await using api = await serveQueueApi({ mill, docs, authenticate: memberOf });
+  say("queue API", `${api.url}/queue/jobs/ID`);
+  const jobs: JobRef[] = [];
   for (const gitRef of ["main", "v2.1.0", "tickets/DM-12345", "main"]) {
     for (const id of Object.values(projects)) {
       const build = await uploadBuild(docs, id, { gitRef, pages: 4 });
-      jobs.push(await uploadComplete(mill, docs, build));
+      const path = `${placeOf(docs, id)}/builds/${build}`;
+      jobs.push(await patch(`${api.url}${path}`, { status: "uploaded" }));
     }
   }
   sayTable("waiting jobs by kind", await operator.backlogByKind(mill));
@@ -65,7 +68,7 @@ async function tour(mill: Millrace, docs: Docs): Promise<void> {
   }
 
   say("rollback", "an admin gives handbook/__main its first build again");
-  await mill.wait(await rollBack(mill, docs, projects.handbook), PATIENCE);
+  await mill.wait(await rollBack(api.url, docs, projects.handbook), PATIENCE);
   await worker.stop();
   await report(mill, docs, Object.values(projects));
 }
@@ -96,16 +99,37 @@ async function lookAround(mill: Millrace, moment: Promise<void>): Promise<void> 
   say("conflict", `${jobs.length} job(s) at handbook/__main, or in line for it`);
 }
 
-async function rollBack(mill: Millrace, docs: Docs, projectId: number): Promise<Enqueued<unknown>> {
-  const edition = listEditions(docs.db, projectId).find(({ slug }) => slug === "__main");
+async function rollBack(url: string, docs: Docs, projectId: number): Promise<JobRef> {
   const [first] = rowsOf<{ id: number }>(
     docs.db,
     "SELECT min(id) AS id FROM Build WHERE project_id = ?",
     projectId,
   );
-  if (edition === undefined || first === undefined)
-    throw new Error("there is nothing to roll back");
-  return reassignEdition(mill, docs, { editionId: edition.id, buildId: first.id, by: "admin" });
+  if (first === undefined) throw new Error("there is nothing to roll back");
+  return patch(`${url}${placeOf(docs, projectId)}/editions/__main`, { build: first.id });
+}
+
+/** Where the API has a project. */
+function placeOf({ db }: Docs, projectId: number): string {
+  const { org, slug } = getProject(db, projectId);
+  return `/orgs/${org.slug}/projects/${slug}`;
+}
+
+/** A login for the tour: everybody is an admin of the organisation that the path names. */
+function memberOf(request: Request): Member | null {
+  const org = /^\/orgs\/([^/]+)\//.exec(new URL(request.url).pathname)?.[1];
+  return org === undefined ? null : { actor: "admin", org, role: "admin" };
+}
+
+interface JobRef {
+  readonly id: string;
+  readonly type: string;
+}
+
+async function patch(url: string, body: object): Promise<JobRef> {
+  const response = await fetch(url, { method: "PATCH", body: JSON.stringify(body) });
+  const job: { id: string; kind: string } = JSON.parse(await response.text());
+  return { id: job.id, type: job.kind };
 }
 
 async function report(mill: Millrace, docs: Docs, projects: readonly number[]): Promise<void> {

@@ -45,7 +45,7 @@ const EDITIONS = "editions";
 const PAGE = 1_000;
 
 /** Throws JOB_NOT_FOUND, which is a 404, for a job that has expired or never was. */
-export async function queueJob(mill: Millrace, id: string): Promise<QueueJob> {
+export async function queueJob(mill: Pick<Millrace, "jobs">, id: string): Promise<QueueJob> {
   const job = await mill.jobs.get(id);
   const editions = editionProgress(await unitsOf(mill, id));
   const hasEditions = job.phase === EDITIONS || job.finishedAt !== null;
@@ -73,7 +73,7 @@ export function statusOf(state: State): QueueStatus {
   return state === "scheduled" ? "queued" : state;
 }
 
-async function unitsOf(mill: Millrace, id: string): Promise<UnitView[]> {
+async function unitsOf(mill: Pick<Millrace, "jobs">, id: string): Promise<UnitView[]> {
   const found: UnitView[] = [];
   for (let next: string | null = ""; next !== null;) {
     const after = next === "" ? {} : { after: next };

@@ -64,6 +64,29 @@ export function getProject(db: DatabaseSync, id: number): Project {
   return { ...rest, trackingModes: JSON.parse(modes), org: getOrganization(db, orgId) };
 }
 
+/** The id of a project by its place in the API; null: there is none. */
+export function findProject(db: DatabaseSync, org: string, slug: string): number | null {
+  const [row] = rowsOf<{ id: number }>(
+    db,
+    `SELECT p.id FROM Project p JOIN Organization o ON o.id = p.org_id
+     WHERE o.slug = ? AND p.slug = ?`,
+    org,
+    slug,
+  );
+  return row?.id ?? null;
+}
+
+/** Whether a build belongs to a project. */
+export function hasBuild(db: DatabaseSync, projectId: number, buildId: number): boolean {
+  const found = rowsOf(
+    db,
+    "SELECT 1 FROM Build WHERE id = ? AND project_id = ?",
+    buildId,
+    projectId,
+  );
+  return found.length > 0;
+}
+
 function getOrganization(db: DatabaseSync, id: number): Organization {
   const [row] = rowsOf<Organization>(
     db,

@@ -35,6 +35,7 @@ export function declareConfig(program: Command, { terminal, end }: Shell): void 
     .action(({ output }: { output: Format }, command: Command) => {
       const settings = [
         ...["db", "port", "jobs", "lanes"].map((name) => settingOf(name, command)),
+        server(),
         token(),
       ];
       terminal.out(output === "json" ? json(settings) : tableOf(settings));
@@ -74,6 +75,14 @@ function sourceOf(name: string, command: Command): string {
   if (source === "env") return option?.envVar ?? "environment";
   if (source === "config") return configFile() ?? "file";
   return "default";
+}
+
+/** Replaces the store for commands that take --server. */
+function server(): Setting {
+  const url = process.env["MILLRACE_SERVER"] ?? "";
+  return url === ""
+    ? { name: "server", value: null, source: "not set" }
+    : { name: "server", value: shownUrl(url), source: "MILLRACE_SERVER" };
 }
 
 function token(): Setting {

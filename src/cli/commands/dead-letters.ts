@@ -6,6 +6,7 @@ import type { OperatorMill } from "../operator-mill.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import {
+  actorOption,
   databaseOption,
   serverOption,
   limitOption,
@@ -90,15 +91,16 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
-    .action(async ({ db, output, ...filter }: DeadLetterListOptions) => {
+    .action(async (options: DeadLetterListOptions) => {
+      const { db, output, status, type, tenant, limit, after: from } = options;
       const found = await withExistingMill(db, async (mill) => {
-        const after = filter.after === undefined ? undefined : await jobIdOf(mill, filter.after);
-        return mill.deadLetters.list(given({ ...filter, after }));
+        const after = from === undefined ? undefined : await jobIdOf(mill, from);
+        return mill.deadLetters.list(given({ status, type, tenant, limit, after }));
       });
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
       else terminal.err("No dead letters match.\n");
-      const last = found.length === filter.limit ? found.at(-1) : undefined;
+      const last = found.length === limit ? found.at(-1) : undefined;
       if (last !== undefined) terminal.err(`There may be more: add --after ${last.id}\n`);
       end(EXIT.success);
     });
@@ -201,7 +203,7 @@ async function review(
 
 function reviewing(command: Command): Command {
   return command
-    .option("--by <name>", "the reviewer, for the record", systemUser())
+    .addOption(actorOption("the reviewer, for the record", systemUser()))
     .option("--notes <text>", "notes, for the record")
     .addOption(databaseOption())
     .addOption(serverOption())

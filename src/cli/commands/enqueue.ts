@@ -15,6 +15,7 @@ import {
   databaseOption,
   serverOption,
   durationOption,
+  isServerUrl,
   jobsOption,
   outputOption,
   parseJson,
@@ -80,7 +81,8 @@ const HELP_AFTER = `
 The job file is --jobs, or jobs in millrace.config.ts, or else jobs.ts or src/jobs.ts (or .mts, .js,
 .mjs). The job uses its definition in the file: the payload is checked, and lane, timeout and
 attempts are set. A type that the file does not declare is refused. Without a job file, and with
---no-jobs, any type and payload are accepted, and the default settings apply.
+--no-jobs, any type and payload are accepted, and the default settings apply. With --server, the job
+file is that of the server.
 
 With --follow:${FOLLOW_HELP_AFTER}
 Examples:
@@ -98,10 +100,13 @@ interface Request {
 
 async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> {
   const { type, payload, options, command } = request;
-  const file = options.jobs === false ? undefined : (options.jobs ?? usualJobFile());
+  // A server uses its own job file, and says what it refuses.
+  const isRemote = isServerUrl(options.db);
+  const hasNoFile = isRemote || options.jobs === false;
+  const file = hasNoFile ? undefined : options.jobs || usualJobFile();
   const contract = await contractOf(request, file);
   return withOperatorMill(options.db, async (mill) => {
-    if (file === undefined) await warnUnknown(mill, type, terminal);
+    if (file === undefined && !isRemote) await warnUnknown(mill, type, terminal);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " already existed"}\n`);

@@ -5,7 +5,7 @@ import { plain } from "../../lib/plain-text.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { unknownType } from "../nearest-type.ts";
-import { databaseOption, serverOption, outputOption } from "../terminal/options.ts";
+import { actorOption, databaseOption, serverOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
@@ -32,17 +32,18 @@ function declarePauseOf(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("pause"))
     .description("Start no more jobs of a type, a lane or a tenant; running jobs continue.")
     .option("--reason <text>", "the reason, shown by explain and pauses", "no reason given")
-    .option("--by <name>", "the person, for the record", systemUser())
+    .addOption(actorOption("the person, for the record", systemUser()))
     .addHelpText("after", `\nExample:\n  millrace pause --type email --reason "the bank is down"\n`)
     .action(async (options: PauseOptions) => {
       const { target, subject } = targetOf(options);
       const { reason, by: actor, output } = options;
-      await withExistingMill(options.db, async (mill) => {
+      const pausedBy = await withExistingMill(options.db, async (mill) => {
         const warning = options.type === undefined ? null : await unknownType(mill, options.type);
         if (warning !== null) terminal.err(`${warning}\n`);
         await mill.pause(target, reason, { actor });
+        return output === "json" ? ((await mill.actor?.()) ?? actor) : actor;
       });
-      const facts = { ...target, paused: true, reason, pausedBy: actor };
+      const facts = { ...target, paused: true, reason, pausedBy };
       terminal.out(output === "json" ? json(facts) : `${plain(subject)} is paused.\n`);
       end(EXIT.success);
     });

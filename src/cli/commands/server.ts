@@ -77,7 +77,7 @@ export async function server(
     const listening = await listenNear(app.fetch, options);
     const hasLink = isLoopback(options.host) && ownerSecret === null;
     const query = hasLink ? `/?login=${parts.links.make(ownerOf(systemUser()))}` : "";
-    announce(options, `${addressOf(options, listening.port)}${query}`, terminal);
+    announce(options, listening.port, query, terminal);
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
     if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
@@ -105,16 +105,19 @@ function isLoopback(host: string): boolean {
 }
 
 /** Half of what a server beyond this machine needs is a mistake, and not a smaller server. */
-function checkPublicUrl({ host, publicUrl }: ServerOptions): void {
+function checkPublicUrl({ host, publicUrl, trustProxy }: ServerOptions): void {
   if (publicUrl !== undefined && !isPublicUrl(publicUrl)) {
     const form = "a URL such as https://jobs.example.com, without a path";
     throw new MillraceError("OPTION_INVALID", `--public-url must be ${form}, not ${publicUrl}`);
   }
-  if (isLoopback(host) || publicUrl !== undefined) return;
+  if (publicUrl !== undefined || (isLoopback(host) && trustProxy !== true)) return;
+  const half = isLoopback(host)
+    ? "--trust-proxy means that a proxy passes requests on"
+    : `--host ${host} is reachable from other machines`;
   throw new MillraceError(
     "OPTION_INVALID",
-    `--host ${host} is reachable from other machines, and --public-url is missing: name the ` +
-      "address that browsers use, such as --public-url https://jobs.example.com",
+    `${half}, and --public-url is missing: name the address that browsers use, such as ` +
+      "--public-url https://jobs.example.com",
   );
 }
 
@@ -212,8 +215,10 @@ async function listenUnlessTaken(
   }
 }
 
-function announce(options: ServerOptions, address: string, terminal: Terminal): void {
-  terminal.out(`Millrace is at ${address}\n`);
+function announce(options: ServerOptions, port: number, query: string, terminal: Terminal): void {
+  terminal.out(`Millrace is at ${addressOf(options, port)}${query}\n`);
+  // The public address is that of a proxy, which has to know the port.
+  if (options.publicUrl !== undefined) terminal.err(`Listening on ${options.host}:${port}.\n`);
   terminal.err(`Store: ${shownUrl(options.db)}. Ctrl-C stops the server.\n`);
 }
 

@@ -9,6 +9,8 @@ import { CommandFailure, EXIT } from "../terminal/exit-codes.ts";
 import { databaseOption, outputOption, serverOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 
+/** The most tokens that a list shows. */
+const LISTED_MAX = 1_000;
 const ROLES = ["viewer", "operator", "manager", "admin"] as const;
 
 interface CreateOptions {
@@ -112,12 +114,14 @@ function declareList(parent: Command, { terminal }: Shell): void {
     .addOption(outputOption())
     .action(async (options: { db: string; output: Format; ended?: boolean }) => {
       const ended = options.ended === true;
-      const tokens = await withExistingMill(options.db, (mill) => mill.tokens.list({ ended }));
+      const filter = { ended, limit: LISTED_MAX };
+      const tokens = await withExistingMill(options.db, (mill) => mill.tokens.list(filter));
       if (options.output === "json") terminal.out(json(tokens));
       else if (tokens.length === 0) terminal.err("There are no tokens.\n");
       else {
         const head = ["ID", "KIND", "NAME", "ROLES OR TYPES", "TENANT", "LAST USED", "ENDS"];
         terminal.out(table(head, tokens.map(rowOf)));
+        if (tokens.length === LISTED_MAX) terminal.err(`The newest ${LISTED_MAX} are shown.\n`);
       }
     });
 }

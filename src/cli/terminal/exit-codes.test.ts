@@ -18,6 +18,8 @@ describe("an error that ends a command", () => {
     ["BACKUP_EXISTS", 2],
     ["STORE_CORRUPT", 5],
     ["SQLITE_TOO_OLD", 5],
+    ["SERVER_UNREACHABLE", 5],
+    ["SERVER_REFUSED", 1],
     ["JOB_FAILED", 1],
     ["ID_INVALID", 2],
     ["PAYLOAD_INVALID", 2],

@@ -19,28 +19,56 @@ export function databaseOption(): Option {
 export function serverOption(): Option {
   return new Option(
     "--server <url>",
-    "URL of a Millrace server, instead of --db; see MILLRACE_TOKEN",
+    "URL of a Millrace server, instead of --db; the secret of a token is in MILLRACE_TOKEN",
   )
     .env("MILLRACE_SERVER")
-    .argParser((text) => {
-      if (isServerUrl(text) && URL.canParse(text)) return text;
-      throw new InvalidArgumentError("Write a URL such as https://jobs.example.com.");
-    });
+    .argParser(parseServer);
+}
+
+/** An empty text means none, as in an environment where the variable is unset for one command. */
+function parseServer(text: string): string {
+  if (text === "") return text;
+  const form = "Write a URL such as https://jobs.example.com.";
+  if (!isServerUrl(text) || !URL.canParse(text)) throw new InvalidArgumentError(form);
+  const { username, password, search, hash } = new URL(text);
+  if (`${username}${password}${search}${hash}` === "") return text;
+  throw new InvalidArgumentError(`${form} The secret of a token belongs into MILLRACE_TOKEN.`);
 }
 
 export function isServerUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }
 
+/** Options about what a server decides itself, and the reason. */
+const ONLY_WITH_STORE = new WeakMap<Option, string>();
+
+/** Who acts, for the record. */
+export function actorOption(description: string, user: string): Option {
+  const option = new Option("--by <name>", description).default(user);
+  ONLY_WITH_STORE.set(option, "a server records whom the token belongs to");
+  return option;
+}
+
 /** A server that a flag or the environment names replaces the database, unless a flag names one. */
 export function applyServer(command: Command): void {
-  const server: unknown = command.opts()["server"];
-  if (typeof server !== "string") return;
-  if (command.getOptionValueSource("db") !== "cli") {
-    command.setOptionValueWithSource("db", server, "server");
-  } else if (command.getOptionValueSource("server") === "cli") {
-    command.error("error: give either --db or --server");
+  if (!command.options.some((option) => option.attributeName() === "server")) return;
+  const options: Readonly<Record<string, unknown>> = command.opts();
+  const { db, server } = options;
+  const isFlag = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+  if (typeof db === "string" && isServerUrl(db)) {
+    command.error("error: --db takes the URL of a database; a server is named with --server");
   }
+  if (isFlag("server") && server === "") command.error("error: --server is empty");
+  if (isFlag("server") && isFlag("db")) command.error("error: give either --db or --server");
+  if (typeof server !== "string" || server === "" || isFlag("db")) return;
+  for (const option of command.options) {
+    const why = ONLY_WITH_STORE.get(option);
+    const name = option.attributeName();
+    // The value is false after --no-jobs.
+    if (why === undefined || !isFlag(name) || options[name] === false) continue;
+    command.error(`error: ${option.long} goes with --db: ${why}`);
+  }
+  command.setOptionValueWithSource("db", server, "server");
 }
 
 export function portOption(): Option {
@@ -54,7 +82,9 @@ export function portOption(): Option {
 }
 
 export function jobsOption(): Option {
-  return new Option("--jobs <file>", "file that exports the jobs").env("MILLRACE_JOBS");
+  const option = new Option("--jobs <file>", "file that exports the jobs").env("MILLRACE_JOBS");
+  ONLY_WITH_STORE.set(option, "a server has a job file of its own");
+  return option;
 }
 
 export function lanesOption(): Option {

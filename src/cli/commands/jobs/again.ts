@@ -11,9 +11,11 @@ export function followCommands(id: string, command: Command): { again: string; e
   };
 }
 
-/** A command of `millrace jobs`, on the same store. */
+/** A command of `millrace jobs`, on the same store or server. */
 export function jobsAgain(words: string, command: Command): string {
-  const isNamed = command.getOptionValueSource("db") === "cli";
-  if (!isNamed) return `millrace jobs ${words}`;
-  return `millrace jobs ${words} --db ${shellWord(shownUrl(String(command.getOptionValue("db"))))}`;
+  const flags = ["server", "db"].filter((name) => command.getOptionValueSource(name) === "cli");
+  const places = flags.map(
+    (name) => ` --${name} ${shellWord(shownUrl(String(command.getOptionValue(name))))}`,
+  );
+  return `millrace jobs ${words}${places.join("")}`;
 }
