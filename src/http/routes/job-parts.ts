@@ -20,6 +20,7 @@ import { ATTEMPT, DETAILS, EXPLANATION, LOG_LINE, PROGRESS, UNIT } from "../sche
 import {
   redactedAttempt,
   redactedDetails,
+  redactedExplanation,
   redactedLine,
   redactedProgress,
   redactedUnit,
@@ -38,7 +39,7 @@ export function jobPartRoutes(parts: AppParts): readonly Route[] {
     unitsRoute(parts),
     attemptsRoute(parts),
     logsRoute(parts),
-    explainRoute(),
+    explainRoute(parts),
     holdersRoute(),
     idsRoute(),
   ];
@@ -177,7 +178,7 @@ function logsRoute(parts: AppParts): Route {
   });
 }
 
-function explainRoute(): Route {
+function explainRoute({ redaction }: AppParts): Route {
   const form = {
     method: "get",
     path: `${PATH}/explain`,
@@ -188,9 +189,10 @@ function explainRoute(): Route {
     answers: { 200: { description: "One sentence and its data.", schema: EXPLANATION } },
     problems: PROBLEMS,
   } as const;
-  return route(form, async ({ params: { id }, mill }) =>
-    Response.json(await mill.jobs.explain(id)),
-  );
+  return route(form, async ({ params: { id }, mill, identity }) => {
+    const explanation = await mill.jobs.explain(id);
+    return Response.json(redactedExplanation(explanation, new Redactor(redaction, identity)));
+  });
 }
 
 function holdersRoute(): Route {
