@@ -77,11 +77,12 @@ function logoutRoute(parts: AppParts): Route {
     answers: { 204: { description: "The session has ended." } },
     problems: [401, 403, 421],
   } as const;
-  return route(form, async ({ identity, request }) => {
+  return route(form, async ({ request }) => {
     const secret = sessionSecret(request);
-    const { tokenId } = identity;
-    if (secret !== null && tokenId !== null && identity.kind === "person") {
-      await parts.mill.tokens.revoke(tokenId);
+    // The caller may have shown a token beside the cookie, and the token must stay.
+    const token = secret === null ? null : await parts.mill.tokens.verify(secret);
+    if (secret !== null && token?.kind === "session") {
+      await parts.mill.tokens.revoke(token.id);
       parts.identify.tokens.forget(secret);
     }
     const cookie = sessionCookie(request, null, cookieParts(parts));
