@@ -1,6 +1,8 @@
 /** `GET /api/v1/jobs` and `GET /api/v1/jobs/{id}`: list jobs, and read or await one. */
 import { z } from "@hono/zod-openapi";
+import { durationMs, instantMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
+import { shown } from "../../core/text.ts";
 import { STATES } from "../../core/job.ts";
 import type { JobFilter } from "../../api/client.ts";
 import { matches, withTag } from "../etag.ts";
@@ -54,7 +56,7 @@ export function jobRoutes(parts: AppParts): readonly Route[] {
   return [listRoute(parts), getRoute(parts)];
 }
 
-function listRoute({ redaction }: AppParts): Route {
+function listRoute({ redaction, clock }: AppParts): Route {
   const form = {
     method: "get",
     path: PATH,
@@ -74,7 +76,7 @@ function listRoute({ redaction }: AppParts): Route {
   } as const;
   return route(form, async ({ query, mill, identity, url, base }) => {
     const redactor = new Redactor(redaction, identity);
-    const page = await mill.jobs.list(filterOf(query));
+    const page = await mill.jobs.list(filterOf(query, clock.now()));
     const jobs = page.jobs.map((job) => redactedJob(job, redactor));
     const headers = page.next === null ? {} : { link: linkTo(base, url, page.next) };
     return Response.json({ ...page, jobs }, { headers });
@@ -82,18 +84,33 @@ function listRoute({ redaction }: AppParts): Route {
 }
 
 /** The filter of the library. */
-function filterOf(query: z.output<typeof FILTERS>): JobFilter {
+function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
   const { tag, correlation_id, parent_id, created_after, created_before, ...rest } = query;
   return {
     ...defined(rest),
     ...defined({
       correlationId: correlation_id,
       parentId: parent_id,
-      createdAfter: created_after,
-      createdBefore: created_before,
+      createdAfter: momentOf("created_after", created_after, now),
+      createdBefore: momentOf("created_before", created_before, now),
       tags: tag === undefined ? undefined : tagsOf(tag),
     }),
   };
+}
+
+/** `2h` is two hours ago. */
+function momentOf(name: string, text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return isAgo(text) ? Math.max(0, now - durationMs(text, name)) : instantMs(text, name);
+  } catch {
+    const expected = "ISO text with an offset, or a time ago such as 2h";
+    throw invalid({ path: name, message: `must be ${expected}, not ${shown(text)}` });
+  }
+}
+
+function isAgo(text: string): text is `${number}m` {
+  return /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text);
 }
 
 /** The values that are given. */
