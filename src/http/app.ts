@@ -42,7 +42,7 @@ export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(par
     if (answer.status >= 500) parts.failed(error, id);
     return answer;
   });
-  const routes = [...own, openApiRoute(() => documentOf(app))];
+  const routes = [...own, openApiRoute(() => documentOf(app, parts.base))];
   for (const route of routes) {
     insistAccess(route);
     register(app.openAPIRegistry, route);

@@ -16,6 +16,7 @@ import { bodyOf, invalid, RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";
 import { ANYTHING, COUNT, KEY, NAME, TEXT } from "../schemas/common.ts";
 import { ENQUEUED } from "../schemas/jobs.ts";
+import { PART_PROBLEM } from "../schemas/problem.ts";
 import { checked } from "../validation.ts";
 
 const PATH = "/api/v1/jobs";
@@ -116,7 +117,7 @@ function enqueueRoute(parts: AppParts): Route {
       200: { description: "The job already exists.", schema: ENQUEUED },
       201: { description: "The job was created. Location is its path.", schema: ENQUEUED },
     },
-    problems: [400, 401, 403, 409, 413, 415, 421, 422, 501],
+    problems: [409, 422, 501],
   } as const;
   return route(form, async ({ body, headers, mill, identity, base }) => {
     const key = keyOf(headers["idempotency-key"] ?? null);
@@ -132,7 +133,7 @@ function enqueueRoute(parts: AppParts): Route {
 
 /** One answer per job: a job that is refused does not keep the others back. */
 function batchRoute(parts: AppParts): Route {
-  const refusal = z.strictObject({ problem: z.unknown().openapi({ description: "A Problem." }) });
+  const refusal = z.strictObject({ problem: PART_PROBLEM });
   const form = {
     method: "post",
     path: `${PATH}/batch`,
@@ -158,7 +159,7 @@ function batchRoute(parts: AppParts): Route {
         }),
       },
     },
-    problems: [400, 401, 403, 413, 415, 421],
+    problems: [],
   } as const;
   return route(form, async ({ body, headers, mill, identity }) => {
     if (headers["idempotency-key"] !== undefined) {

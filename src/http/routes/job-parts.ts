@@ -28,7 +28,7 @@ import {
 import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs/{id}";
-const PROBLEMS = [400, 401, 403, 404, 421] as const;
+const PROBLEMS = [404] as const;
 /** How often a request that waits for log lines looks for them. */
 const LINES_POLL_MS = 250;
 
@@ -207,7 +207,7 @@ function holdersRoute(): Route {
     answers: {
       200: { description: "The jobs.", schema: z.strictObject({ holders: z.array(holder) }) },
     },
-    problems: [400, 401, 403, 421],
+    problems: [],
   } as const;
   return route(form, async ({ query: { key }, mill }) =>
     Response.json({ holders: await mill.jobs.holders(key) }),
@@ -224,7 +224,7 @@ function idsRoute(): Route {
     access: SEE,
     query: z.strictObject({ prefix: ID, limit: LIMIT }),
     answers: { 200: { description: "The ids.", schema: z.strictObject({ ids: z.array(TEXT) }) } },
-    problems: [400, 401, 403, 421],
+    problems: [],
   } as const;
   return route(form, async ({ query: { prefix, limit }, mill }) =>
     Response.json({ ids: await mill.jobs.findIds(prefix, limit) }),
