@@ -10,6 +10,9 @@ import type { DeletedDetail, FeedEntry, JobFacts } from "../store/types/records.
 import { eventsOf } from "./event-details.ts";
 import type { FeedPages } from "./feed-pages.ts";
 
+/** After so many pages without a message, the reader is told how far the stream has come. */
+const PAGES_PER_PING = 50;
+
 /** A place in the feed: behind an event of a job in an entry, or behind a whole entry. */
 export interface StreamPlace {
   readonly position: number;
@@ -44,9 +47,15 @@ export function eventStream(parts: EventStreamParts): ReadableStream<StreamMessa
   const reader = new StreamReader(parts);
   return new ReadableStream<StreamMessage>({
     async pull(controller) {
-      const message = await reader.next();
-      if (message === null) controller.close();
-      else controller.enqueue(message);
+      try {
+        const message = await reader.next();
+        if (message === null) controller.close();
+        else controller.enqueue(message);
+      } catch (error) {
+        // The stream is over, so that nobody cancels it.
+        reader.end();
+        throw error;
+      }
     },
     cancel: () => reader.end(),
   });
@@ -59,6 +68,7 @@ class StreamReader {
   #at: StreamPlace | null = null;
   /** Messages of the current page. */
   #waiting: Iterator<StreamMessage> = [].values();
+  #hasWaiting = false;
   #isBegun = false;
 
   constructor(parts: EventStreamParts) {
@@ -87,10 +97,13 @@ class StreamReader {
       const first = await this.#begin();
       if (first !== null) return this.#isOver ? null : first;
     }
-    while (!this.#isOver) {
+    for (let pages = 1; !this.#isOver; pages += 1) {
       const { value: message, done } = this.#waiting.next();
       if (done !== true) return message;
-      const isPing = await this.#read();
+      const isQuiet = await this.#read();
+      // A reader whose filter matches nothing would otherwise wait without a sign, and begin again
+      // at its old place when its connection is cut.
+      const isPing = isQuiet || (pages % PAGES_PER_PING === 0 && !this.#hasWaiting);
       if (isPing && !this.#isOver) return { type: "ping", id: idOfPlace(this.#place) };
     }
     return null;
@@ -103,11 +116,13 @@ class StreamReader {
   /** The place comes before the snapshot: what happens in between is in both. */
   async #begin(): Promise<StreamMessage | null> {
     const { pages, after, snapshot } = this.#parts;
-    const isTooOld = after !== null && (await this.#isRemoved(after));
-    if (after !== null && !isTooOld) this.#at = after;
-    else this.#at = { position: await pages.end(), index: Infinity, place: 0 };
+    const end = await pages.end();
+    // A place behind the end is of another database, or of this one before a backup was restored.
+    const isLost = after !== null && (after.position > end || (await this.#isRemoved(after)));
+    if (after !== null && !isLost) this.#at = after;
+    else this.#at = { position: end, index: Infinity, place: 0 };
     const id = idOfPlace(this.#place);
-    if (isTooOld) return { type: "reset", id };
+    if (isLost) return { type: "reset", id };
     return snapshot === null ? null : { type: "snapshot", id, ...(await snapshot()) };
   }
 
@@ -132,11 +147,12 @@ class StreamReader {
 
   #take(entries: readonly FeedEntry[]): void {
     const from = this.#place;
-    this.#waiting = entries
+    const messages = entries
       .flatMap(messagesOf)
       .filter(({ place, subject }) => isBehind(place, from) && this.#parts.matches(subject))
-      .map(({ message }) => message)
-      .values();
+      .map(({ message }) => message);
+    this.#waiting = messages.values();
+    this.#hasWaiting = messages.length > 0;
     const position = entries.at(-1)?.position ?? from.position;
     this.#at = { position, index: Infinity, place: 0 };
   }

@@ -25,7 +25,7 @@ import {
   redactedProgress,
   redactedUnit,
 } from "../views.ts";
-import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
+import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs/{id}";
 const PROBLEMS = [404] as const;
@@ -160,7 +160,7 @@ function logsRoute(parts: AppParts): Route {
       },
     },
     problems: PROBLEMS,
-    isLong: true,
+    waitsMsMax: WAIT_MS_MAX,
   } as const;
   return route(form, async ({ params: { id }, query, mill, identity, signal }) => {
     const { after, limit } = query;

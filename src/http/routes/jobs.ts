@@ -14,7 +14,7 @@ import { route, type Route } from "../route.ts";
 import { AFTER, ID_PARAMS, LIMIT, NAME } from "../schemas/common.ts";
 import { JOB, JOB_PAGE } from "../schemas/jobs.ts";
 import { redactedJob } from "../views.ts";
-import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
+import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs";
 const TAGS_MAX = 20;
@@ -159,8 +159,8 @@ function getRoute({ redaction }: AppParts): Route {
       200: { description: "The job, final or not.", schema: JOB },
       304: { description: "The job is as If-None-Match says." },
     },
-    problems: [400, 401, 403, 404, 421],
-    isLong: true,
+    problems: [404],
+    waitsMsMax: WAIT_MS_MAX,
   } as const;
   return route(form, async ({ params: { id }, query, headers, mill, identity, signal }) => {
     const limitMs = waitOf(query.wait, headers.prefer);
