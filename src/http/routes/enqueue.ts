@@ -141,12 +141,12 @@ function batchRoute(parts: AppParts): Route {
     summary:
       "Enqueues up to 1,000 jobs. Each is created or refused on its own, in the order given.",
     access: PRODUCE,
-    body: z.strictObject({ jobs: z.array(z.unknown()).min(1).max(BATCH_MAX) }).openapi("NewJobs"),
     headers: z.object({
       "idempotency-key": TEXT.optional().openapi({
         description: "Refused: give each job an `idempotencyKey` in its options.",
       }),
     }),
+    body: z.strictObject({ jobs: z.array(z.unknown()).min(1).max(BATCH_MAX) }).openapi("NewJobs"),
     bodyBytesMax: BATCH_BYTES_MAX,
     answers: {
       200: {

@@ -6,10 +6,10 @@ import type { AppParts, HttpMill } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
 import {
-  AFTER,
   COUNT,
   ID,
   ID_PARAMS,
+  KEY,
   LIMIT,
   MOMENT,
   NAME,
@@ -148,14 +148,16 @@ function logsRoute(parts: AppParts): Route {
     params: ID_PARAMS,
     query: z.strictObject({
       after: COUNT.optional().openapi({
-        description: "Only lines after this one: the `next` of the previous page.",
+        description: "Only lines after the one of this number. Without it, the newest lines.",
       }),
       limit: LIMIT,
       ...WAIT_QUERY.shape,
     }),
     answers: {
       200: {
-        description: "One page. `next` is the `after` of the following lines.",
+        description:
+          "One page. `next` is the `after` of the next page, and null if the page has all lines " +
+          "so far: later lines follow after the number of the last one.",
         schema: z.strictObject({ lines: z.array(LOG_LINE), next: COUNT.nullable() }),
       },
     },
@@ -203,7 +205,7 @@ function holdersRoute(): Route {
     name: "listUnitHolders",
     summary: "Lists the running jobs that work on a unit of this key now.",
     access: SEE,
-    query: z.strictObject({ key: AFTER.openapi({ description: "The key of the unit." }) }),
+    query: z.strictObject({ key: KEY.openapi({ description: "The key of the unit." }) }),
     answers: {
       200: { description: "The jobs.", schema: z.strictObject({ holders: z.array(holder) }) },
     },
