@@ -20,7 +20,7 @@ import type { Route } from "./route.ts";
 import { allRoutes } from "./routes/all.ts";
 import { openApiRoute } from "./routes/openapi.ts";
 
-/** The longest time for an answer, except of routes that wait for something to happen. */
+/** The longest time for an answer. A route that waits for something to happen has more. */
 const ANSWER_MS_MAX = 30_000;
 const REQUEST_ID = /^[\w.-]{8,64}$/;
 
@@ -42,7 +42,7 @@ export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(par
     if (answer.status >= 500) parts.failed(error, id);
     return answer;
   });
-  const routes = [...own, openApiRoute(() => documentOf(app))];
+  const routes = [...own, openApiRoute(() => documentOf(app, parts.base))];
   for (const route of routes) {
     insistAccess(route);
     register(app.openAPIRegistry, route);
@@ -58,31 +58,59 @@ function insistAccess({ access, method, path }: Route): void {
   throw new Error(`the route ${method} ${path} names nobody who may call it`);
 }
 
+/** The time limit includes the question whose credential it is, which the store answers. */
 async function answered(parts: AppParts, route: Route, context: Context): Promise<Response> {
+  const limitMs = ANSWER_MS_MAX + (route.waitsMsMax ?? 0);
+  let isLate = true;
+  const answer = answerOf(parts, route, context).finally(() => (isLate = false));
+  await within(parts.clock, limitMs, answer);
+  if (!isLate) return answer;
+  void answer.then(discard, () => {});
+  const detail = `The answer took longer than ${limitMs / 1_000} seconds.`;
+  throw new RequestRefusal("REQUEST_TIMED_OUT", detail);
+}
+
+async function answerOf(parts: AppParts, route: Route, context: Context): Promise<Response> {
   const { raw: request } = context.req;
-  const signal = AbortSignal.any([request.signal, parts.closing]);
   const identity = await callerOf(parts, route.access, request);
   insistOwnJob(identity, context.req.param("id"));
   const { tenant } = identity;
-  const answer = route.answer({
+  const answer = await route.answer({
     request,
     params: context.req.param(),
     identity,
+    isStillValid: () => isStillValid(parts, route.access, request, identity),
     mill: tenant === null ? parts.mill : parts.mill.forTenant(tenant),
     base: parts.base,
-    signal,
+    signal: AbortSignal.any([request.signal, parts.closing]),
   });
-  if (route.isLong === true) return answer;
-  let isLate = true;
-  const done = answer.finally(() => (isLate = false));
-  await within(parts.clock, ANSWER_MS_MAX, done);
-  if (!isLate) return done;
-  answer.catch(() => {});
-  done.catch(() => {});
-  throw new RequestRefusal(
-    "REQUEST_TIMED_OUT",
-    `The answer took longer than ${ANSWER_MS_MAX / 1_000} seconds.`,
-  );
+  return request.method === "HEAD" ? withoutBody(answer) : answer;
+}
+
+/** Whether the credential of an answer that goes on for long is neither revoked nor expired. */
+async function isStillValid(
+  parts: AppParts,
+  access: Access,
+  request: Request,
+  { tokenId }: Identity,
+): Promise<boolean> {
+  if (tokenId === null) return true;
+  try {
+    return (await callerOf(parts, access, request)).tokenId === tokenId;
+  } catch (error) {
+    // A store that does not answer now has not revoked anything.
+    return !(error instanceof RequestRefusal);
+  }
+}
+
+/** Nobody reads the body of an answer to HEAD, and a stream would stay open. */
+async function withoutBody(answer: Response): Promise<Response> {
+  await discard(answer);
+  return new Response(null, answer);
+}
+
+async function discard({ body }: Response): Promise<void> {
+  await body?.cancel();
 }
 
 const NOBODY: Identity = {

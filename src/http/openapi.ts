@@ -31,7 +31,8 @@ export function register(registry: Registry, route: RouteForm): void {
   });
 }
 
-export function documentOf(app: OpenAPIHono): object {
+/** `base`: the path under which the API is mounted. */
+export function documentOf(app: OpenAPIHono, base: string): object {
   const { openAPIRegistry: registry } = app;
   registry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
   registry.registerComponent("securitySchemes", "cookie", {
@@ -47,18 +48,34 @@ export function documentOf(app: OpenAPIHono): object {
       description: "Durable background jobs.",
       license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: base === "" ? "/" : base }],
   });
 }
 
-function responsesOf({ answers, problems }: RouteForm): Responses {
+function responsesOf(route: RouteForm): Responses {
   const responses: Responses = {};
-  for (const [status, answer] of Object.entries(answers)) responses[status] = responseOf(answer);
-  for (const status of problems) {
+  for (const [status, answer] of Object.entries(route.answers)) {
+    responses[status] = responseOf(answer);
+  }
+  for (const status of problemsOf(route)) {
     const content = { [PROBLEM_TYPE]: { schema: PROBLEM } };
     responses[String(status)] = { description: "A problem: see its code.", content };
   }
   return responses;
+}
+
+/**
+ * The statuses of the errors of a route. Every route refuses unknown query parameters and foreign
+ * hosts. A route with a credential or with problems of its store may also find the store failed,
+ * busy or slow.
+ */
+function problemsOf({ access, body, method, problems }: RouteForm): readonly number[] {
+  const statuses = new Set([400, 421, ...problems]);
+  if (access !== "public") for (const status of [401, 403, 500, 503, 504]) statuses.add(status);
+  // The disk of the store is full.
+  if (method !== "get") statuses.add(507);
+  if (body !== undefined) for (const status of [413, 415]) statuses.add(status);
+  return [...statuses].toSorted((a, b) => a - b);
 }
 
 function responseOf({ description, schema, type = "application/json" }: Answer): Responses[string] {

@@ -36,7 +36,7 @@ const REFUSALS = {
   INPUT_INVALID: { status: 400, hint: "Correct the parts of the request that errors lists." },
   TOO_MANY_LOGINS: { status: 429, hint: "Wait as long as Retry-After says." },
   TOO_MANY_STREAMS: { status: 503, hint: "Close other streams, or wait as Retry-After says." },
-  STOPPING: { status: 503, hint: "Send the request again when the server is back." },
+  STOPPING: { status: 503, hint: "Send the request to another server, or later." },
   REQUEST_TIMED_OUT: { status: 504, hint: "Ask for less: a smaller page, or a narrower filter." },
   INTERNAL: { status: 500, hint: "Read the log of the server for the request id." },
 } as const;

@@ -1,8 +1,9 @@
 /** Reads the query and the body of a request, and checks them. */
 import { z } from "@hono/zod-openapi";
+import { storable } from "../core/text.ts";
 import { duplicateKey } from "../lib/duplicate-key.ts";
 import { invalid, RequestRefusal } from "./problem.ts";
-import { checked, unknownName, unwrapped } from "./validation.ts";
+import { checked, NAME_LENGTH_MAX, unknownName, unwrapped } from "./validation.ts";
 
 /** Throws for bytes that are not UTF-8, instead of replacing them. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -15,7 +16,8 @@ export function readQuery(schema: z.ZodObject | undefined, given: URLSearchParam
   const query: Record<string, unknown> = {};
   for (const name of new Set(given.keys())) {
     if (!Object.hasOwn(shape, name)) {
-      throw invalid({ path: name, message: unknownName(name, Object.keys(shape)) });
+      const path = storable(name, NAME_LENGTH_MAX);
+      throw invalid({ path, message: unknownName(name, Object.keys(shape)) });
     }
     query[name] = valueOf(unwrapped(shape[name]), name, given.getAll(name));
   }
@@ -40,6 +42,11 @@ export async function readBody(
   request: Request,
   bytesMax: number = BODY_BYTES_MAX,
 ): Promise<unknown> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding.trim().toLowerCase() !== "identity") {
+    const detail = "The body is compressed, and the server reads only plain JSON.";
+    throw new RequestRefusal("BODY_NOT_JSON", detail);
+  }
   const bytes = await readBytes(request, bytesMax);
   if (bytes.byteLength === 0 && schema.safeParse({}).success) return checked(schema, {}, "");
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -56,18 +63,29 @@ export async function readBody(
 /** Reads no more than the limit, whatever the headers say. */
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > bytesMax) throw tooLarge(bytesMax);
   const chunks: Uint8Array[] = [];
-  let size = declared;
-  if (declared <= bytesMax && request.body !== null) {
-    size = 0;
-    for await (const chunk of request.body) {
-      size += chunk.byteLength;
-      if (size > bytesMax) break;
-      chunks.push(chunk);
-    }
+  let size = 0;
+  for await (const chunk of chunksOf(request)) {
+    size += chunk.byteLength;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
   }
-  if (size <= bytesMax) return Buffer.concat(chunks);
-  throw new RequestRefusal("BODY_TOO_LARGE", `The body has more than ${bytesMax} bytes.`);
+  return Buffer.concat(chunks);
+}
+
+/** A connection that breaks off is a fault of the caller, and none of the server. */
+async function* chunksOf({ body }: Request): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  try {
+    yield* body;
+  } catch {
+    throw invalid({ path: "the body", message: "was cut off" });
+  }
+}
+
+function tooLarge(bytesMax: number): RequestRefusal {
+  return new RequestRefusal("BODY_TOO_LARGE", `The body has more than ${bytesMax} bytes.`);
 }
 
 function parsed(bytes: Uint8Array): unknown {

@@ -34,11 +34,12 @@ export interface RouteForm {
   readonly body?: z.ZodType;
   /** The largest body; by default enough for a job with the largest payload. */
   readonly bodyBytesMax?: number;
-  /** The answers by status. `problems` lists the statuses of errors. */
+  /** The answers by status. */
   readonly answers: Readonly<Record<number, Answer>>;
+  /** The statuses of its own errors, besides those that follow from the form of the route. */
   readonly problems: readonly number[];
-  /** The route answers when something happens, so that no time limit applies. */
-  readonly isLong?: true;
+  /** The route answers when something happens, and waits for that at most so long. */
+  readonly waitsMsMax?: number;
 }
 
 /** A request after its check against the schemas of the route. */
@@ -48,6 +49,8 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   readonly headers: Headers;
   readonly body: Body;
   readonly identity: Identity;
+  /** Whether the credential still counts, for answers that go on for long. */
+  readonly isStillValid: () => Promise<boolean>;
   /** The jobs that the caller reaches: those of the tenant of its credential, or all. */
   readonly mill: HttpMill;
   readonly request: Request;
@@ -68,6 +71,7 @@ export interface Call {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   readonly identity: Identity;
+  readonly isStillValid: () => Promise<boolean>;
   readonly mill: HttpMill;
   readonly base: string;
   readonly signal: AbortSignal;

@@ -3,12 +3,15 @@
  * and, for a misspelled name, the name that was probably meant.
  */
 import { z } from "@hono/zod-openapi";
-import { shown } from "../core/text.ts";
+import { shown, storable } from "../core/text.ts";
 import { closest } from "../lib/closest.ts";
 import { RequestRefusal, type Mismatch } from "./problem.ts";
 
 /** A response lists so many wrong parts of its request. */
 const MISMATCHES_MAX = 10;
+/** A longer name or path is cut in a response. */
+export const NAME_LENGTH_MAX = 100;
+const PATH_LENGTH_MAX = 300;
 
 type Issue = z.core.$ZodIssue;
 
@@ -20,12 +23,14 @@ export function checked<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const { success, data, error } = schema.safeParse(value, { reportInput: true });
   if (success) return data;
-  throw refusalOf(error.issues.flatMap((issue) => mismatchesOf(schema, issue, place)));
+  const issues = error.issues.slice(0, MISMATCHES_MAX);
+  throw refusalOf(issues.flatMap((issue) => mismatchesOf(schema, issue, place)));
 }
 
 /** A refusal of a query parameter or field that the schema does not have. */
 export function unknownName(name: string, known: readonly string[]): string {
-  const meant = closest(name, known);
+  // The comparison takes as long as the name is, and a long name is no typing error.
+  const meant = name.length > NAME_LENGTH_MAX ? null : closest(name, known);
   if (meant !== null) return `is unknown; did you mean ${meant}?`;
   return known.length === 0 ? "is unknown" : `is unknown; the known names are ${known.join(", ")}`;
 }
@@ -43,7 +48,7 @@ function mismatchesOf(schema: z.ZodType, issue: Issue, place: string): readonly 
   }
   const at = schemaAt(schema, path);
   const known = at instanceof z.ZodObject ? Object.keys(at.shape) : [];
-  return issue.keys.map((key) => ({
+  return issue.keys.slice(0, MISMATCHES_MAX).map((key) => ({
     path: placeOf(place, [...path, key]),
     message: unknownName(key, known),
   }));
@@ -54,8 +59,8 @@ function placeOf(place: string, path: readonly string[]): string {
     if (/^\d+$/.test(name)) return `${before}[${name}]`;
     return before === "" ? name : `${before}.${name}`;
   }, "");
-  if (place === "") return within === "" ? "the body" : within;
-  return within === "" ? place : `${place}.${within}`;
+  if (place === "") return within === "" ? "the body" : storable(within, PATH_LENGTH_MAX);
+  return within === "" ? place : storable(`${place}.${within}`, PATH_LENGTH_MAX);
 }
 
 /** Schemas say in the message of a pattern or union what a value must be. */

@@ -1,5 +1,5 @@
 /** Views of the library as a caller may read them. */
-import type { DeadLetter, JobView } from "../api/client.ts";
+import type { DeadLetter, Explanation, JobView } from "../api/client.ts";
 import type { JobDetails } from "../api/details.ts";
 import type { AttemptView } from "../api/jobs.ts";
 import type { LogView } from "../api/logs.ts";
@@ -41,6 +41,14 @@ export function redactedDetails(details: JobDetails, redactor: Redactor): object
     failedUnits: details.failedUnits.map((unit) => redactedUnit(unit, redactor)),
     attempts: details.attempts.map((attempt) => redactedAttempt(attempt, redactor)),
   };
+}
+
+/** The sentence about a retry has the message of the error. */
+export function redactedExplanation(explanation: Explanation, redactor: Redactor): object {
+  const { reason, until, sentence } = explanation;
+  if (reason !== "retrying" || redactor.text(sentence) === sentence) return explanation;
+  const when = until === undefined ? "" : ` at ${until.toISOString()}`;
+  return { ...explanation, sentence: `It waits for its next attempt${when}.` };
 }
 
 export function redactedLine(line: LogView, redactor: Redactor): object {

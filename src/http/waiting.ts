@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { waitMs } from "../core/duration.ts";
 import { invalid } from "./problem.ts";
 
-const WAIT_MS_MAX = 60_000;
+/** The longest wait of a request. */
+export const WAIT_MS_MAX = 60_000;
 const WAIT = "a duration of at most 60s, such as 30s";
 
 const WAIT_TEXT: z.ZodOptional<z.ZodString> = z

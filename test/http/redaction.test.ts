@@ -1,7 +1,7 @@
 /** What callers read of payloads, results, errors and log lines. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import { openServer, type TestServer } from "../support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../support/http-server.ts";
 import { makeCallers, TENANT, type CallerName } from "./callers.ts";
 
 const CANARY = "canary-7f3a";
@@ -25,6 +25,12 @@ const order = defineJob({ type: "order", payload: typed<Order>() }).run(async (g
 const doomed = defineJob({ type: "doomed", payload: typed<Order>() }).run(() => {
   throw new NonRetryableError(`${CANARY} in an error`);
 });
+const flaky = defineJob({
+  type: "flaky",
+  backoff: { kind: "fixed", base: "1h" },
+}).run(() => {
+  throw new Error(`${CANARY} in a retry`);
+});
 const PAYLOAD = { name: CANARY, card: { number: SECRET }, password: SECRET };
 
 describe("values of the application", () => {
@@ -43,6 +49,28 @@ describe("values of the application", () => {
       values: seesValues,
       secrets: seesSecrets,
     });
+  });
+
+  test.each<[CallerName, boolean]>([
+    ["viewer", false],
+    ["admin", false],
+    ["operator", true],
+  ])("are in the explanation of a retry for a %s: %s", async (caller, seesValues) => {
+    await using server = await openServer(RULES);
+    const { id } = await server.mill.enqueue(flaky, undefined, { tenant: TENANT });
+    const worker = server.mill.work({ jobs: [flaky], signals: false });
+    await vi.waitUntil(async () => (await server.mill.jobs.explain(id)).reason === "retrying");
+    await worker.stop();
+    const { headersOf } = await makeCallers(server.mill, id);
+
+    const path = `/api/v1/jobs/${id}/explain`;
+    const headers = headersOf(caller, "tenant");
+    const response = await server.ask(path, { as: "nobody", headers });
+
+    const explanation = await jsonOf<{ sentence: string }>(response);
+    expect(explanation).toMatchObject({ reason: "retrying" });
+    expect(explanation.sentence).toContain("It waits for its next attempt at 2");
+    expect(explanation.sentence.includes(CANARY)).toBe(seesValues);
   });
 
   test("are hidden from a stream token, and its progress is not", async () => {

@@ -77,6 +77,28 @@ describe("a session", () => {
     expect((await asCookie(server, cookie, "/api/v1/jobs")).status).toBe(401);
   });
 
+  test("ends alone: a token that the request shows beside it stays valid", async () => {
+    await using server = await openServer();
+    const { secret } = await server.mill.tokens.create({
+      kind: "person",
+      name: "ada",
+      roles: ["viewer"],
+    });
+    const cookie = cookieOf(await login(server, TOKEN));
+    const bearer = { authorization: `Bearer ${secret}` };
+
+    const headers = { cookie, ...OWN, ...bearer };
+    const response = await server.ask("/api/v1/session", {
+      as: "nobody",
+      method: "DELETE",
+      headers,
+    });
+
+    expect(response.status).toBe(204);
+    expect((await asCookie(server, cookie, "/api/v1/jobs")).status).toBe(401);
+    expect(await server.mill.tokens.verify(secret)).not.toBeNull();
+  });
+
   test("is no Bearer token", async () => {
     await using server = await openServer();
     const secret = cookieOf(await login(server, TOKEN)).split("=")[1];

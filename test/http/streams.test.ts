@@ -185,6 +185,34 @@ describe("GET /api/v1/feed", () => {
     expect(found).toEqual(jobs.map(({ id }) => id));
   });
 
+  test("does not wait for more than the first event", { timeout: 10_000 }, async () => {
+    await using server = await openServer();
+    const asked = server.ask("/api/v1/feed?wait=30s");
+    const { id } = await server.mill.enqueue(greet, { n: 1 });
+
+    const { messages } = await jsonOf<FeedPage>(await asked);
+
+    expect(messages).toMatchObject([{ event: "job:enqueued", data: { id } }]);
+  });
+
+  test("keeps the place of the caller when the server stops", async () => {
+    const closing = new AbortController();
+    await using server = await openServer({ closing: closing.signal });
+    await server.mill.enqueue(greet, { n: 1 });
+    const stream = server.mill.stream.bind(server.mill);
+    const begun = Promise.withResolvers<void>();
+    server.mill.stream = (options) => {
+      begun.resolve();
+      return stream(options);
+    };
+
+    const asked = server.ask("/api/v1/feed?after=1&wait=30s");
+    await begun.promise;
+    closing.abort();
+
+    expect((await jsonOf<FeedPage>(await asked)).next).toBe("1");
+  });
+
   test("waits for an event", async () => {
     await using server = await openServer();
     const asked = server.ask("/api/v1/feed?wait=30s&limit=1");

@@ -22,7 +22,7 @@ import { redactedLetter } from "../views.ts";
 
 const PATH = "/api/v1/dead-letters";
 const STATUSES = ["pending_review", "acknowledged", "reprocessed", "discarded"] as const;
-const PROBLEMS = [400, 401, 403, 404, 409, 413, 415, 421] as const;
+const PROBLEMS = [404, 409] as const;
 
 const LETTER = z
   .strictObject({
@@ -73,7 +73,7 @@ function listRoute({ redaction }: AppParts): Route {
         schema: z.strictObject({ deadLetters: z.array(LETTER), next: TEXT_OR_NULL }),
       },
     },
-    problems: [400, 401, 403, 421],
+    problems: [],
   } as const;
   return route(form, async ({ query, mill, identity }) => {
     const redactor = new Redactor(redaction, identity);
@@ -100,7 +100,7 @@ function getRoute({ redaction }: AppParts): Route {
     access: SEE,
     params: ID_PARAMS,
     answers: { 200: { description: "The dead letter.", schema: LETTER } },
-    problems: [400, 401, 403, 404, 421],
+    problems: [404],
   } as const;
   return route(form, async ({ params: { id }, mill, identity }) => {
     const letter = await mill.deadLetters.get(id);

@@ -14,8 +14,9 @@ import { PRODUCE, type Identity } from "../identity/identity.ts";
 import type { AppParts, HttpMill } from "../parts.ts";
 import { bodyOf, invalid, RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";
-import { ANYTHING, COUNT, KEY, NAME } from "../schemas/common.ts";
+import { ANYTHING, COUNT, KEY, NAME, TEXT } from "../schemas/common.ts";
 import { ENQUEUED } from "../schemas/jobs.ts";
+import { PART_PROBLEM } from "../schemas/problem.ts";
 import { checked } from "../validation.ts";
 
 const PATH = "/api/v1/jobs";
@@ -116,20 +117,23 @@ function enqueueRoute(parts: AppParts): Route {
       200: { description: "The job already exists.", schema: ENQUEUED },
       201: { description: "The job was created. Location is its path.", schema: ENQUEUED },
     },
-    problems: [400, 401, 403, 409, 413, 415, 421, 422, 501],
+    problems: [409, 422, 501],
   } as const;
   return route(form, async ({ body, headers, mill, identity, base }) => {
     const key = keyOf(headers["idempotency-key"] ?? null);
     const enqueued = await enqueue(parts, mill, identity, withKey(body, key));
     const location = `${base}${PATH}/${enqueued.id}`;
     if (enqueued.created) return Response.json(enqueued, { status: 201, headers: { location } });
-    return Response.json(enqueued, { headers: { location, "idempotency-replayed": "true" } });
+    // Without a key, it is the dedup key that names a job which exists.
+    const isReplay = key !== null || body.options?.idempotencyKey !== undefined;
+    const replayed = isReplay ? { "idempotency-replayed": "true" } : {};
+    return Response.json(enqueued, { headers: { location, ...replayed } });
   });
 }
 
 /** One answer per job: a job that is refused does not keep the others back. */
 function batchRoute(parts: AppParts): Route {
-  const refusal = z.strictObject({ problem: z.unknown().openapi({ description: "A Problem." }) });
+  const refusal = z.strictObject({ problem: PART_PROBLEM });
   const form = {
     method: "post",
     path: `${PATH}/batch`,
@@ -137,6 +141,11 @@ function batchRoute(parts: AppParts): Route {
     summary:
       "Enqueues up to 1,000 jobs. Each is created or refused on its own, in the order given.",
     access: PRODUCE,
+    headers: z.object({
+      "idempotency-key": TEXT.optional().openapi({
+        description: "Refused: give each job an `idempotencyKey` in its options.",
+      }),
+    }),
     body: z.strictObject({ jobs: z.array(z.unknown()).min(1).max(BATCH_MAX) }).openapi("NewJobs"),
     bodyBytesMax: BATCH_BYTES_MAX,
     answers: {
@@ -150,9 +159,14 @@ function batchRoute(parts: AppParts): Route {
         }),
       },
     },
-    problems: [400, 401, 403, 413, 415, 421],
+    problems: [],
   } as const;
-  return route(form, async ({ body, mill, identity }) => {
+  return route(form, async ({ body, headers, mill, identity }) => {
+    if (headers["idempotency-key"] !== undefined) {
+      // To ignore it would create all jobs again when the request is repeated.
+      const message = "is for one job: give each job an idempotencyKey in its options";
+      throw invalid({ path: KEY_HEADER, message });
+    }
     const jobs = await Promise.all(
       body.jobs.map(async (given, index) => {
         try {

@@ -2,16 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import { EVENT_NAMES } from "../../api/events.ts";
 import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
-import { identify } from "../identity/identify.ts";
-import { SEE, SEE_JOB, type Identity } from "../identity/identity.ts";
+import { SEE, SEE_JOB } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
-import { RequestRefusal } from "../problem.ts";
 import { Redactor } from "../redaction.ts";
-import { route, type Route, type RouteRequest } from "../route.ts";
-import { ID_PARAMS, LIMIT, NAME, TEXT } from "../schemas/common.ts";
-import { SSE_HEADERS } from "../sse.ts";
+import { route, type Route } from "../route.ts";
+import { ID_PARAMS, LIMIT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
 import { messageData } from "../stream-views.ts";
-import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
+import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const EVENTS_MAX = EVENT_NAMES.length;
 const MESSAGE_ID = /^\d{1,15}(\.\d{1,9}\.\d{1,9})?$/;
@@ -57,6 +54,18 @@ const STREAM_ANSWER = {
   },
 } as const;
 
+/** An event, or with the type `reset` the sign that the feed does not reach back to `after`. */
+const MESSAGE = z
+  .strictObject({
+    id: TEXT,
+    type: z.enum(["event", "reset"]),
+    at: MOMENT.optional(),
+    event: z.enum(EVENT_NAMES).optional(),
+    job: z.strictObject({ type: TEXT, tenant: TEXT }).nullable().optional(),
+    data: z.looseObject({ id: TEXT }).optional(),
+  })
+  .openapi("FeedMessage");
+
 export function eventRoutes(parts: AppParts): readonly Route[] {
   return [streamRoute(parts), jobStreamRoute(parts), pageRoute(parts)];
 }
@@ -71,13 +80,18 @@ function streamRoute(parts: AppParts): Route {
     query: z.strictObject({ ...FILTERS, after: AFTER_ID, snapshot: SNAPSHOT }),
     headers: LAST_ID,
     answers: STREAM_ANSWER,
-    problems: [400, 401, 403, 421, 503],
-    isLong: true,
+    problems: [],
   } as const;
-  return route(form, async (call) => {
-    const { query, headers } = call;
-    const place = placeOf(query.after, headers["last-event-id"]);
-    return streamed(parts, call, { ...filterOf(query), ...place });
+  return route(form, async ({ query, headers, mill, identity, isStillValid, signal }) => {
+    const options = { ...filterOf(query), ...placeOf(query.after, headers["last-event-id"]) };
+    const { snapshot } = query;
+    const redactor = new Redactor(parts.redaction, identity);
+    return parts.streams.respond({
+      open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
+      dataOf: (message) => messageData(message, redactor),
+      isAllowed: isStillValid,
+      signal,
+    });
   });
 }
 
@@ -92,54 +106,24 @@ function jobStreamRoute(parts: AppParts): Route {
     query: z.strictObject({ after: AFTER_ID, snapshot: SNAPSHOT, ...STREAM_QUERY.shape }),
     headers: LAST_ID,
     answers: STREAM_ANSWER,
-    problems: [400, 401, 403, 404, 421, 503],
-    isLong: true,
+    problems: [404],
   } as const;
-  return route(form, async (call) => {
-    const { params, query, headers, mill } = call;
+  return route(form, async ({ params, query, headers, mill, identity, isStillValid, signal }) => {
     const { id: job } = await mill.jobs.get(params.id);
-    return streamed(parts, call, { job, ...placeOf(query.after, headers["last-event-id"]) });
+    const options = { job, ...placeOf(query.after, headers["last-event-id"]) };
+    const { snapshot } = query;
+    const redactor = new Redactor(parts.redaction, identity);
+    return parts.streams.respond({
+      open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
+      dataOf: (message) => messageData(message, redactor),
+      isAllowed: isStillValid,
+      signal,
+    });
   });
-}
-
-type StreamCall = Pick<
-  RouteRequest<unknown, { readonly snapshot?: boolean | undefined }, unknown, unknown>,
-  "query" | "mill" | "identity" | "signal" | "request"
->;
-
-function streamed(parts: AppParts, call: StreamCall, options: StreamOptions): Response {
-  const { query, mill, identity, signal, request } = call;
-  // Nobody would read the body of the answer to HEAD, and the stream would stay open.
-  if (request.method === "HEAD") return new Response(null, { headers: SSE_HEADERS });
-  const { snapshot } = query;
-  const redactor = new Redactor(parts.redaction, identity);
-  return parts.streams.respond({
-    open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
-    dataOf: (message) => messageData(message, redactor),
-    isAllowed: () => isStillAllowed(parts, request, identity),
-    signal,
-  });
-}
-
-/** A stream may outlive its credential. The login of a host application is asked only once. */
-async function isStillAllowed(
-  parts: AppParts,
-  request: Request,
-  { tokenId }: Identity,
-): Promise<boolean> {
-  if (tokenId === null) return true;
-  try {
-    await identify(request, parts.identify, true);
-    return true;
-  } catch (error) {
-    if (error instanceof RequestRefusal) return false;
-    throw error;
-  }
 }
 
 /** For programs that ask instead of listening. */
 function pageRoute(parts: AppParts): Route {
-  const event = z.looseObject({ id: TEXT, type: TEXT });
   const form = {
     method: "get",
     path: "/api/v1/feed",
@@ -149,38 +133,49 @@ function pageRoute(parts: AppParts): Route {
     query: z.strictObject({ ...FILTERS, after: AFTER_ID, limit: LIMIT, ...WAIT_QUERY.shape }),
     answers: {
       200: {
-        description: "Messages in order. `next` is the `after` of the next request.",
-        schema: z.strictObject({ messages: z.array(event), next: TEXT }),
+        description:
+          "Messages in order. `next` is the `after` of the next request; null: the server stops " +
+          "before it knew the place.",
+        schema: z.strictObject({ messages: z.array(MESSAGE), next: TEXT_OR_NULL }),
       },
     },
-    problems: [400, 401, 403, 421, 503],
-    isLong: true,
+    problems: [],
+    waitsMsMax: WAIT_MS_MAX,
   } as const;
   return route(form, async ({ query, mill, identity, signal }) => {
-    const ping = Math.max(PAGE_MS_MIN, waitOf(query.wait, undefined));
-    const options = { ...filterOf(query), ...placeOf(query.after, undefined), ping };
-    const reader = mill.stream({ ...options, snapshot: false }).getReader();
+    const filter = { ...filterOf(query), snapshot: false };
     const redactor = new Redactor(parts.redaction, identity);
-    try {
-      const { messages, last } = await pageOf(reader, query.limit, redactor, signal);
-      const next = last ?? query.after;
-      if (next !== undefined) return Response.json({ messages, next });
-      throw new RequestRefusal("STOPPING", "The server stops, and has read no event yet.");
-    } finally {
-      await reader.cancel();
-    }
+    const read = (after: string | undefined, ping: number, limit: number): Promise<FeedPage> =>
+      pageOf(mill.stream({ ...filter, ...placeOf(after, undefined), ping }), limit, signal);
+    const waitMs = Math.max(PAGE_MS_MIN, waitOf(query.wait, undefined));
+    const first = await read(query.after, waitMs, 1);
+    const rest =
+      first.messages.length === 0
+        ? { messages: [], next: null }
+        : await read(first.next ?? undefined, PAGE_MS_MIN, query.limit - 1);
+    const messages = [...first.messages, ...rest.messages].map((message) => {
+      const { id, type } = message;
+      return { id, type, ...messageData(message, redactor) };
+    });
+    return Response.json({ messages, next: rest.next ?? first.next ?? query.after ?? null });
   });
 }
 
-/** Reads until the page is full, or until nothing more is there. */
+interface FeedPage {
+  readonly messages: readonly StreamMessage[];
+  /** The place behind the page; null: the stream ended before it said where it is. */
+  readonly next: string | null;
+}
+
+/** Reads until there are `limit` messages, or until the stream says that there are no more. */
 async function pageOf(
-  reader: ReadableStreamDefaultReader<StreamMessage>,
+  stream: ReadableStream<StreamMessage>,
   limit: number,
-  redactor: Redactor,
   signal: AbortSignal,
-): Promise<{ messages: object[]; last: string | null }> {
-  const messages: object[] = [];
-  let last: string | null = null;
+): Promise<FeedPage> {
+  const reader = stream.getReader();
+  const messages: StreamMessage[] = [];
+  let next: string | null = null;
   const leave = (): void => void reader.cancel();
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
@@ -188,15 +183,15 @@ async function pageOf(
     while (messages.length < limit) {
       const { value, done } = await reader.read();
       if (done) break;
-      last = value.id;
+      next = value.id;
       if (value.type === "ping") break;
-      const { id, type } = value;
-      messages.push({ id, type, ...messageData(value, redactor) });
+      messages.push(value);
     }
+    return { messages, next };
   } finally {
     signal.removeEventListener("abort", leave);
+    await reader.cancel();
   }
-  return { messages, last };
 }
 
 type Filters = {

@@ -11,7 +11,7 @@ import type { Identity } from "../identity/identity.ts";
 import { redactedJob } from "../views.ts";
 
 const PATH = "/api/v1/jobs/{id}";
-const PROBLEMS = [400, 401, 403, 404, 409, 413, 415, 421] as const;
+const PROBLEMS = [404, 409] as const;
 
 export function jobActionRoutes(parts: AppParts): readonly Route[] {
   return [cancelRoute(parts), retryRoute(), failRoute(parts), releaseRoute(parts)];

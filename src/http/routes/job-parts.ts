@@ -6,10 +6,10 @@ import type { AppParts, HttpMill } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
 import {
-  AFTER,
   COUNT,
   ID,
   ID_PARAMS,
+  KEY,
   LIMIT,
   MOMENT,
   NAME,
@@ -20,14 +20,15 @@ import { ATTEMPT, DETAILS, EXPLANATION, LOG_LINE, PROGRESS, UNIT } from "../sche
 import {
   redactedAttempt,
   redactedDetails,
+  redactedExplanation,
   redactedLine,
   redactedProgress,
   redactedUnit,
 } from "../views.ts";
-import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
+import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs/{id}";
-const PROBLEMS = [400, 401, 403, 404, 421] as const;
+const PROBLEMS = [404] as const;
 /** How often a request that waits for log lines looks for them. */
 const LINES_POLL_MS = 250;
 
@@ -38,7 +39,7 @@ export function jobPartRoutes(parts: AppParts): readonly Route[] {
     unitsRoute(parts),
     attemptsRoute(parts),
     logsRoute(parts),
-    explainRoute(),
+    explainRoute(parts),
     holdersRoute(),
     idsRoute(),
   ];
@@ -147,19 +148,21 @@ function logsRoute(parts: AppParts): Route {
     params: ID_PARAMS,
     query: z.strictObject({
       after: COUNT.optional().openapi({
-        description: "Only lines after this one: the `next` of the previous page.",
+        description: "Only lines after the one of this number. Without it, the newest lines.",
       }),
       limit: LIMIT,
       ...WAIT_QUERY.shape,
     }),
     answers: {
       200: {
-        description: "One page. `next` is the `after` of the following lines.",
+        description:
+          "One page. `next` is the `after` of the next page, and null if the page has all lines " +
+          "so far: later lines follow after the number of the last one.",
         schema: z.strictObject({ lines: z.array(LOG_LINE), next: COUNT.nullable() }),
       },
     },
     problems: PROBLEMS,
-    isLong: true,
+    waitsMsMax: WAIT_MS_MAX,
   } as const;
   return route(form, async ({ params: { id }, query, mill, identity, signal }) => {
     const { after, limit } = query;
@@ -177,7 +180,7 @@ function logsRoute(parts: AppParts): Route {
   });
 }
 
-function explainRoute(): Route {
+function explainRoute({ redaction }: AppParts): Route {
   const form = {
     method: "get",
     path: `${PATH}/explain`,
@@ -188,9 +191,10 @@ function explainRoute(): Route {
     answers: { 200: { description: "One sentence and its data.", schema: EXPLANATION } },
     problems: PROBLEMS,
   } as const;
-  return route(form, async ({ params: { id }, mill }) =>
-    Response.json(await mill.jobs.explain(id)),
-  );
+  return route(form, async ({ params: { id }, mill, identity }) => {
+    const explanation = await mill.jobs.explain(id);
+    return Response.json(redactedExplanation(explanation, new Redactor(redaction, identity)));
+  });
 }
 
 function holdersRoute(): Route {
@@ -201,11 +205,11 @@ function holdersRoute(): Route {
     name: "listUnitHolders",
     summary: "Lists the running jobs that work on a unit of this key now.",
     access: SEE,
-    query: z.strictObject({ key: AFTER.openapi({ description: "The key of the unit." }) }),
+    query: z.strictObject({ key: KEY.openapi({ description: "The key of the unit." }) }),
     answers: {
       200: { description: "The jobs.", schema: z.strictObject({ holders: z.array(holder) }) },
     },
-    problems: [400, 401, 403, 421],
+    problems: [],
   } as const;
   return route(form, async ({ query: { key }, mill }) =>
     Response.json({ holders: await mill.jobs.holders(key) }),
@@ -222,7 +226,7 @@ function idsRoute(): Route {
     access: SEE,
     query: z.strictObject({ prefix: ID, limit: LIMIT }),
     answers: { 200: { description: "The ids.", schema: z.strictObject({ ids: z.array(TEXT) }) } },
-    problems: [400, 401, 403, 421],
+    problems: [],
   } as const;
   return route(form, async ({ query: { prefix, limit }, mill }) =>
     Response.json({ ids: await mill.jobs.findIds(prefix, limit) }),

@@ -1,6 +1,8 @@
 /** `GET /api/v1/jobs` and `GET /api/v1/jobs/{id}`: list jobs, and read or await one. */
 import { z } from "@hono/zod-openapi";
+import { durationMs, instantMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
+import { shown } from "../../core/text.ts";
 import { STATES } from "../../core/job.ts";
 import type { JobFilter } from "../../api/client.ts";
 import { matches, withTag } from "../etag.ts";
@@ -12,7 +14,7 @@ import { route, type Route } from "../route.ts";
 import { AFTER, ID_PARAMS, LIMIT, NAME } from "../schemas/common.ts";
 import { JOB, JOB_PAGE } from "../schemas/jobs.ts";
 import { redactedJob } from "../views.ts";
-import { STREAM_QUERY, WAIT_QUERY, waitOf } from "../waiting.ts";
+import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs";
 const TAGS_MAX = 20;
@@ -54,7 +56,7 @@ export function jobRoutes(parts: AppParts): readonly Route[] {
   return [listRoute(parts), getRoute(parts)];
 }
 
-function listRoute({ redaction }: AppParts): Route {
+function listRoute({ redaction, clock }: AppParts): Route {
   const form = {
     method: "get",
     path: PATH,
@@ -70,11 +72,11 @@ function listRoute({ redaction }: AppParts): Route {
         schema: JOB_PAGE,
       },
     },
-    problems: [400, 401, 403, 421],
+    problems: [],
   } as const;
   return route(form, async ({ query, mill, identity, url, base }) => {
     const redactor = new Redactor(redaction, identity);
-    const page = await mill.jobs.list(filterOf(query));
+    const page = await mill.jobs.list(filterOf(query, clock.now()));
     const jobs = page.jobs.map((job) => redactedJob(job, redactor));
     const headers = page.next === null ? {} : { link: linkTo(base, url, page.next) };
     return Response.json({ ...page, jobs }, { headers });
@@ -82,18 +84,33 @@ function listRoute({ redaction }: AppParts): Route {
 }
 
 /** The filter of the library. */
-function filterOf(query: z.output<typeof FILTERS>): JobFilter {
+function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
   const { tag, correlation_id, parent_id, created_after, created_before, ...rest } = query;
   return {
     ...defined(rest),
     ...defined({
       correlationId: correlation_id,
       parentId: parent_id,
-      createdAfter: created_after,
-      createdBefore: created_before,
+      createdAfter: momentOf("created_after", created_after, now),
+      createdBefore: momentOf("created_before", created_before, now),
       tags: tag === undefined ? undefined : tagsOf(tag),
     }),
   };
+}
+
+/** `2h` is two hours ago. */
+function momentOf(name: string, text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return isAgo(text) ? Math.max(0, now - durationMs(text, name)) : instantMs(text, name);
+  } catch {
+    const expected = "ISO text with an offset, or a time ago such as 2h";
+    throw invalid({ path: name, message: `must be ${expected}, not ${shown(text)}` });
+  }
+}
+
+function isAgo(text: string): text is `${number}m` {
+  return /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text);
 }
 
 /** The values that are given. */
@@ -142,8 +159,8 @@ function getRoute({ redaction }: AppParts): Route {
       200: { description: "The job, final or not.", schema: JOB },
       304: { description: "The job is as If-None-Match says." },
     },
-    problems: [400, 401, 403, 404, 421],
-    isLong: true,
+    problems: [404],
+    waitsMsMax: WAIT_MS_MAX,
   } as const;
   return route(form, async ({ params: { id }, query, headers, mill, identity, signal }) => {
     const limitMs = waitOf(query.wait, headers.prefer);

@@ -12,7 +12,7 @@ export function openApiRoute(document: () => object): Route {
       summary: "Returns this document.",
       access: "public",
       answers: { 200: { description: "OpenAPI 3.1.", schema: z.looseObject({}) } },
-      problems: [421],
+      problems: [],
     },
     async () => {
       text ??= JSON.stringify(document());

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { STATES, type State } from "../../core/job.ts";
 import { SEE } from "../identity/identity.ts";
 import type { AppParts, HttpMill } from "../parts.ts";
+import { RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";
 import { COUNT, TEXT } from "../schemas/common.ts";
 import { STATE } from "../schemas/jobs.ts";
@@ -22,7 +23,7 @@ export function serviceRoutes(parts: AppParts): readonly Route[] {
         answers: {
           200: { description: "The process responds.", schema: z.strictObject({ status: TEXT }) },
         },
-        problems: [421],
+        problems: [],
       },
       async () => Response.json({ status: "alive" }),
     ),
@@ -46,10 +47,10 @@ function readiness({ mill, closing }: AppParts, named: { path: string; name: str
         schema: z.strictObject({ status: TEXT, checks }),
       },
     },
-    problems: [421, 503],
+    problems: [500, 503, 504],
   } as const;
   return route(form, async () => {
-    if (closing.aborted) return Response.json({ status: "stopping" }, { status: 503 });
+    if (closing.aborted) throw new RequestRefusal("STOPPING", "The server stops.");
     await mill.jobs.count({ state: "running" }, { max: 1 });
     return Response.json({ status: "ready", checks: { store: "answers" } });
   });
@@ -73,7 +74,7 @@ function overviewRoute(): Route {
         schema: z.strictObject({ states: z.array(counted) }),
       },
     },
-    problems: [401, 403, 421, 503],
+    problems: [],
   } as const;
   return route(form, async ({ mill }) => {
     const states = await Promise.all(STATES.map((state) => countOf(mill, state)));
