@@ -1,6 +1,6 @@
 /** A client of server-sent events that connects again, as `EventSource` does in a browser. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { messagesOf } from "../../../../src/remote/server-events.ts";
+import { messagesOf } from "../../../../test/support/server-events.ts";
 import { TOKEN } from "./server-process.ts";
 
 const RETRY_MS = 100;
@@ -23,7 +23,7 @@ export class SseClient {
   readonly #over = new AbortController();
   readonly #following: Promise<void>;
   #lastId: string | null = null;
-  #begin = (_: string): void => {};
+  #begin: (id: string) => void = () => {};
 
   constructor(url: string) {
     this.#url = url;
