@@ -28,6 +28,15 @@ export const CAMPAIGNS: readonly Campaign[] = [
     ...inBothSizes(project("differential")),
   },
   {
+    name: "http-fuzz",
+    about: "drawn requests to the HTTP API on either store: 100,000; short: 5,000",
+    short: [
+      show("http-fuzz", "--store", "sqlite", "--requests", "5000"),
+      show("http-fuzz", "--store", "postgres", "--requests", "5000"),
+    ],
+    full: [show("http-fuzz", "--store", "sqlite"), show("http-fuzz", "--store", "postgres")],
+  },
+  {
     name: "simulation",
     about: "the engine in virtual time under drawn faults: 600 seeds; short: 60",
     short: [simulate("--seeds", "1..60")],
