@@ -11,7 +11,7 @@ import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;
-/** The entries that are kept, and the jobs and the details in them: one entry may have thousands. */
+/** The entries that are kept, and the jobs and details in them: one entry may have thousands. */
 const ENTRIES_MAX = 1_000;
 const JOBS_MAX = 5_000;
 const DETAIL_CHARS_MAX = 2_000_000;
