@@ -20,6 +20,6 @@ export async function startBrowser(): Promise<Browser | string> {
       timeout: START_MS_MAX,
     });
   } catch (error) {
-    return `Chromium cannot start: ${error instanceof Error ? error.message : String(error)}`;
+    return error instanceof Error ? error.message : String(error);
   }
 }

@@ -1,4 +1,4 @@
-/** The ends of streams: by errors, stalled clients, revoked credentials, and the end of a server. */
+/** How streams end: by errors, stalled clients, revoked tokens, and the end of a server. */
 import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
