@@ -36,9 +36,11 @@ export type {
   QueuedCount,
   Resumed,
   WaitOptions,
+  TenantMillrace,
   Workers,
   WorkerView,
 } from "./api/client.ts";
+export type { StreamEvent, StreamMessage, StreamOptions } from "./api/stream.ts";
 export type {
   Enqueued,
   EnqueueOptions,

@@ -1,117 +1,91 @@
 /**
- * The life of one job as server-sent events: the body of a response of type `text/event-stream`.
- * It only reads: whether anybody follows a job changes nothing about it.
+ * The life of the queue, or of one job, as server-sent events: the body of a response of type
+ * `text/event-stream`. It only reads: whether anybody follows a job changes nothing about it.
+ *
+ * The ids of its messages are places in the feed of the file. A reader that was cut off, also by a
+ * restart of the process, names the last one that it has, and gets what comes behind it.
  */
-import type { Events, Millrace } from "millrace";
+import type { JobView, Millrace, StreamMessage } from "millrace";
+import { MEDIA } from "./media-pipeline.ts";
+import type { JobRecord } from "./job-record.ts";
 
 export interface EventStreamOptions {
-  /** Written first, so that the reader knows where it comes in. */
-  readonly snapshot?: () => Promise<unknown>;
+  /** Only this job. Default: the whole queue. */
+  readonly job?: string;
+  /** Whether the state of now is written first. Default: true, and false with `lastEventId`. */
+  readonly snapshot?: boolean;
   /** How often a `ping` keeps the connection alive. */
   readonly pingMs?: number;
-  /** Ends the stream from this side. */
-  readonly signal?: AbortSignal;
+  /** The id of the last message that the reader has. */
+  readonly lastEventId?: string;
+}
+
+/** What the stream reads from. */
+export interface EventSource {
+  readonly mill: Pick<Millrace, "stream">;
+  /** A job in the words of this queue. */
+  readonly record: (job: JobView) => Promise<JobRecord>;
 }
 
 const PING_MS_DEFAULT = 15_000;
-/** A reader that is so far behind is better off with a new stream, and its snapshot. */
-const FRAMES_WAITING_MAX = 1_000;
 
-const EVENTS: readonly (keyof Events)[] = [
-  "job:enqueued",
-  "job:started",
-  "job:progress",
-  "job:phase:completed",
-  "job:completed",
-  "job:retrying",
-  "job:failed",
-  "job:cancelled",
-  "job:stale",
-  "job:deleted",
-];
-
+/** The queue may still be opening, so the source comes as a promise. */
 export function createEventStream(
-  mill: Pick<Millrace, "on">,
-  id: string,
+  source: Promise<EventSource>,
   options: EventStreamOptions = {},
 ): ReadableStream<Uint8Array> {
-  const source = new JobEvents(mill, id, options);
-  const strategy = new CountQueuingStrategy({ highWaterMark: FRAMES_WAITING_MAX });
-  return new ReadableStream<Uint8Array>(source, strategy);
+  // Nobody may ever read it, and whoever reads it gets the rejection.
+  const begun = source.then(({ mill, record }) => ({ record, reader: readerOf(mill, options) }));
+  begun.catch(() => {});
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { reader, record } = await begun;
+        const { value, done } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(await frameOf(value, options, record));
+      },
+      // Removes every listener and the timer of the stream below.
+      cancel: async (reason) => (await begun).reader.cancel(reason),
+    },
+    // What nobody has asked for is not read: a slow reader costs nothing.
+    { highWaterMark: 0 },
+  );
 }
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
+function readerOf(
+  mill: Pick<Millrace, "stream">,
+  { job, snapshot, pingMs = PING_MS_DEFAULT, lastEventId: after }: EventStreamOptions,
+): ReadableStreamDefaultReader<StreamMessage> {
+  const stream = mill.stream({
+    ...(job === undefined ? { type: MEDIA } : { job }),
+    ...(snapshot === undefined ? {} : { snapshot }),
+    ...(after === undefined ? {} : { after }),
+    ping: pingMs,
+  });
+  return stream.getReader();
+}
 
-class JobEvents {
-  readonly #mill: Pick<Millrace, "on">;
-  readonly #id: string;
-  readonly #options: EventStreamOptions;
-  /** How to take back what was begun. */
-  readonly #undo: (() => void)[] = [];
-  /** What happens while the snapshot is taken; null once that is written. */
-  #early: Uint8Array[] | null = [];
-  #isOver = false;
-
-  constructor(mill: Pick<Millrace, "on">, id: string, options: EventStreamOptions) {
-    this.#mill = mill;
-    this.#id = id;
-    this.#options = options;
-  }
-
-  async start(controller: Controller): Promise<void> {
-    const { snapshot, signal } = this.#options;
-    // The listeners first, though the snapshot is written first: nothing falls in between.
-    for (const name of EVENTS) this.#listen(name, controller);
-    try {
-      if (snapshot !== undefined) this.#write(controller, frameOf("snapshot", await snapshot()));
-    } catch (error) {
-      this.cancel();
-      throw error;
+async function frameOf(
+  message: StreamMessage,
+  { job }: EventStreamOptions,
+  record: EventSource["record"],
+): Promise<Uint8Array> {
+  const { id, type } = message;
+  switch (type) {
+    case "snapshot": {
+      const jobs = await Promise.all(message.jobs.map(record));
+      return encoded(id, type, job === undefined ? { jobs } : jobs[0]);
     }
-    for (const frame of this.#early ?? []) this.#write(controller, frame);
-    this.#early = null;
-    if (this.#isOver) return;
-
-    this.#ping(controller);
-    const close = (): void => {
-      this.cancel();
-      controller.close();
-    };
-    signal?.addEventListener("abort", close);
-    this.#undo.push(() => signal?.removeEventListener("abort", close));
-    if (signal?.aborted === true) close();
-  }
-
-  /** No listener and no timer stays. */
-  cancel(): void {
-    this.#isOver = true;
-    for (const undo of this.#undo.splice(0)) undo();
-  }
-
-  #listen(name: keyof Events, controller: Controller): void {
-    const off = this.#mill.on(name, (event) => {
-      if (event.id !== this.#id) return;
-      const frame = frameOf(name, event);
-      if (this.#early === null) this.#write(controller, frame);
-      else this.#early.push(frame);
-    });
-    this.#undo.push(off);
-  }
-
-  #ping(controller: Controller): void {
-    const { pingMs = PING_MS_DEFAULT } = this.#options;
-    const timer = setInterval(() => this.#write(controller, frameOf("ping", {})), pingMs);
-    this.#undo.push(() => clearInterval(timer));
-  }
-
-  #write(controller: Controller, frame: Uint8Array): void {
-    if (this.#isOver) return;
-    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(frame);
-    this.cancel();
-    controller.error(new Error("the reader is too slow"));
+    case "event":
+      return encoded(id, message.event, message.data);
+    case "reset":
+    case "ping":
+      return encoded(id, type, {});
   }
 }
 
-function frameOf(event: string, told: unknown): Uint8Array {
-  return new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(told)}\n\n`);
+function encoded(id: string, event: string, told: unknown): Uint8Array {
+  const data = JSON.stringify(told ?? null);
+  return new TextEncoder().encode(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
 }

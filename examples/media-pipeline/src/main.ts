@@ -7,6 +7,7 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { openJobQueue, type JobQueue } from "./job-queue.ts";
+import { serveLivePage } from "./live-page.ts";
 import { startLoopback, type Loopback } from "./loopback.ts";
 import { readEvents, type ServerEvent } from "./read-events.ts";
 
@@ -35,6 +36,8 @@ async function main(): Promise<void> {
   });
   for (const id of queue.orphans) say("reset", `job ${id} was active when the last process died`);
 
+  await using page = await serveLivePage(queue);
+  say("live page", page.link);
   await Promise.race([tour(queue, world), untilAskedToStop()]);
   say("shutdown", "wait for active jobs, abort the rest, close SQLite");
 }
@@ -73,7 +76,7 @@ async function follow(
   id: string,
   react: (event: ServerEvent) => Promise<void> = async () => {},
 ): Promise<void> {
-  for await (const event of readEvents(queue.createEventStream(id))) {
+  for await (const event of readEvents(queue.createEventStream({ job: id }))) {
     say(name, sentenceOf(event));
     if (FINAL.has(event.event)) return;
     await react(event);

@@ -1,6 +1,7 @@
 /** The job: download → process → upload. Each phase is stored before the next begins. */
 import { defineJob, typed } from "millrace";
 import { download } from "./phase-download.ts";
+import { asPhase } from "./phase-handler.ts";
 import { normalise } from "./phase-process.ts";
 import { upload } from "./phase-upload.ts";
 import type { RetryStrategy } from "./retry-strategy.ts";
@@ -24,7 +25,7 @@ export interface MediaTools {
 export function mediaPipeline(strategy: RetryStrategy) {
   return defineJob({ type: MEDIA, payload: typed<Media>(), ...strategy })
     .using<MediaTools>()
-    .phase("download", download)
-    .phase("process", normalise)
-    .phase("upload", upload);
+    .phase("download", asPhase(download))
+    .phase("process", asPhase(normalise))
+    .phase("upload", asPhase(upload));
 }

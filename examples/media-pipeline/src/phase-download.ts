@@ -1,8 +1,8 @@
 /** First phase: from a web server into the folder of the job. */
-import { NonRetryableError, type Context } from "millrace";
+import { NonRetryableError } from "millrace";
 import { HttpError } from "./http-error.ts";
 import { mediaFile, writeWhole } from "./media-folder.ts";
-import type { Media, MediaTools } from "./media-pipeline.ts";
+import type { ActiveJob, PhaseContext } from "./phase-handler.ts";
 
 /** A file is held in memory as a whole by the next phase, a few times over. */
 const BYTES_MAX = 20_000_000;
@@ -12,11 +12,9 @@ export interface Downloaded {
   readonly bytes: number;
 }
 
-export async function download(
-  { source }: Media,
-  ctx: Context<{}, MediaTools>,
-): Promise<Downloaded> {
-  const { fetch, folder } = ctx.deps;
+export async function download(job: ActiveJob, ctx: PhaseContext<{}>): Promise<Downloaded> {
+  const { fetch, folder } = ctx.tools;
+  const { source } = job.data;
   // Compressed, the length that is announced would not be the length that arrives.
   const headers = { "accept-encoding": "identity" };
   const response = await fetch(source, { headers, signal: ctx.signal });
@@ -26,7 +24,7 @@ export async function download(
     throw new HttpError(`GET ${source}`, response.status);
   }
   const bytes = lengthOf(source, response);
-  const path = await mediaFile(folder, ctx.job, "source.wav");
+  const path = await mediaFile(folder, job, "source.wav");
   const tellHalf = (): Promise<void> => ctx.progress(50);
   await writeWhole(path, halfTold(response.body, bytes, tellHalf));
   return { path, bytes };

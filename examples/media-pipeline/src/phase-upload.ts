@@ -3,9 +3,8 @@
  * runs again: the same bytes under the same name harm nobody.
  */
 import { readFile } from "node:fs/promises";
-import type { Context } from "millrace";
 import { HttpError } from "./http-error.ts";
-import type { Media, MediaTools } from "./media-pipeline.ts";
+import type { ActiveJob, PhaseContext } from "./phase-handler.ts";
 import type { Processed } from "./phase-process.ts";
 
 const PARTS = 5;
@@ -16,13 +15,13 @@ export interface Uploaded {
 }
 
 export async function upload(
-  _: Media,
-  ctx: Context<{ readonly process: Processed }, MediaTools>,
+  _: ActiveJob,
+  ctx: PhaseContext<{ readonly process: Processed }>,
 ): Promise<Uploaded> {
-  const { path, sha256 } = ctx.results.process;
+  const { path, sha256 } = ctx.phaseResult("process");
   const content = await readFile(path);
-  const url = `${ctx.deps.objects}/${sha256}.wav`;
-  const response = await ctx.deps.fetch(url, {
+  const url = `${ctx.tools.objects}/${sha256}.wav`;
+  const response = await ctx.tools.fetch(url, {
     method: "PUT",
     body: ReadableStream.from(parts(content, (percent) => ctx.progress(percent))),
     duplex: "half",

@@ -1,6 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { normalizeConfig } from "../src/config.ts";
+import { JobQueue } from "../src/job-queue.ts";
+import { asPhase, type ActiveJob, type PhaseContext } from "../src/phase-handler.ts";
 import { openScene } from "./support.ts";
 
 describe("the construction of a queue", () => {
@@ -56,6 +58,40 @@ describe("the construction of a queue", () => {
     expect(second.orphans).toEqual([]);
     const ends = await Promise.all(ids.map((id) => second.finished(id)));
     expect(ends.map(({ status }) => status)).toEqual(["completed", "completed"]);
+  });
+});
+
+describe("its own names", () => {
+  test("are new JobQueue(config), and handler(job, ctx) with phase results (001-48)", async () => {
+    await using scene = await openScene();
+    const queue = new JobQueue(scene.config);
+    const told: string[] = [];
+    const off = queue.on("job:completed", ({ id }) => told.push(id));
+    const id = await queue.enqueue({ source: scene.tone });
+    const { phaseResults } = await queue.finished(id);
+    await expect.poll(() => told).toEqual([id]);
+    off();
+    await queue.shutdown();
+
+    const results = { download: { path: "a.wav", bytes: 7 } };
+    const run = asPhase(async (job: ActiveJob, ctx: PhaseContext<typeof results>) => [
+      job.id,
+      job.data.source,
+      job.attempt,
+      ctx.phaseResult("download").bytes,
+      Object.keys(ctx.phaseResults()),
+    ]);
+    const ctx: any = { job: { id: "1", correlationId: "c" }, attempt: 2, results };
+    expect(await run({ source: "x" }, ctx)).toEqual(["1", "x", 2, 7, ["download"]]);
+    expect(Object.keys(phaseResults)).toEqual(["download", "process", "upload"]);
+  });
+
+  test("of a queue that cannot be opened reject, one by one", async () => {
+    await using scene = await openScene();
+    const queue = new JobQueue({ ...scene.config, file: scene.folder });
+
+    await expect(queue.ready).rejects.toMatchObject({ code: "STORE_IS_FOLDER" });
+    await expect(queue.enqueue({ source: scene.tone })).rejects.toThrow(scene.folder);
   });
 });
 

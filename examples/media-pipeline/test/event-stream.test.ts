@@ -1,15 +1,11 @@
-import type { Events, Millrace } from "millrace";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { StreamMessage } from "millrace";
+import { describe, expect, test } from "vitest";
 import { createEventStream } from "../src/event-stream.ts";
 import { readEvents, type ServerEvent } from "../src/read-events.ts";
-import { arrived, openScene } from "./support.ts";
+import { arrived, openScene, story } from "./support.ts";
 
 describe("an event stream", () => {
-  // Only the keep-alive: the queue has its own time.
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
-  afterEach(() => void vi.useRealTimers());
-
-  test("begins with a snapshot, goes on with events, and pings", async () => {
+  test("has a snapshot first, then what happens, then a ping (001-31)", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
     const { release } = scene.hold("GET", 50);
@@ -17,113 +13,148 @@ describe("an event stream", () => {
     const id = await queue.enqueue({ source: scene.tone });
     await half;
 
-    const events = readEvents(queue.createEventStream(id, { pingMs: 1_000 }));
+    const events = readEvents(queue.createEventStream({ job: id, pingMs: 50 }));
 
     expect(await next(events)).toMatchObject({
       event: "snapshot",
       data: { id, status: "active", phase: "download", phaseProgress: 50, overallProgress: 17 },
     });
-    await vi.waitUntil(() => vi.getTimerCount() === 1);
-    vi.advanceTimersByTime(1_000);
-    expect(await next(events)).toEqual({ event: "ping", data: {} });
+    expect(await next(events)).toMatchObject({ event: "ping", data: {} });
     release();
-    expect(await next(events)).toEqual({
-      event: "job:phase:completed",
-      data: { id, phase: "download" },
-    });
+    const after = await until(events, "job:phase:completed");
+    expect(after.data).toEqual({ id, phase: "download" });
     await events.return(undefined);
   });
 
-  test("tells of one job only", async () => {
+  test("is over all events of the queue, and without a snapshot if asked (001-45)", async () => {
+    await using scene = await openScene();
+    const queue = await scene.open({ concurrency: 1 });
+    const early = await queue.finished(await queue.enqueue({ source: scene.tone }));
+    const events = readEvents(queue.createEventStream());
+    const bare = readEvents(queue.createEventStream({ snapshot: false }));
+    const snapshot = await next(events);
+    const first = next(bare);
+    // The stream without a snapshot begins where the feed ends when it is first read.
+    await expect.poll(() => queue.getJob(early.id)).toMatchObject({ status: "completed" });
+    const [one, other] = [
+      await queue.enqueue({ source: scene.tone }),
+      await queue.enqueue({ source: `${scene.world.media}/missing.wav` }),
+    ];
+    const told = new Set<string>();
+    while (!(told.has(`job:completed ${one}`) && told.has(`job:failed ${other}`))) {
+      const { event, data } = await next(events);
+      if (event !== "ping") told.add(`${event} ${data.id}`);
+    }
+
+    expect(snapshot.data.jobs).toMatchObject([{ id: early.id, status: "completed" }]);
+    expect((await first).event).toMatch(/^job:/);
+    expect([...told].filter((each) => each.endsWith(one))).toEqual(
+      expect.arrayContaining([
+        `job:enqueued ${one}`,
+        `job:started ${one}`,
+        `job:progress ${one}`,
+        `job:phase:completed ${one}`,
+      ]),
+    );
+    await Promise.all([events.return(undefined), bare.return(undefined)]);
+  });
+
+  test("of one job tells of this job alone", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
     const { reached, release } = scene.hold("GET", 0);
     const id = await queue.enqueue({ source: scene.tone });
     await reached;
-    const events = readEvents(queue.createEventStream(id));
-    await next(events);
+    const events = story(queue, id);
     const other = await queue.finished(await queue.enqueue({ source: scene.tone }));
-    expect(other.status).toBe("completed");
     release();
 
-    const told: string[] = [];
-    while (told.length < 5) told.push((await next(events)).data.id);
-    expect(new Set(told)).toEqual(new Set([id]));
-    await events.return(undefined);
+    const ids = (await events).map(({ data }) => data.id);
+    expect(other.status).toBe("completed");
+    expect(new Set(ids)).toEqual(new Set([id]));
   });
 
-  test("whose reader leaves, leaves no listener, no timer and no trace", async () => {
+  test("whose reader leaves, leaves no listener, no timer and no trace (001-32)", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
-    const { release } = scene.hold("GET", 50);
-    const half = arrived(queue, 17);
+    const { reached, release } = scene.hold("GET", 50);
     const id = await queue.enqueue({ source: scene.tone });
-    await half;
-    const feed = counted(queue);
-    const stream = createEventStream(feed, id, { snapshot: () => queue.getJob(id) });
-    const reader = stream.getReader();
-    await reader.read();
+    await reached;
     const before = await queue.getJob(id);
-    expect(feed.listeners()).toBe(10);
-    // Timers are counted when the first of them can have been set.
-    await vi.waitUntil(() => vi.getTimerCount() === 1);
+    const timers = countTimers();
+    const readers = Array.from({ length: 30 }, () =>
+      queue.createEventStream({ pingMs: 3_600_000 }).getReader(),
+    );
+    const waiting = [];
+    for (const reader of readers) {
+      await reader.read();
+      waiting.push(reader.read());
+    }
+    await expect.poll(() => timers.open(3_600_000)).toBe(30);
 
-    await reader.cancel();
+    await Promise.all(readers.map((reader) => reader.cancel()));
+    const ends = await Promise.all(waiting);
 
-    expect(feed.listeners()).toBe(0);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(ends.every(({ done }) => done)).toBe(true);
+    expect(timers.open(3_600_000)).toBe(0);
+    timers.stop();
     expect(await queue.getJob(id)).toEqual(before);
     release();
     expect(await queue.finished(id)).toMatchObject({ status: "completed" });
   });
 
-  test("loses nothing that happens while its snapshot is taken", async () => {
-    const { feed, tell } = planted();
-    const snapshot = Promise.withResolvers<string>();
-    const events = readEvents(createEventStream(feed, "1", { snapshot: () => snapshot.promise }));
-    tell("job:started", { id: "1", attempt: 1 });
-    tell("job:cancelled", { id: "2" });
-    snapshot.resolve("pending");
+  test("passes a cancel on to the stream of the library", async () => {
+    const { source, isCancelled } = planted([{ type: "ping", id: "1" }]);
+    const reader = createEventStream(source).getReader();
+    await reader.read();
 
-    expect(await next(events)).toEqual({ event: "snapshot", data: "pending" });
-    expect(await next(events)).toEqual({ event: "job:started", data: { id: "1", attempt: 1 } });
-    await events.return(undefined);
+    await reader.cancel();
+
+    expect(isCancelled()).toBe(true);
   });
 
-  test("without a snapshot that can be had fails, and leaves no listener", async () => {
-    const { feed } = planted();
-    const snapshot = (): Promise<never> => Promise.reject(new Error("no such job"));
+  test("reads no further than its reader", async () => {
+    const messages = Array.from({ length: 100 }, (_, n) => ({ type: "ping", id: `${n}` }) as const);
+    const { source, read } = planted(messages);
+    const reader = createEventStream(source).getReader();
+    await reader.read();
 
-    await expect(next(readEvents(createEventStream(feed, "1", { snapshot })))).rejects.toThrow(
-      "no such job",
-    );
-    expect(feed.listeners()).toBe(0);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(read()).toBeLessThan(5);
+    await reader.cancel();
   });
 
-  test("gives up a reader that does not read", async () => {
-    const { feed, tell } = planted();
-    const events = readEvents(createEventStream(feed, "1"));
-    for (let attempt = 0; attempt <= 1_000; attempt += 1) tell("job:started", { id: "1", attempt });
+  test("of a queue that cannot be opened fails", async () => {
+    const source = Promise.reject(new Error("no such file"));
 
-    await expect(next(events)).rejects.toThrow("the reader is too slow");
-    expect(feed.listeners()).toBe(0);
+    await expect(next(readEvents(createEventStream(source)))).rejects.toThrow("no such file");
   });
 
-  test("ends with the queue", async () => {
+  test("ends with the queue, and continues with the next one behind its last id", async () => {
     await using scene = await openScene();
     const queue = await scene.open({ shutdownTimeout: "1m" });
     const { reached, release } = scene.hold("GET", 50);
     const id = await queue.enqueue({ source: scene.tone });
     await reached;
-    const told = lastOf(readEvents(queue.createEventStream(id)));
+    const seen: ServerEvent[] = [];
+    const over = readAll(readEvents(queue.createEventStream({ job: id })), seen);
+    await expect.poll(() => seen.length).toBeGreaterThan(0);
 
     const closed = queue.shutdown();
     release();
     await closed;
+    await over;
+    const lastEventId = seen.at(-1)?.id ?? "";
+    const later = await scene.open();
+    const rest = readEvents(later.createEventStream({ lastEventId, pingMs: 20 }));
+    for (let told = await next(rest); told.event !== "ping"; told = await next(rest))
+      seen.push(told);
+    await rest.return(undefined);
 
-    expect(await told).toEqual({ event: "job:completed", data: { id, state: "completed" } });
-    expect(vi.getTimerCount()).toBe(0);
+    const names = seen.map(({ event }) => event).filter((event) => event !== "ping");
+    expect(names.filter((event) => event === "snapshot")).toHaveLength(1);
+    expect(names.filter((event) => event === "job:completed")).toHaveLength(1);
+    const ids = seen.filter(({ event }) => event.startsWith("job:")).map((event) => event.id);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
@@ -133,42 +164,57 @@ async function next(events: AsyncGenerator<ServerEvent>): Promise<ServerEvent> {
   return value;
 }
 
-/** Reads a stream to its end. */
-async function lastOf(events: AsyncIterable<ServerEvent>): Promise<ServerEvent | undefined> {
-  let last: ServerEvent | undefined;
-  for await (const event of events) last = event;
-  return last;
+async function until(events: AsyncGenerator<ServerEvent>, name: string): Promise<ServerEvent> {
+  for (;;) {
+    const event = await next(events);
+    if (event.event === name) return event;
+  }
 }
 
-type Feed = Pick<Millrace, "on">;
+async function readAll(events: AsyncIterable<ServerEvent>, into: ServerEvent[]): Promise<void> {
+  for await (const event of events) into.push(event);
+}
 
-/** The same feed, which knows how many listen. */
-function counted(feed: Feed): Feed & { listeners(): number } {
-  const offs = new Set<() => void>();
+/** Counts the timers of one length that are set and neither cleared nor over. */
+function countTimers(): { open(ms: number): number; stop(): void } {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const open = new Map<unknown, number>();
+  const counting: any = (act: () => void, ms: number) => {
+    const over = (): void => {
+      open.delete(timer);
+      act();
+    };
+    const timer = set(over, ms);
+    open.set(timer, ms);
+    return timer;
+  };
+  globalThis.setTimeout = counting;
+  globalThis.clearTimeout = (timer) => {
+    open.delete(timer);
+    clear(timer);
+  };
   return {
-    listeners: () => offs.size,
-    on(event, listener) {
-      const off = feed.on(event, listener);
-      offs.add(off);
-      return () => {
-        offs.delete(off);
-        off();
-      };
-    },
+    open: (ms) => [...open.values()].filter((each) => each === ms).length,
+    stop: () => void Object.assign(globalThis, { setTimeout: set, clearTimeout: clear }),
   };
 }
 
-/** A feed that says what it is told to. */
-function planted() {
-  const listeners = new Map<string, (event: any) => void>();
-  const feed: Feed = {
-    on(event, listener) {
-      listeners.set(event, listener);
-      return () => void listeners.delete(event);
-    },
+/** A source that says what it is told to. */
+function planted(messages: readonly StreamMessage[]) {
+  let read = 0;
+  let isCancelled = false;
+  const mill = {
+    stream: () =>
+      new ReadableStream<StreamMessage>({
+        pull(controller) {
+          const message = messages[read];
+          read += 1;
+          if (message !== undefined) controller.enqueue(message);
+        },
+        cancel: () => void (isCancelled = true),
+      }),
   };
-  return {
-    feed: counted(feed),
-    tell: <E extends keyof Events>(event: E, told: Events[E]) => listeners.get(event)?.(told),
-  };
+  const record = (): Promise<never> => Promise.reject(new Error("there is no job"));
+  const source: Parameters<typeof createEventStream>[0] = Promise.resolve({ mill, record });
+  return { source, read: () => read, isCancelled: () => isCancelled };
 }

@@ -122,7 +122,7 @@ const FINAL = new Set(["job:completed", "job:failed", "job:cancelled"]);
 /** Everything the event stream of a job tells until the job has ended. */
 export async function story(queue: JobQueue, id: string): Promise<readonly ServerEvent[]> {
   const events: ServerEvent[] = [];
-  for await (const event of readEvents(queue.createEventStream(id))) {
+  for await (const event of readEvents(queue.createEventStream({ job: id }))) {
     events.push(event);
     if (FINAL.has(event.event)) break;
   }
