@@ -8,7 +8,7 @@ import {
   removeEvents,
   takeMessages,
   turns,
-} from "../../test/support/streams.ts";
+} from "../../test/support/http/streams.ts";
 
 const PING_MS = 15_000;
 

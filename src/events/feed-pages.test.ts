@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newJob, newJobs } from "../../test/support/factories.ts";
-import { briefly, openStreams, takeMessages, turns } from "../../test/support/streams.ts";
+import { briefly, openStreams, takeMessages, turns } from "../../test/support/http/streams.ts";
 
 describe("the pages of the feed", () => {
   test("are read once for many streams at every wake-up", async () => {

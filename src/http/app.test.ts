@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { failingMill, openServer } from "../../test/support/http-server.ts";
+import { failingMill, openServer } from "../../test/support/http/http-server.ts";
 import { MillraceError } from "../core/errors.ts";
 
 describe("the server", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonOf, openServer } from "../../test/support/http-server.ts";
+import { jsonOf, openServer } from "../../test/support/http/http-server.ts";
 
 const PAGE_PATHS = new Set(["/", "/style.css", "/page.js"]);
 

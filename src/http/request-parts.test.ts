@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonOf, openServer, TOKEN, type TestServer } from "../../test/support/http-server.ts";
+import { jsonOf, openServer, TOKEN, type TestServer } from "../../test/support/http/http-server.ts";
 
 interface Problem {
   readonly code: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { failingMill, jsonOf, openServer } from "../../test/support/http-server.ts";
+import { failingMill, jsonOf, openServer } from "../../test/support/http/http-server.ts";
 import { virtualClock } from "../../test/support/virtual-clock.ts";
 import { defineJob } from "../index.ts";
 

@@ -13,7 +13,7 @@ const CHECK_MS = 2_000;
 const STREAMS_MAX = 1_000;
 const RETRY_MS = 2_000;
 
-export const SSE_HEADERS: Readonly<Record<string, string>> = {
+const SSE_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   // Proxies such as nginx would otherwise collect messages.

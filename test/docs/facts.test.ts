@@ -9,7 +9,7 @@ import { CATALOGUE } from "../../src/core/errors.ts";
 import { EVENT_NAMES } from "../../src/api/events.ts";
 import { PRIORITIES } from "../../src/core/job.ts";
 import { ROOT } from "../api/children.ts";
-import { openServer } from "../support/http-server.ts";
+import { openServer } from "../support/http/http-server.ts";
 import { blocksOf, rowsOf } from "./markdown.ts";
 import { userPages } from "./pages.ts";
 import { presetTable } from "./preset-table.ts";

@@ -3,7 +3,7 @@
  * requests are real, and the bodies of their answers are held against the documented schemas.
  */
 import { describe, expect, test } from "vitest";
-import { openServer } from "../support/http-server.ts";
+import { openServer } from "../support/http/http-server.ts";
 import { Contract, openObjects, problemsOf } from "./contract/document.ts";
 import { answerWith } from "./contract/requests.ts";
 import { makeContractWorld } from "./contract/world.ts";

@@ -9,7 +9,7 @@ import { createHandler, toNodeHandler, type HandlerOptions } from "millrace/http
 import { defineJob, typed } from "../../src/index.ts";
 import { openMillrace } from "../../src/open.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import { messagesOf } from "../support/server-events.ts";
+import { messagesOf } from "../support/http/server-events.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 

@@ -5,7 +5,7 @@ import { makeParts } from "../../src/http/make-parts.ts";
 import { route } from "../../src/http/route.ts";
 import { allRoutes } from "../../src/http/routes/all.ts";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import { openServer, type TestServer } from "../support/http-server.ts";
+import { openServer, type TestServer } from "../support/http/http-server.ts";
 import { CALLERS, makeCallers, TENANT, type CallerName } from "./callers.ts";
 import { samplesOf } from "./samples.ts";
 

@@ -1,7 +1,7 @@
 /** What callers read of payloads, results, errors and log lines. */
 import { describe, expect, test, vi } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import { jsonOf, openServer, type TestServer } from "../support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../support/http/http-server.ts";
 import { makeCallers, TENANT, type CallerName } from "./callers.ts";
 
 const CANARY = "canary-7f3a";

@@ -1,6 +1,6 @@
 /** The browser's login: a token of a person becomes a session, and ends. */
 import { describe, expect, test } from "vitest";
-import { openServer, TOKEN, type TestServer } from "../support/http-server.ts";
+import { openServer, TOKEN, type TestServer } from "../support/http/http-server.ts";
 
 const OWN = { origin: "http://127.0.0.1:7333", "sec-fetch-site": "same-origin" };
 

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { listen } from "../../src/http/listen.ts";
 import { defineJob } from "../../src/index.ts";
-import { failingMill, openServer } from "../support/http-server.ts";
-import { turns } from "../support/streams.ts";
+import { failingMill, openServer } from "../support/http/http-server.ts";
+import { turns } from "../support/http/streams.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 
 const greet = defineJob({ type: "greet" }).run(async () => {});

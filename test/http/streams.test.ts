@@ -1,8 +1,8 @@
 /** Server-sent events without a socket: what a client gets, and what it leaves behind. */
 import { describe, expect, test } from "vitest";
-import { messagesOf } from "../support/server-events.ts";
+import { messagesOf } from "../support/http/server-events.ts";
 import { defineJob, typed } from "../../src/index.ts";
-import { jsonOf, openServer, type TestServer } from "../support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../support/http/http-server.ts";
 
 const greet = defineJob({ type: "greet", payload: typed<{ n: number }>() }).run(async () => {});
 const other = defineJob({ type: "other" }).run(async () => {});

@@ -29,7 +29,7 @@ const OPERATORS = "/operators";
 const JOB = /^\/queue\/jobs\/([^/]+)$/;
 const RESOURCE = /^\/orgs\/([^/]+)\/projects\/([^/]+)\/(builds|editions)\/([^/]+)$/;
 
-export function createQueueApi(options: QueueApiOptions): (request: Request) => Promise<Response> {
+function createQueueApi(options: QueueApiOptions): (request: Request) => Promise<Response> {
   const operators = createHandler({
     mill: options.mill,
     basePath: OPERATORS,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { makeSqliteStore } from "../../store/sqlite/create.ts";
-import { removeCancelled } from "../../../test/support/streams.ts";
+import { removeCancelled } from "../../../test/support/http/streams.ts";
 import { defineJob } from "../../api/define.ts";
 import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
 import { openMillrace } from "../../open.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openServer, TOKEN, type Question } from "../../../test/support/http-server.ts";
+import { openServer, TOKEN, type Question } from "../../../test/support/http/http-server.ts";
 import { ownerOf } from "./identity.ts";
 
 const GUARDED = [

@@ -1,6 +1,6 @@
 /** `POST /api/v1/jobs/batch`, and keys of single jobs that the batch does not have. */
 import { describe, expect, test } from "vitest";
-import { jsonOf, openServer, type TestServer } from "../../../test/support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../../../test/support/http/http-server.ts";
 
 interface Batch {
   readonly jobs: readonly any[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonOf, openServer, type TestServer } from "../../../test/support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../../../test/support/http/http-server.ts";
 import { defineJob, NonRetryableError, typed } from "../../index.ts";
 
 const PATH = "/api/v1/dead-letters";

@@ -1,7 +1,7 @@
 /** What a caller may ask for beside a job: whether it has changed, its end, times of its making. */
 import { describe, expect, test } from "vitest";
 import { retention } from "../../../test/support/factories.ts";
-import { jsonOf, openServer, type TestServer } from "../../../test/support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../../../test/support/http/http-server.ts";
 import { defineJob } from "../../index.ts";
 
 const email = defineJob({ type: "email" });

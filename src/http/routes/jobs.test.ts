@@ -5,7 +5,7 @@ import {
   openServer,
   type Question,
   type TestServer,
-} from "../../../test/support/http-server.ts";
+} from "../../../test/support/http/http-server.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import { defineJob } from "../../index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonOf, openServer, type TestServer } from "../../../test/support/http-server.ts";
+import { jsonOf, openServer, type TestServer } from "../../../test/support/http/http-server.ts";
 import type { NewToken, PersonRole } from "../../api/tokens.ts";
 import { defineJob } from "../../index.ts";
 

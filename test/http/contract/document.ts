@@ -1,7 +1,7 @@
 /** The served OpenAPI document as a judge of answers. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { jsonOf, type TestServer } from "../../support/http-server.ts";
+import { jsonOf, type TestServer } from "../../support/http/http-server.ts";
 
 /** The packages of the frameworks are installed apart from those of the project. */
 const installed = createRequire(join(import.meta.dirname, "..", "frameworks", "package.json"));

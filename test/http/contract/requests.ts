@@ -1,6 +1,6 @@
 /** Requests that make an operation answer with a documented status. */
 import { MillraceError } from "../../../src/core/errors.ts";
-import { TOKEN, type Question } from "../../support/http-server.ts";
+import { TOKEN, type Question } from "../../support/http/http-server.ts";
 import type { SampleRequest } from "../samples.ts";
 import type { Operation } from "./document.ts";
 import { NOWHERE, waiting, type ContractWorld } from "./world.ts";

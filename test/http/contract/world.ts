@@ -7,7 +7,7 @@ import type { Millrace } from "../../../src/index.ts";
 import { openMillrace } from "../../../src/open.ts";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import { wrapStore } from "../../../src/store/wrap-store.ts";
-import { openServer, type TestServer } from "../../support/http-server.ts";
+import { openServer, type TestServer } from "../../support/http/http-server.ts";
 import { virtualClock, type VirtualClock } from "../../support/virtual-clock.ts";
 import { samplesOf, type SampleRequest } from "../samples.ts";
 

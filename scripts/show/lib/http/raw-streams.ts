@@ -11,11 +11,7 @@ export interface RawStream {
 }
 
 /** Resolves when the server has answered. `reads`: or the socket is never read again. */
-export async function openRawStream(
-  origin: string,
-  path: string,
-  reads: boolean,
-): Promise<RawStream> {
+async function openRawStream(origin: string, path: string, reads: boolean): Promise<RawStream> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   let bytes = 0;
@@ -34,7 +30,7 @@ export async function openRawStream(
 }
 
 /** Opens many, a few at a time. */
-export async function openRawStreams(
+async function openRawStreams(
   origin: string,
   count: number,
   { path, reads }: { readonly path: string; readonly reads: boolean },

@@ -1,6 +1,6 @@
 /** A client of server-sent events that connects again, as `EventSource` does in a browser. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { messagesOf } from "../../../../test/support/server-events.ts";
+import { messagesOf } from "../../../../test/support/http/server-events.ts";
 import { TOKEN } from "./server-process.ts";
 
 const RETRY_MS = 100;

@@ -1,14 +1,14 @@
 /** Streams over a real store in memory, with a clock that the test moves. */
 import { setImmediate } from "node:timers/promises";
-import type { StreamMessage } from "../../src/api/stream.ts";
-import { eventStream, placeOf, type EventStreamParts } from "../../src/events/event-stream.ts";
-import { FeedPages } from "../../src/events/feed-pages.ts";
-import type { JobStore } from "../../src/store/store.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import type { Verb } from "../../src/store/verbs.ts";
-import { wrapStore } from "../../src/store/wrap-store.ts";
-import { makeTestClock, type MovableClock } from "../../src/testing/test-clock.ts";
-import { retention } from "./factories.ts";
+import type { StreamMessage } from "../../../src/api/stream.ts";
+import { eventStream, placeOf, type EventStreamParts } from "../../../src/events/event-stream.ts";
+import { FeedPages } from "../../../src/events/feed-pages.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
+import type { Verb } from "../../../src/store/verbs.ts";
+import { wrapStore } from "../../../src/store/wrap-store.ts";
+import { makeTestClock, type MovableClock } from "../../../src/testing/test-clock.ts";
+import { retention } from "../factories.ts";
 
 export type StreamReader = ReadableStreamDefaultReader<StreamMessage>;
 

@@ -1,14 +1,14 @@
 /** The server without a socket: a request in, a response out, on a real store in memory. */
 import { fileURLToPath } from "node:url";
 import type { Hono } from "hono";
-import type { AppParts } from "../../src/http/parts.ts";
-import { createApp } from "../../src/http/app.ts";
-import { makeParts } from "../../src/http/make-parts.ts";
-import type { Millrace } from "../../src/index.ts";
-import { openMillrace } from "../../src/open.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import type { Verb } from "../../src/store/verbs.ts";
-import { wrapStore } from "../../src/store/wrap-store.ts";
+import type { AppParts } from "../../../src/http/parts.ts";
+import { createApp } from "../../../src/http/app.ts";
+import { makeParts } from "../../../src/http/make-parts.ts";
+import type { Millrace } from "../../../src/index.ts";
+import { openMillrace } from "../../../src/open.ts";
+import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
+import type { Verb } from "../../../src/store/verbs.ts";
+import { wrapStore } from "../../../src/store/wrap-store.ts";
 
 export const TOKEN = "a-token-for-tests-alone";
 const HOST = "127.0.0.1:7333";
@@ -47,7 +47,7 @@ export async function openServer(parts: ServerParts = {}): Promise<TestServer> {
   const failures: unknown[] = [];
   const made = makeParts({
     mill,
-    pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
+    pageFolder: fileURLToPath(new URL("../../../dashboard", import.meta.url)),
     failed: (error) => failures.push(error),
     ...parts,
     identify: {
