@@ -30,7 +30,7 @@ async function openRawStream(origin: string, path: string, reads: boolean): Prom
 }
 
 /** Opens many, a few at a time. */
-async function openRawStreams(
+export async function openRawStreams(
   origin: string,
   count: number,
   { path, reads }: { readonly path: string; readonly reads: boolean },
