@@ -11,6 +11,8 @@ import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;
+/** A page of so few entries, jobs and kilobytes is complete. */
+const SHORT_MAX = 50;
 /** The entries that are kept, and the jobs and details in them: one entry may have thousands. */
 const ENTRIES_MAX = 1_000;
 const JOBS_MAX = 5_000;
@@ -205,7 +207,7 @@ export class FeedPages {
     if (entries.length === 0) return false;
     this.#kept = bounded({ after: kept.after, entries: [...kept.entries, ...entries] });
     this.#wake();
-    return true;
+    return !isShort(entries);
   }
 
   /** Wakes the streams: entries before this end may be new to a stream that has read the store. */
@@ -223,13 +225,28 @@ function entriesBehind(position: number, entries: readonly FeedEntry[]): readonl
   return entries.slice(first, first + ENTRIES_PER_READ);
 }
 
+/** Far from every limit of a page: there was nothing more, and a wake-up says when there is. */
+function isShort(entries: readonly FeedEntry[]): boolean {
+  const { jobs, chars } = sizeOf(entries);
+  return entries.length <= SHORT_MAX && jobs <= SHORT_MAX && chars <= SHORT_MAX * 1_000;
+}
+
+function sizeOf(entries: readonly FeedEntry[]): { readonly jobs: number; readonly chars: number } {
+  const details = entries.flatMap((entry) => entry.details ?? []);
+  return {
+    jobs: entries.reduce((sum, entry) => sum + entry.jobs.length, 0),
+    chars: details.reduce((sum, detail) => sum + detail.length, 0),
+  };
+}
+
 /** The newest of the entries, as many as may be kept. */
 function bounded({ after, entries }: KeptEntries): KeptEntries {
   let jobs = 0;
   let chars = 0;
   const dropped = entries.findLastIndex((entry, index) => {
-    jobs += entry.jobs.length;
-    chars += (entry.details ?? []).reduce((sum, detail) => sum + detail.length, 0);
+    const size = sizeOf([entry]);
+    jobs += size.jobs;
+    chars += size.chars;
     return entries.length - index > ENTRIES_MAX || jobs > JOBS_MAX || chars > DETAIL_CHARS_MAX;
   });
   return {
