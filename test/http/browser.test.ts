@@ -103,11 +103,11 @@ function browserOf(context: TestContext): Browser {
 /** A job that reports progress when the test says so. */
 function steppedJob() {
   let wanted = 0;
-  let isEnded = false;
   let done = 0;
+  const ending = new AbortController();
   const job = defineJob({ type: "stepped" }).run(async (_, ctx) => {
-    while (!isEnded) {
-      if (done < wanted) ctx.progress((done += 1) * 10);
+    while (!ending.signal.aborted) {
+      if (done < wanted) await ctx.progress((done += 1) * 10);
       await new Promise((resolve) => setTimeout(resolve, STEP_MS));
     }
   });
@@ -117,7 +117,7 @@ function steppedJob() {
       wanted = step;
       await until(`step ${step} is done`, ARRIVAL_MS_MAX, () => done === step);
     },
-    end: () => (isEnded = true),
+    end: () => ending.abort(),
   };
 }
 

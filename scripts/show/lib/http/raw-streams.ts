@@ -11,7 +11,7 @@ export interface RawStream {
 }
 
 /** Resolves when the server has answered. `reads`: or the socket is never read again. */
-export async function openRawStream(
+async function openRawStream(
   origin: string,
   path: string,
   reads: boolean,

@@ -15,7 +15,7 @@ const BATCH = 10;
 const BATCH_MS = 25;
 
 const main = defineJob({ type: "main", payload: typed<number>() }).run(async (n, ctx) => {
-  ctx.progress(50, { data: { n } });
+  await ctx.progress(50, { data: { n } });
 });
 const side = defineJob({ type: "side", payload: typed<number>() }).run(async () => {});
 

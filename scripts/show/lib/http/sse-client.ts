@@ -23,11 +23,13 @@ export class SseClient {
   readonly #over = new AbortController();
   readonly #following: Promise<void>;
   #lastId: string | null = null;
-  #begin = (_: string): void => {};
+  readonly #begin: (id: string) => void;
 
   constructor(url: string) {
     this.#url = url;
-    this.begun = new Promise((resolve) => (this.#begin = resolve));
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.begun = promise;
+    this.#begin = resolve;
     this.#following = this.#follow();
   }
 

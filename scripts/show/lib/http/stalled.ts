@@ -17,7 +17,7 @@ const STREAM = { path: "/api/v1/events?snapshot=false", reads: false };
 /** Its progress is as large as its payload. */
 const large = defineJob({ type: "large", payload: typed<{ text: string }>() }).run(
   async (payload, ctx) => {
-    ctx.progress(50, { data: { text: payload.text } });
+    await ctx.progress(50, { data: { text: payload.text } });
   },
 );
 
