@@ -11,11 +11,7 @@ export interface RawStream {
 }
 
 /** Resolves when the server has answered. `reads`: or the socket is never read again. */
-async function openRawStream(
-  origin: string,
-  path: string,
-  reads: boolean,
-): Promise<RawStream> {
+async function openRawStream(origin: string, path: string, reads: boolean): Promise<RawStream> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   let bytes = 0;
