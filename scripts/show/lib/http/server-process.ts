@@ -100,3 +100,15 @@ export function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1_024;
 }
+
+/**
+ * The connections that the server of a port has open. A client that does not read never learns that
+ * it was cut off, so the client cannot be asked.
+ */
+export function connectionsOf(origin: string): number {
+  const port = Number(new URL(origin).port).toString(16).toUpperCase().padStart(4, "0");
+  const rows = readFileSync("/proc/net/tcp", "utf8").split("\n").slice(1);
+  const fields = rows.map((row) => row.trim().split(/\s+/));
+  return fields.filter(([, local, , state]) => local?.endsWith(`:${port}`) && state === "01")
+    .length;
+}

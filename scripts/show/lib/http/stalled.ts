@@ -5,7 +5,13 @@ import { openStore } from "../databases.ts";
 import { until } from "../until.ts";
 import { compare, entriesAfter, eventsIn, type FeedFindings } from "./feed-check.ts";
 import { openRawStreams } from "./raw-streams.ts";
-import { freePort, residentMb, startServer, type ServerProcess } from "./server-process.ts";
+import {
+  connectionsOf,
+  freePort,
+  residentMb,
+  startServer,
+  type ServerProcess,
+} from "./server-process.ts";
 import { SseClient } from "./sse-client.ts";
 
 const ARRIVAL_MS_MAX = 60_000;
@@ -58,6 +64,7 @@ export async function stalledRound(url: string, options: StalledOptions): Promis
   await runJobs(mill, changes, chars, healthy);
   const beforeMb = residentMb(server.pid);
   const stalled = await openRawStreams(server.origin, clients, STREAM);
+  const opened = connectionsOf(server.origin);
   const startedAt = performance.now();
   const bytes = gauge!.bytes();
   using memory = watchMemory(server);
@@ -68,7 +75,7 @@ export async function stalledRound(url: string, options: StalledOptions): Promis
   const streamMb = (gauge!.bytes() - bytes) / 1_048_576;
   await sleep(Math.max(0, seconds * 1_000 - (performance.now() - startedAt)));
   const afterMb = residentMb(server.pid);
-  const cut = stalled.filter(({ isClosed }) => isClosed()).length;
+  const cut = opened - connectionsOf(server.origin);
   const peakMb = memory.peakMb();
   const findings = await findingsOf(url, Number(begun), healthy);
   const { stopMs, exit } = await stopped(server);
