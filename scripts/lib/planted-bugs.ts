@@ -110,8 +110,11 @@ async function sightingOf(
   args: readonly string[],
   mutant: string | null,
 ): Promise<Sighting | null> {
-  const { output } = await runScript(args, mutant === null ? {} : { mutant });
+  const { code, output } = await runScript(args, mutant === null ? {} : { mutant });
   const seed = /^seed (\d+) breaks/m.exec(output)?.[1];
+  // A bug whose text is no longer in the source would otherwise pass for one that no seed sees.
+  if (code !== 0 && seed === undefined)
+    throw new Error(`the run of "${mutant}" ended with ${code}`);
   const what = /^ {2}(\w+: .*)$/m.exec(output)?.[1] ?? "";
   return seed === undefined ? null : { seed: Number(seed), what };
 }

@@ -41,10 +41,10 @@ export const crowdMutants: readonly Mutant[] = [
   {
     name: "every second job of an event is forgotten",
     file: "src/store/shared/events/event-rows.ts",
-    now: "return { kind, jobs: jobs.slice(from, to), details: rowDetails };",
+    now: "rows.push({ kind, jobs: jobs.slice(from, to), details: rowDetails });",
     planted:
       "const kept = jobs.slice(from, to).filter((_, index) => index % 2 === 0);\n" +
-      "      return { kind, jobs: kept, details: rowDetails };",
+      "    rows.push({ kind, jobs: kept, details: rowDetails });",
     breaks: "I13",
   },
   {
