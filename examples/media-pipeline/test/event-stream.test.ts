@@ -178,7 +178,7 @@ async function readAll(events: AsyncIterable<ServerEvent>, into: ServerEvent[]):
   for await (const event of events) into.push(event);
 }
 
-/** Counts the timers of one length that are set and neither cleared nor over. */
+/** Counts the timers of at least a length that are set and neither cleared nor over. */
 function countTimers(): { open(ms: number): number; stop(): void } {
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const open = new Map<unknown, number>();
