@@ -1,4 +1,4 @@
-/** P7, P8, P15: long queues, a snapshot that nobody closes, and more and more processes. */
+/** P7, P8, P15: long queues, a snapshot that no client closes, and more and more processes. */
 import { connect } from "../test/support/postgres.ts";
 import { Child } from "./contestants/contestant.ts";
 import {

@@ -16,14 +16,14 @@ export interface Database extends AsyncDisposable {
   readonly url: string;
   /**
    * Brings the statistics up to date, as a server does that has run for a while, and writes back
-   * what is dirty, so that nobody pays for the work of somebody else.
+   * what is dirty, so that no measurement pays for the work of another.
    */
   settle(): Promise<void>;
-  /** Processor time of the server so far; `null` where there is none, or nobody can tell. */
+  /** Processor time of the server so far; `null` where there is none, or it cannot be read. */
   cpuMs(): number | null;
 }
 
-/** Starts servers when they are first needed. Whatever is still open ends with it. */
+/** Starts servers when they are first needed. A server that is still open ends with it. */
 export class Databases implements AsyncDisposable {
   readonly #open = new Set<Database>();
   #postgres: Promise<PostgresServer> | null = null;

@@ -1,6 +1,6 @@
 /**
  * Ratios of earlier runs, by suite: kept in the repository, so that a fall is seen. Only rates are
- * kept: how long the slowest wait is more the affair of whoever else uses the machine.
+ * kept: the longest waits depend more on the other processes of the machine.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

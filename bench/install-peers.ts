@@ -1,4 +1,4 @@
-/** Installs the peers: only on demand, so that nobody else has to wait for them. */
+/** Installs the peers: only on demand, so that no other benchmark has to wait for them. */
 import { join } from "node:path";
 import { installFolder } from "../scripts/lib/install-folder.ts";
 

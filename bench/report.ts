@@ -1,7 +1,7 @@
 /** Figures as a table: medians with their spread, never a single run. */
 import { table } from "../scripts/lib/table.ts";
 
-/** One kind of work, and what everybody made of it. */
+/** One kind of work, and what each contestant made of it. */
 export interface Row {
   /** The number of its target, such as `P1`; empty where there is none. */
   readonly id: string;

@@ -1,6 +1,6 @@
 /**
- * Lets contestants do the same work in turn, round by round, so that whatever else the machine is
- * doing falls on all of them. The order turns with the rounds, so that nobody is always first.
+ * Lets contestants do the same work in turn, round by round, so that other load of the machine
+ * falls on all of them. The order turns with the rounds, so that no contestant is always first.
  */
 import type { Contestant } from "./contestants/contestant.ts";
 import type { DatabaseKind, Databases } from "./databases.ts";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Nothing is loaded before the version is known to be good: a static import would fail on an old
-// Node with a message that helps nobody.
+// Node with a message that does not name the cause.
 
 void import("../dist/lib/supported-node.js").then(function (node) {
   var complaint = node.complaintAbout(process.versions.node);

@@ -1,5 +1,5 @@
 /**
- * Runs a command of this repository from whatever state the clone is in:
+ * Runs a command of this repository from any state of the clone:
  *
  *     node scripts/bootstrap.mjs scripts/test.ts --quick
  *
@@ -32,7 +32,7 @@ function reasonToInstall() {
   if (!existsSync(node)) return "Node 24 is missing from node_modules";
   if (existsSync(markFile) && readFileSync(markFile, "utf8") === lockHash) return null;
   if (!matchesLock()) return "node_modules was made from another package-lock.json";
-  // Somebody ran npm ci by hand, from this very lock file: nothing to do but remember it.
+  // npm ci was run by hand, from this very lock file: nothing to do but remember it.
   writeFileSync(markFile, lockHash);
   return null;
 }

@@ -3,7 +3,7 @@
  *
  *     npm test                        everything that a change needs to be safe
  *     npm test -- --project=cli       one project; may be repeated
- *     npm test -- -t "never twice"    whatever else Vitest understands
+ *     npm test -- -t "never twice"    any other option of Vitest
  *     npm run test:quick              what fits into half a minute
  *
  * What takes too long for every change is in `npm run campaign`.

@@ -1,5 +1,5 @@
 /**
- * What a benchmark asks of a job system, ours or another. Whoever takes part implements this and
+ * What a benchmark asks of a job system, ours or another. Each contestant implements this and
  * nothing else: loops, clocks and arithmetic are the same for all (`child.ts`).
  */
 

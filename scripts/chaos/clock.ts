@@ -29,7 +29,7 @@ export class JumpingClock {
     this.#write();
   }
 
-  /** Whole, or not at all: somebody may be reading. */
+  /** Whole, or not at all: another process may be reading. */
   #write(): void {
     writeFileSync(`${this.#file}.new`, String(this.#offsetMs));
     renameSync(`${this.#file}.new`, this.#file);

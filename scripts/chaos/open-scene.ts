@@ -29,7 +29,7 @@ const SOON = {
   jitterAt: "cap",
 } as const;
 
-/** Retries come soon, and no job may be given up: whatever fails was told to. */
+/** Retries come soon, and no job may be given up: each job that fails was told to. */
 const PRESET: Preset = {
   ...defaults,
   retry: {

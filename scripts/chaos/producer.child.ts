@@ -1,7 +1,7 @@
 /**
  * A producer process. Takes {@link ProducerSettings} as JSON, says `ready`, and enqueues call after
- * call until SIGTERM. What it asks with a key it notes before, so that whoever takes its seat after
- * its death asks again; what it was promised it notes after. Ends when its parent does.
+ * call until SIGTERM. What it asks with a key it notes before, so that the next process on its seat
+ * asks again after its death; what it was promised it notes after. Ends when its parent does.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +31,7 @@ const cancels = new AppendLog(settings.cancels);
 const refused = new AppendLog(settings.refused);
 const mill = await openPatiently(settings.url, { preset: settings.preset });
 const wishes = makeWishes(settings.name, dice);
-/** Wishes with keys, of which nobody knows whether they came true. */
+/** Wishes with keys that are not known to have come true. */
 let owed: readonly Wish[] = unanswered();
 const answered: Wish[] = [];
 /** The newest jobs, which others may run after. */
@@ -114,7 +114,7 @@ async function cancel(id: string): Promise<void> {
   }
 }
 
-/** What whoever sat here before had asked for with a key, and was not promised. */
+/** What the process before had asked for with a key, and was not promised. */
 function unanswered(): readonly Wish[] {
   if (!existsSync(settings.asked)) return [];
   const promised = new Set(readAcks(settings.acks).map(({ key }) => key));

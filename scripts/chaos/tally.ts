@@ -12,7 +12,7 @@ export interface Row {
   lost: number;
   /** Finishes or effects that happened twice, or overlapped, or were not fenced. */
   doubled: number;
-  /** Whatever else the checker found. */
+  /** All other findings of the checker. */
   other: number;
   takeovers: number;
   /** Takeovers from a worker that was alive by its signs of life. */

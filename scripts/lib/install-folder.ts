@@ -1,4 +1,4 @@
-/** Installs packages that only some need, on demand, so that nobody else has to wait for them. */
+/** Installs packages that only some need, on demand, so that no other command has to wait. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Handlers that block their event loop for three leases, with idle workers beside them: nobody
+ * Handlers that block their event loop for three leases, with idle workers beside them: no worker
  * takes the job over, or the takeover is fenced. Never are two finishes accepted.
  *
  *     node --conditions=source scripts/show/busy-loop.ts [--jobs 10] [--lease 1000]

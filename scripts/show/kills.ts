@@ -4,8 +4,8 @@
  *
  *     node --conditions=source scripts/show/kills.ts --kill-every 300 --seconds 60
  *
- * With `--kill-every 0`, the default, nobody is killed and nothing may start twice. Lengths are in
- * milliseconds; `--seconds` is how long jobs keep coming while workers die.
+ * With `--kill-every 0`, the default, no worker is killed and nothing may start twice. Lengths are
+ * in milliseconds; `--seconds` is how long jobs keep coming while workers die.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededDice } from "../../test/support/seeded-dice.ts";

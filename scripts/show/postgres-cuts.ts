@@ -5,7 +5,7 @@
  *     node --conditions=source scripts/show/postgres-cuts.ts [--cuts 100]
  *
  * Before: the request that commits never reaches the server. After: the server has answered, and
- * nobody hears it. So often for each kind of commit and each side.
+ * the client does not hear it. So often for each kind of commit and each side.
  */
 import { startPostgres } from "../../test/support/postgres.ts";
 import { COMMITS, playCuts } from "./lib/fleet/cuts.ts";

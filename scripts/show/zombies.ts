@@ -18,7 +18,7 @@ const WAIT_MS_MAX = 20_000;
 /** How long a zombie may take to settle after its last line. */
 const SETTLE_MS = 500;
 
-/** `void`: it was stopped inside a transaction, so that nobody could take anything over. */
+/** `void`: it was stopped inside a transaction, so that no worker could take anything over. */
 type Round = "unchanged" | "changed" | "void";
 
 await onStage(async () => {
@@ -77,7 +77,7 @@ async function playRound(fleet: Fleet): Promise<Round> {
   return isFenced && isDeepStrictEqual(before, after) ? "unchanged" : "changed";
 }
 
-/** False when nobody has finished the job within the limit. */
+/** False when no worker has finished the job within the limit. */
 async function finished({ mill }: Fleet, job: string): Promise<boolean> {
   const final = until("another worker has finished the job", WAIT_MS_MAX, async () => {
     const { state } = await mill.jobs.get(job);

@@ -100,8 +100,33 @@ export interface Context<Results, Deps> {
   ): Promise<Units<Stored<Awaited<R>>>>;
 
   /**
-   * Calls a service through its circuit breaker, which all workers share. Not part of this release:
-   * rejects with NOT_YET, and the run fails without a retry.
+   * Calls a service through its circuit breaker, which all workers share. If the breaker is open,
+   * `fn` is not called, and the run ends as by `snooze`: the job starts again when the breaker lets
+   * one job try the service, and no attempt is charged. Errors of `fn` count as failures of the
+   * service, except permanent ones, and are thrown on.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, TransientError } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * let calls = 0;
+   * const pay = defineJob({ type: "pay" }).run((_, ctx) =>
+   *   ctx.breaker("bank", () => {
+   *     calls += 1;
+   *     throw new TransientError("the bank hung up");
+   *   }),
+   * );
+   *
+   * await using test = await createTestMill();
+   * for (let count = 0; count < 20; count += 1) await test.mill.enqueue(pay);
+   * const { failed, snoozed } = await test.drain([pay]);
+   * assert.equal((await test.mill.breakers.get("bank")).state, "open");
+   * assert.equal(failed, 5);
+   * assert.equal(failed + snoozed, 20);
+   * assert.ok(calls < 20);
+   * ```
    */
   breaker<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
 

@@ -50,7 +50,7 @@ describe("durationMs", () => {
     expect(() => durationMs(-5, "delay")).toThrow("delay is -5,");
   });
 
-  test("gives whole milliseconds within its bounds for whatever it accepts", () => {
+  test("gives whole milliseconds within its bounds for every text it accepts", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: DURATION_MS_MAX, noNaN: true }), (value) => {
         const ms = durationMs(value, "delay");

@@ -41,7 +41,7 @@ describe("the phases of a job", () => {
     expect(after).toEqual(["completed", "pending", "pending"]);
   });
 
-  test("show where a job failed for good, whoever failed it", () => {
+  test("show where a job failed for good, by a worker or an operator", () => {
     const failed = states({ state: "failed", lastOutcome: "failed" });
     expect(failed).toEqual(["completed", "failed", "pending"]);
     expect(states({ state: "failed" })).toEqual(["completed", "failed", "pending"]);

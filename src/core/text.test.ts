@@ -70,7 +70,7 @@ describe("storable text", () => {
     expect(storable("abcd", 4)).toBe("abcd");
   });
 
-  test("is bounded, well-formed and free of U+0000, whatever came in", () => {
+  test("is bounded, well-formed and free of U+0000, for any input", () => {
     const wild = fc.array(fc.nat(0xffff), { maxLength: 40 }).map((u) => String.fromCharCode(...u));
     fc.assert(
       fc.property(wild, fc.integer({ min: 1, max: 30 }), (text, unitsMax) => {

@@ -103,7 +103,7 @@ describe("the feed", () => {
     expect(heard).toEqual(["after"]);
   });
 
-  test("tells an entry when everybody has heard the one before", async () => {
+  test("tells an entry when every listener has heard the one before", async () => {
     const { store, feed } = makeFeed();
     const heard: string[] = [];
     feed.listen(({ jobs }) => void heard.push(`first ${jobs.join()}`));
@@ -138,7 +138,7 @@ describe("the feed", () => {
     ]);
   });
 
-  test("reads a page again for somebody who comes meanwhile and asks about it", async () => {
+  test("reads a page again for a listener that comes meanwhile and asks about it", async () => {
     const { store, feed } = makeFeed();
     const { promise, resolve } = Promise.withResolvers<void>();
     const heard: unknown[] = [];
@@ -223,7 +223,7 @@ describe("the beginning of the feed", () => {
     expect(feed.beginning).toBe(null);
   });
 
-  test("is over after five seconds, whatever the store does", async () => {
+  test("is over after five seconds, even if the store does not answer", async () => {
     const { store, clock, feed } = makeFeed();
     store.endPace = new Promise(() => {});
     feed.listen(() => {});

@@ -33,7 +33,7 @@ describe("a body", () => {
     expect(await response.json()).toMatchObject({ errors: [{ path: "the body" }] });
   });
 
-  test("is read no further than its limit, whatever its headers say", async () => {
+  test("is read no further than its limit, regardless of its headers", async () => {
     await using server = await openServer();
     let chunks = 0;
     const body = new ReadableStream({

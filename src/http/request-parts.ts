@@ -60,7 +60,7 @@ export async function readBody(
   return checked(schema, parsed(bytes), "");
 }
 
-/** Reads no more than the limit, whatever the headers say. */
+/** Reads no more than the limit, regardless of the headers. */
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > bytesMax) throw tooLarge(bytesMax);

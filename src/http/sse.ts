@@ -25,7 +25,7 @@ type StreamClock = Pick<Clock, "after" | "monotonic">;
 export interface SseParts {
   readonly open: () => ReadableStream<StreamMessage>;
   readonly dataOf: (message: StreamMessage) => object;
-  /** Whether the credential of the client is still valid. Rejects if nobody knows. */
+  /** Whether the credential of the client is still valid. Rejects if the store cannot tell. */
   readonly isAllowed: () => Promise<boolean>;
   /** Aborts when the client has left, or the server stops. */
   readonly signal: AbortSignal;

@@ -53,7 +53,7 @@ describe("millrace dev", () => {
     project.write("words/greeting.ts", 'export { greeting } from "./bye.ts";\n');
     await heard.include(/there is no \.\/bye\.ts[^]*The worker runs the old jobs/);
     expect(await greeting(project)).toBe('"Hello"\n');
-    // The file that was missing is loaded by nobody yet, and still its coming counts.
+    // No module loads the missing file yet, and still its coming counts.
     project.write("words/bye.ts", 'export const greeting = "Bye";\n');
     await heard.include(/(?:The worker runs (?!the old).*\n[^]*){2}/);
     const after = await greeting(project);

@@ -20,7 +20,7 @@ let schemas = 0;
 
 export class Ends implements AsyncDisposable {
   readonly file: string;
-  /** The server lets everybody in, and any password will do. */
+  /** The server lets every user in, and any password will do. */
   readonly url: string;
   readonly schema: string;
   /** A handle that was open before the copy began. */

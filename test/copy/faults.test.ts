@@ -38,7 +38,7 @@ describe("a copy that dies", () => {
     expect(deaths).toBeGreaterThan(steps.size);
   });
 
-  test("leaves a target that nobody can open, and that says so", async () => {
+  test("leaves a target that no process can open, and that says so", async () => {
     await using ends = await Ends.open(server);
     await fillStates(ends.old, 100);
     await expect(ends.copy(() => mortal)).rejects.toThrow("killed");
@@ -104,7 +104,7 @@ describe("a file that has moved", () => {
     await expect(ends.old.settle([late])).rejects.toMatchObject(moved);
   });
 
-  test("refuses writes past the store as well, whatever the release", async () => {
+  test("refuses writes past the store as well, of every release", async () => {
     await using ends = await Ends.open(server);
     await fillStates(ends.old, 100);
     await ends.copy();
@@ -121,7 +121,7 @@ describe("a file that has moved", () => {
     }
   });
 
-  test("is opened by nobody", async () => {
+  test("is opened by no process", async () => {
     await using ends = await Ends.open(server);
     await ends.copy();
     const late = makeSqliteStore({ path: ends.file });

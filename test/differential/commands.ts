@@ -256,7 +256,7 @@ function plain(asked: JobWish): JobWish {
   return { ...asked, idempotency: null, dedup: null, retryOf: null, after: null };
 }
 
-/** In a caller's transaction nobody repeats what he asked for before. */
+/** In a transaction of the caller no request is repeated. */
 const unheard = jobs.map((all) => all.map((each) => ({ ...each, repeats: null })));
 
 /** A child repeats no job. Half of them have the dedup key of other jobs, so that they give way. */

@@ -212,7 +212,7 @@ export async function audit(subject: Subject, script: Script): Promise<unknown> 
   };
 }
 
-/** A job that was asked for, or one that nobody knows. Below zero it is counted from the end. */
+/** A job that was asked for, or one that does not exist. Below zero it is counted from the end. */
 export function idAt({ ids }: Pick<Script, "ids">, index: number): JobId {
   const known = index < 0 ? ids.at(index) : ids[index % (ids.length + 1)];
   return known ?? STRANGER;

@@ -20,7 +20,7 @@ export interface Exploration {
   readonly turns: readonly [number, number];
   /** False: there are more, and only so many were gone through. */
   readonly isComplete: boolean;
-  /** How often somebody had to wait for a lock. */
+  /** How often a side had to wait for a lock. */
   readonly waits: number;
   /** The ways in which the two answered. */
   readonly outcomes: ReadonlySet<string>;
@@ -171,7 +171,7 @@ async function takeTurns(
   }
 }
 
-/** Whoever had the last turn keeps it, unless the path says otherwise or he cannot. */
+/** The side of the last turn keeps it, unless the path says otherwise or it cannot move. */
 function nextTurn(
   ready: readonly Standing[],
   last: number,
@@ -196,7 +196,7 @@ function isAble(standing: Standing | undefined): boolean {
   return standing?.kind === "gate" || standing?.kind === "stop";
 }
 
-/** Looks until nobody moves by himself any more. */
+/** Looks until no side moves by itself any more. */
 async function comeToRest({ db, sides }: Stage): Promise<readonly Standing[]> {
   for (;;) {
     const pids = sides.flatMap((side) => side.pids);

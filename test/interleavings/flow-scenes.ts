@@ -91,7 +91,7 @@ export async function oneParent(db: PostgresTestStore): Promise<Scene> {
 }
 
 /**
- * Two jobs are over. One job waits for both and one for the first, and nobody has told them yet:
+ * Two jobs are over. One job waits for both and one for the first, and no worker has told them yet:
  * they came in a transaction of the application.
  */
 export async function endedParents(db: PostgresTestStore): Promise<Scene> {

@@ -32,7 +32,7 @@ export function oneMade({ left, right }: Outcome): readonly string[] {
   return exactlyOne("made a job", isMade(left), isMade(right));
 }
 
-/** Whatever a cancellation has met: the job is over, or its worker is asked to stop it. */
+/** After a cancellation in any state: the job is over, or its worker is asked to stop it. */
 export async function keepsPromise({ db, id, left }: Outcome): Promise<readonly string[]> {
   const job = await db.store.get(id);
   if (job === null) return ["the job is gone"];
@@ -65,7 +65,7 @@ export function takenOr(state: string): (outcome: Outcome) => Promise<readonly s
   };
 }
 
-/** Whatever the other has done, the job is in this state. */
+/** After both, in any order, the job is in this state. */
 export function endsAs(state: string): (outcome: Outcome) => Promise<readonly string[]> {
   return async ({ db, id }) => {
     const found = (await db.store.get(id))?.state;

@@ -5,7 +5,7 @@ import { completed, failedWith } from "../support/factories.ts";
 import { add, joinWorker, settleAll, take, takeOne, type Batch } from "../support/steps.ts";
 import type { PostgresTestStore } from "../support/stores.ts";
 
-/** One job, whoever has it, and somebody who wants it. */
+/** One job, the worker that has it, and another worker that wants it. */
 export interface Scene {
   readonly id: JobId;
   readonly batch: Batch | null;

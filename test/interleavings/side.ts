@@ -12,7 +12,7 @@ export type Rewrite = (text: string) => string;
 /** The setting that tells a trigger on whose behalf it runs. */
 export const SIDE_SETTING = "millrace_test.side";
 
-/** Whoever sends these tells nobody anything: at which moment does not matter. */
+/** These change nothing that the other side sees: at which moment does not matter. */
 const TOUCHES_NOTHING = /^\s*(BEGIN|SAVEPOINT|RELEASE|SELECT current_setting)\b/;
 
 export class Side implements AsyncDisposable {
@@ -89,7 +89,7 @@ export class Side implements AsyncDisposable {
     await this.#pool.end();
   }
 
-  /** What the store sends after its verb is nobody's concern. */
+  /** What the store sends after its verb is not part of the test. */
   #finish(): void {
     this.#isDone = true;
     this.#isOpen = true;

@@ -1,6 +1,6 @@
 /**
  * Stops inside of statements: a trigger that waits for an advisory lock before each row that is
- * written. Whoever holds the lock decides when it goes on.
+ * written. The holder of the lock decides when it goes on.
  */
 import type { PoolClient } from "pg";
 import type { PostgresTestStore } from "../support/stores.ts";

@@ -148,7 +148,7 @@ describe("a store on PostgreSQL that cannot be opened", () => {
     expect(error.message).toMatch(/timeout/);
   });
 
-  test("says so when the schema belongs to somebody else", async () => {
+  test("says so when the schema belongs to another program", async () => {
     await query("CREATE SCHEMA theirs; CREATE TABLE theirs.orders ()");
     const error = await openingError(server.url, "theirs");
     expect(error).toMatchObject({ code: "STORE_SCHEMA_FOREIGN" });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-test("whoever listens hears what the same mill enqueues right after", async () => {
+test("a listener hears what the same mill enqueues right after", async () => {
   await using mill = await openMillrace(server.url, { logger: testLogger });
   const missed: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

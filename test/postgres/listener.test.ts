@@ -25,7 +25,7 @@ test("a listener bounds its wait for a connection, though the caller's pool does
   await store.open();
   const heard = new Promise((resolve) => store.watch(resolve));
 
-  // What was said while nobody listened is told as soon as the listener stands.
+  // What was said while no connection listened is told as soon as the listener stands.
   await heard;
 
   const bounds = connections.map(({ connectionTimeoutMillis }) => connectionTimeoutMillis);

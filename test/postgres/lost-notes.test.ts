@@ -64,7 +64,7 @@ async function openLossy(schema: string) {
   await store.open();
   return {
     store,
-    /** The server carries it out, and nobody hears of it. */
+    /** The server carries it out, and its answer is lost. */
     loseNextCommit: () => void (isCut = true),
     lost: () => lost,
     async [Symbol.asyncDispose]() {

@@ -108,7 +108,7 @@ describe("a schema", () => {
     await store.close();
   });
 
-  test("is examined under whatever name it has", async () => {
+  test("is examined under any name", async () => {
     const store = await open('Odd "name", schräg');
     expect((await store.examine()).findings).toEqual([]);
     await store.close();

@@ -19,7 +19,7 @@ describe("the kept ratios of the benchmarks", () => {
   });
 });
 
-/** The rows of a contest in which everybody was as fast as the others. */
+/** The rows of a contest in which every contestant was equally fast. */
 function rowsOf({ rows, entrants: [, ...others] }: Contest): Row[] {
   const same = others.map(({ name }) => ({ name, values: [1], ratios: [1], target: null }));
   return rows.map((row) => ({ ...row, ours: [1], others: same, bound: null }));

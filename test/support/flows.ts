@@ -41,8 +41,8 @@ export function becauseOf(parent: JobId, how: "failed" | "was cancelled"): strin
 }
 
 /**
- * Waits until jobs are through with those they waited for. Nobody is asked to see to that: a store
- * does so by itself, but perhaps a moment after it has said that a parent has ended.
+ * Waits until jobs are through with those they waited for. No call asks for that: a store does so
+ * by itself, but perhaps a moment after it has said that a parent has ended.
  */
 export async function freed(store: JobStore, ...ids: readonly JobId[]): Promise<void> {
   await vi.waitFor(() => goneOn(store, ids), WAIT);

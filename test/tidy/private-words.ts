@@ -1,6 +1,6 @@
 import type { Finding, SourceFile } from "./rule.ts";
 
-/** Folders of somebody's machine, spelled here so that this file does not name them itself. */
+/** Folders of one machine, spelled here so that this file does not name them itself. */
 const MACHINE_FOLDERS = ["work", "root", "tmp", "home/[\\w.-]+", "Users/[\\w.-]+"];
 const MACHINE_PATH = new RegExp(`(?<![\\w.~$\\])}-])/(?:${MACHINE_FOLDERS.join("|")})/`, "g");
 

@@ -12,7 +12,7 @@ export interface Connected extends AsyncDisposable {
   transaction(work: (tx: any) => Promise<void>): Promise<void>;
   /** Runs a statement without parameters, in a transaction. */
   query(tx: any, text: string): Promise<readonly any[]>;
-  /** What it does in the end when a statement has failed, although somebody caught the error. */
+  /** What it does in the end when a statement has failed, although its caller caught the error. */
   readonly afterAnError?: "rolled back";
   /** What is easily taken for a transaction, and is none. */
   readonly noTransactions: readonly any[];

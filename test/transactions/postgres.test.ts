@@ -112,7 +112,7 @@ describe.each(LIBRARIES)("a transaction of $name", ({ connect: connectLibrary })
 
   if (!isCampaign()) return;
 
-  test("shows its jobs inside, and to nobody else before it commits", async () => {
+  test("shows its jobs inside, and to no other client before it commits", async () => {
     await library.transaction(async (tx) => {
       const plain = await mill.enqueue(bare, undefined, { tx: txOf(tx), delay: "1h" });
       const keyed = await mill.enqueue(bare, undefined, { tx: txOf(tx), dedupKey: "inside" });

@@ -71,7 +71,7 @@ describe.each([
     expect(again.created).toBe(true);
   });
 
-  test("shows its jobs inside, and to nobody else before it commits", async () => {
+  test("shows its jobs inside, and to no other client before it commits", async () => {
     await using app = await openShared(options);
     app.db.exec("BEGIN IMMEDIATE");
     const { id } = await app.mill.enqueue(bare, undefined, { tx: app.db });
@@ -115,7 +115,7 @@ describe.each([
 });
 
 describe("a transaction on SQLite", () => {
-  test("waits in nobody's way: the store writes as soon as it is over", async () => {
+  test("blocks no later write: the store writes as soon as it is over", async () => {
     await using app = await openShared();
     app.db.exec("BEGIN IMMEDIATE");
     const inside = await app.mill.enqueue(bare, undefined, { tx: app.db });

@@ -8,7 +8,7 @@ import type { Docs } from "./docs.ts";
 import { buildProcessing } from "./jobs.ts";
 import { getBuild } from "./records.ts";
 
-/** What ends from now on, until the mill is closed, and what ended while nobody listened. */
+/** What ends from now on, until the mill is closed, and what ended while no process listened. */
 export async function followBuilds(mill: Millrace, docs: Docs): Promise<void> {
   // The mill logs what its promise rejects with.
   const listener: (event: { id: string }) => unknown = async ({ id }) => {

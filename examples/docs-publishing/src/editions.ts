@@ -1,7 +1,7 @@
 /**
  * Moves one edition to one build. First what the world sees, then the database: the row that says
- * the edition has moved is written last, so that whoever was cut off before does all of it again,
- * and whoever comes after finds nothing to do.
+ * the edition has moved is written last, so that a run that was cut off before does all of it
+ * again, and a later run finds nothing to do.
  */
 import { inTransaction } from "./database.ts";
 import type { Docs } from "./docs.ts";

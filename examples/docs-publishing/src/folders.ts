@@ -9,7 +9,7 @@ export interface Folders {
   readonly cache: string;
   /** `<org>/<project>/dashboard.html` before `<org>/dashboard.html` before our own. */
   readonly templates: string;
-  /** Files are written here, then renamed into place: nobody ever reads half of one. */
+  /** Files are written here, then renamed into place: no reader ever gets half of one. */
   readonly scratch: string;
 }
 

@@ -68,7 +68,7 @@ export const editionUpdate = defineJob({
 
 type Run = Pick<Context<unknown, Docs>, "deps" | "each" | "progress">;
 
-/** Side by side; one that fails stops no other; and nobody else has the same edition meanwhile. */
+/** Side by side; one that fails stops no other; and no other run has the same edition meanwhile. */
 function updateEach(
   { deps, each, progress }: Run,
   editions: readonly { readonly id: number; readonly slug: string }[],

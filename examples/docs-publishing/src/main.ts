@@ -115,7 +115,7 @@ function placeOf({ db }: Docs, projectId: number): string {
   return `/orgs/${org.slug}/projects/${slug}`;
 }
 
-/** A login for the tour: everybody is an admin of the organisation that the path names. */
+/** A login for the tour: each caller is an admin of the organisation that the path names. */
 function memberOf(request: Request): Member | null {
   const org = /^\/orgs\/([^/]+)\//.exec(new URL(request.url).pathname)?.[1];
   return org === undefined ? null : { actor: "admin", org, role: "admin" };

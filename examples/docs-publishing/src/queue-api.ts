@@ -11,7 +11,7 @@ import { queueJob } from "./queue-job.ts";
 import { findProject, hasBuild, listEditions } from "./records.ts";
 import { reassignEdition, uploadComplete } from "./requests.ts";
 
-/** Somebody of one organisation. Others do not exist for a member. */
+/** A member of one organisation. Other organisations do not exist for a member. */
 export interface Member {
   readonly actor: string;
   readonly org: string;
@@ -21,7 +21,7 @@ export interface Member {
 export interface QueueApiOptions {
   readonly mill: Millrace;
   readonly docs: Docs;
-  /** The login of the publisher; null: the request is by nobody. */
+  /** The login of the publisher; null: the request has no known caller. */
   readonly authenticate: (request: Request) => Member | null;
 }
 

@@ -113,7 +113,9 @@ export function getEdition(db: DatabaseSync, id: number): Edition {
   return editionOf(row);
 }
 
-/** The one name of an edition within its organisation: nobody else updates it under that name. */
+/**
+ * The one name of an edition within its organisation: one run at a time updates it under that name.
+ */
 export function editionName(project: Project, slug: string): string {
   return `${project.slug}/${slug}`;
 }

@@ -187,7 +187,7 @@ describe("build_processing", () => {
     expect(world.status(build)).toBe("cancelled");
   });
 
-  test("that ended while nobody listened tells its build when somebody does", async () => {
+  test("that ended while no process listened tells its build when one does", async () => {
     await using world = new World();
     await using kit = await createTestMill();
     const build = await world.build("main");

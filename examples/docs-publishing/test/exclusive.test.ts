@@ -72,7 +72,8 @@ describe("an edition that several jobs want", () => {
       by: "ada",
     });
     const others = await world.build("v2.0.0");
-    // It is enqueued later and not held up, so whatever could have begun before it has begun.
+    // It is enqueued later and not held up, so every unit that could have begun before it has
+    // begun.
     const third = await uploadComplete(mill, world.docs, others.id);
     await expect.poll(() => order.length, { timeout: 20_000 }).toBe(3);
     const edition = { org: "acme", project: "docs", slug: "__main" };

@@ -111,7 +111,7 @@ describe("operators", () => {
   });
 });
 
-/** Stops whoever wants to write at the door, until it is let in. */
+/** Stops each writer at the door, until it is let in. */
 class Hold implements AsyncDisposable {
   readonly #reached = Promise.withResolvers<void>();
   readonly #released = Promise.withResolvers<void>();

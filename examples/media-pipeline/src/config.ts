@@ -45,7 +45,7 @@ export function normalizeConfig(config: JobQueueConfig): QueueSettings {
   return {
     concurrency: 2,
     shutdownTimeout: "10s",
-    // Looked up at each call, so that whoever replaces the global one is heard.
+    // Looked up at each call, so that a replaced global one is used.
     fetch: (...args) => fetch(...args),
     ...config,
     retry: { ...RETRY_DEFAULT, ...config.retry },

@@ -1,6 +1,6 @@
 /**
  * The life of the queue, or of one job, as server-sent events: the body of a response of type
- * `text/event-stream`. It only reads: whether anybody follows a job changes nothing about it.
+ * `text/event-stream`. It only reads: whether a client follows a job changes nothing about it.
  *
  * The ids of its messages are places in the feed of the file. A reader that was cut off, also by a
  * restart of the process, names the last one that it has, and gets what comes behind it.
@@ -34,7 +34,7 @@ export function createEventStream(
   source: Promise<EventSource>,
   options: EventStreamOptions = {},
 ): ReadableStream<Uint8Array> {
-  // Nobody may ever read it, and whoever reads it gets the rejection.
+  // The stream may never be read, and its reader gets the rejection.
   const begun = source.then(({ mill, record }) => ({ record, reader: readerOf(mill, options) }));
   begun.catch(() => {});
   return new ReadableStream<Uint8Array>(
@@ -48,7 +48,7 @@ export function createEventStream(
       // Removes every listener and the timer of the stream below.
       cancel: async (reason) => (await begun).reader.cancel(reason),
     },
-    // What nobody has asked for is not read: a slow reader costs nothing.
+    // Nothing is read before the client asks for it: a slow reader costs nothing.
     { highWaterMark: 0 },
   );
 }

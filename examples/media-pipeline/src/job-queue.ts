@@ -25,7 +25,7 @@ export class JobQueue implements AsyncDisposable {
   constructor(config: JobQueueConfig) {
     this.#opened = open(normalizeConfig(config));
     this.ready = this.#begin();
-    // A queue that nobody uses must not end the process; each method tells what went wrong.
+    // A queue that no caller uses must not end the process; each method tells what went wrong.
     this.ready.catch(() => {});
   }
 
@@ -126,7 +126,7 @@ export class JobQueue implements AsyncDisposable {
       // Stops pump and retention, waits for active jobs, aborts what is left, and waits once more.
       await worker.stop();
     } finally {
-      // Whatever came of that. Closing ends all listening and all streams, and only then SQLite.
+      // Also after a failed stop. Closing ends all listening and all streams, and only then SQLite.
       await mill.close();
     }
   }

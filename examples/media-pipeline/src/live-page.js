@@ -1,4 +1,4 @@
-/** Shows jobs as they are, and then as they change. A lost connection is the browser's to mend. */
+/** Shows jobs as they are, and then as they change. The browser restores a lost connection. */
 const STATUS_AFTER = {
   "job:enqueued": "pending",
   "job:started": "active",

@@ -1,6 +1,6 @@
 /**
  * Third phase: to the object store, under the hash of the content. A phase that a crash cut off
- * runs again: the same bytes under the same name harm nobody.
+ * runs again: the same bytes under the same name do no harm.
  */
 import { readFile } from "node:fs/promises";
 import { HttpError } from "./http-error.ts";

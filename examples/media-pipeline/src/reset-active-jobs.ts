@@ -1,6 +1,6 @@
 /**
  * The first thing after a boot: jobs that were active when the last process died are failed, so
- * that none stays `active` with nobody to work on it.
+ * that none stays `active` without a worker.
  *
  * The queue is single-process, so a boot proves that no other worker can finish them. Without this
  * the library would find out by itself (`onOrphan: "fail"` of the preset), but only after the lease
@@ -47,7 +47,7 @@ function isAnotherProcess({ pid, isAlive }: WorkerView): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It lives, but belongs to somebody else.
+    // It lives, but belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -54,7 +54,7 @@ describe("a media file", () => {
     expect(overall).toEqual(overall.toSorted((a, b) => a - b));
   });
 
-  test("has its progress on disk before anybody hears of it (001-20)", async () => {
+  test("has its progress on disk before any listener hears of it (001-20)", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
     const seen: Promise<{ told: number; stored: number }>[] = [];

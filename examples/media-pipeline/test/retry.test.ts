@@ -57,7 +57,7 @@ describe("a phase that fails", () => {
       const { runAt } = await retrying;
       hours.push(Math.round((runAt.getTime() - Date.now()) / 3_600_000));
       retrying = heard(queue, "job:retrying");
-      // Nobody waits that long.
+      // No test waits that long.
       await queue.retry(id);
     }
 
@@ -65,7 +65,7 @@ describe("a phase that fails", () => {
     expect(await queue.finished(id)).toMatchObject({ status: "completed", attempts: 4 });
   });
 
-  test("for a reason that nobody called recoverable is fatal (001-26)", async () => {
+  test("for a reason that no rule calls recoverable is fatal (001-26)", async () => {
     await using scene = await openScene();
     const queue = await scene.open({ retry: { maxAttempts: 9 } });
 
@@ -75,7 +75,7 @@ describe("a phase that fails", () => {
     expect(job.phases[0]).toEqual({ name: "download", state: "failed" });
   });
 
-  test("because nobody answers is tried again (001-24)", async () => {
+  test("because no server answers is tried again (001-24)", async () => {
     await using scene = await openScene();
     const retry = { maxAttempts: 2, backoff: { kind: "fixed", base: "1ms" } } as const;
     const queue = await scene.open({ retry });

@@ -1,6 +1,6 @@
 /**
  * Connections through which nothing passes any more, and neither side is told. Most are reset after
- * a while; now and then nobody ever hears of their end.
+ * a while; now and then neither side ever hears of their end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { between } from "../scene.ts";

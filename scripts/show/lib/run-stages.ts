@@ -1,4 +1,4 @@
-/** Runs the stages of a program; whatever happens, no process of ours outlives it. */
+/** Runs the stages of a program. No process of ours outlives it, even after a failure. */
 import { killChildren } from "./fleet/children.ts";
 
 export async function onStage(play: () => Promise<{ readonly sound: boolean }>): Promise<void> {

@@ -1,5 +1,5 @@
 -- name: lost_jobs
--- only: sqlite, whose file anybody can edit or put together from pieces.
+-- only: sqlite, whose file any process can edit or put together from pieces.
 -- Unfinished jobs that are in no place and in no lease: no worker will ever run them. Jobs are
 -- examined up to a key, the oldest first. The casts let SQLite build an index over the values of a
 -- JSON list.
@@ -31,7 +31,7 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: ownerless_leases
--- only: sqlite, whose file anybody can edit or put together from pieces.
+-- only: sqlite, whose file any process can edit or put together from pieces.
 -- Leases of a worker that is not registered, with the jobs that they still hold: no rescue finds
 -- them.
 -- returns: number integer, worker blob, id blob?
@@ -56,7 +56,7 @@ ORDER BY lease.number, job.key
 LIMIT :limit;
 
 -- name: places_without_job
--- only: sqlite, whose file anybody can edit or put together from pieces.
+-- only: sqlite, whose file any process can edit or put together from pieces.
 -- Places of jobs that do not exist: a claim that meets one fails.
 -- returns: place text `"scheduled" | "ready" | "blocked"`, key integer
 WITH waiting (place, key) AS (
@@ -73,7 +73,7 @@ ORDER BY place, key
 LIMIT :limit;
 
 -- name: places_against_ledger
--- only: sqlite, whose file anybody can edit or put together from pieces.
+-- only: sqlite, whose file any process can edit or put together from pieces.
 -- Jobs that wait although they are over, are held by a worker, wait in another place as well, or
 -- would run under a number that the ledger does not expect.
 -- returns: place text `"scheduled" | "ready" | "blocked"`, key integer, id blob, is_over boolean,

@@ -47,7 +47,7 @@ describe("a live area", () => {
     expect(paper.rows()).toEqual(["now", ""]);
   });
 
-  test("lets nobody's words steer the terminal", () => {
+  test("lets no text of a job steer the terminal", () => {
     const { area, paper } = open();
 
     area.say("a\u001b[2Jb\n");

@@ -8,7 +8,7 @@ describe("the rate of a job", () => {
     expect(rateOf(samples)).toEqual({ unitsPerSecond: 20, leftMs: 15_000 });
   });
 
-  test("does not count what was done before anybody watched", () => {
+  test("does not count what was done before the first sample", () => {
     const samples = seen([0, 0.8, 800], [1_000, 0.85, 810], [10_000, 0.9, 850]);
 
     const { unitsPerSecond, leftMs } = rateOf(samples);

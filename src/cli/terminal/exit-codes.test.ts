@@ -28,7 +28,7 @@ describe("an error that ends a command", () => {
     expect(report(new MillraceError(code, "x")).exitCode).toBe(exitCode);
   });
 
-  test("is told without a stack when it is the user's to mend", () => {
+  test("is told without a stack when the user can fix it", () => {
     const failure = new CommandFailure("There is no file jobs.ts.", {
       hint: "Check it.",
       exitCode: 2,

@@ -13,7 +13,7 @@ const told = (percent: number): NoteBody => ({
 const moved = (...units: string[]): NoteBody => ({
   units: units.map((unit) => ({ phase: "", unit, to: { state: "running" } })),
 });
-/** A unit whose result has so many characters. Nobody may print it. */
+/** A unit whose result has so many characters. No message may print it. */
 const weighing = (chars: number): NoteBody => ({
   units: [{ phase: "", unit: "u", to: { state: "completed", result: "x".repeat(chars) } }],
 });

@@ -108,7 +108,7 @@ describe("locks of a run", () => {
     expect(changes).toEqual([]);
   });
 
-  test("that could not be asked for are told to whoever asked", async () => {
+  test("that could not be asked for are told to the unit that asked", async () => {
     const locks = new RunLocks({
       ...common(),
       acquireLocks: () => Promise.reject(new Error("over")),

@@ -6,7 +6,8 @@ export interface ProducerStore {
    * Stores jobs. Resolves once they are durable, with one answer per job in the order given.
    * Overlapping calls share one commit. The jobs of one call are created in the order given, which
    * also decides which of them takes a key and which is claimed first. A job that the database
-   * refuses is refused alone.
+   * refuses is refused alone. A new job whose intake is closed is refused alone and leaves nothing
+   * behind.
    */
   enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
   /**

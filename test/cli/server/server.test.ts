@@ -62,7 +62,7 @@ describe("millrace server", () => {
     expect(stderr).toContain("MILLRACE_TOKEN must have at least 16 characters");
   });
 
-  test("lets nobody's long wait hold up its stop", async () => {
+  test("lets no long wait of a client hold up its stop", async () => {
     using folder = temporaryFolder();
     const { server, address } = await owned(folder.path);
     const headers = BEARER;
@@ -137,7 +137,7 @@ describe("millrace server", () => {
     expect(code).toBe(2);
   });
 
-  test("goes on to a free port when nobody asked for one, and says so", async () => {
+  test("goes on to a free port when no option names one, and says so", async () => {
     using folder = temporaryFolder();
     await using _ = await occupyPort(7333);
     const server = start(folder.path, []);

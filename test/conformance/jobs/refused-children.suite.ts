@@ -221,7 +221,7 @@ function causeTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([holder]);
   });
 
-  test("tell the first of several, for whatever reasons", async () => {
+  test("tell the first of several, for any reasons", async () => {
     await using db = await open();
     const { store } = db;
     await add(store, { priority: 1 });

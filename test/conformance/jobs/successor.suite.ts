@@ -119,7 +119,7 @@ export function successorSuite(open: OpenStore): void {
       });
     });
 
-    test("keeps a twin from replacing anybody", async () => {
+    test("keeps a twin from replacing a job", async () => {
       await using db = await open();
       const { store } = db;
       const [retryOf] = await addDead(store, {});

@@ -41,7 +41,7 @@ async function keyOf(store: JobStore, id: JobId): Promise<number> {
 }
 
 function proceedTests(open: OpenPast): void {
-  test("finds ends that nobody wrote down", async () => {
+  test("finds ends that no settlement wrote down", async () => {
     await using db = await open();
     const { store } = db;
     const [good, bad] = await add(store, {}, {});

@@ -136,7 +136,7 @@ function endTests(open: OpenStore): void {
     expect(await stateOf(store, child)).toBe("queued");
   });
 
-  test("follows a run that was to be retried, but somebody had asked to cancel", async () => {
+  test("follows a run that was to be retried, but had a cancel request", async () => {
     await using db = await open();
     const { store } = db;
     const { parent, batch, child } = await pair(store);
@@ -549,7 +549,7 @@ function pruneTests(open: OpenStore): void {
     expect(await store.get(parent)).toBeNull();
   });
 
-  test("keeps no parent once nobody waits for it", async () => {
+  test("keeps no parent once no job waits for it", async () => {
     await using db = await open();
     const { store, clock } = db;
     const [one, two] = await add(store, {}, {});

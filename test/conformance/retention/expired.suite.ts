@@ -543,7 +543,7 @@ function rescanTests(open: OpenStore): void {
     expect([first.jobs, later]).toEqual([20, 20]);
   });
 
-  test("are found when somebody shortens their period", async () => {
+  test("are found when an operator shortens their period", async () => {
     await using db = await open();
     const { store, clock } = db;
     await store.enqueue(newJobs(20, { type: "report" }));

@@ -191,7 +191,7 @@ export function fenceSuite(open: OpenStore): void {
       ]);
     });
 
-    test("accepts what a silent worker says as long as nobody has rescued its job", async () => {
+    test("accepts what a silent worker says as long as no worker has rescued its job", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});

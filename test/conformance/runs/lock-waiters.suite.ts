@@ -217,7 +217,7 @@ function handOffTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([next]);
   });
 
-  test("passes on and on until nobody waits", async () => {
+  test("passes on and on until no run waits", async () => {
     await using db = await open();
     const { store } = db;
     const jobs = newJobs(6, KEYED);

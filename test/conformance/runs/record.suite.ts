@@ -164,7 +164,7 @@ function fenceTests(open: OpenStore): void {
     await keep(store, heir, everything());
   });
 
-  test("accepts what a silent worker says as long as nobody has rescued its job", async () => {
+  test("accepts what a silent worker says as long as no worker has rescued its job", async () => {
     await using db = await open();
     const { store, clock } = db;
     await add(store, {});

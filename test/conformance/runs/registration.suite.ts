@@ -145,7 +145,7 @@ export function workerSuite(open: OpenStore): void {
       expect(await store.renew(present, 1_000)).toMatchObject({ outdated: false });
     });
 
-    test("tells a worker of the jobs that somebody asked to cancel, and no other", async () => {
+    test("tells a worker of its jobs with a cancel request, and of no other", async () => {
       await using db = await open();
       const { store } = db;
       const [mine, , theirs] = await add(store, {}, {}, {});

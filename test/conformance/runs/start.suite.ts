@@ -129,7 +129,7 @@ export function startSuite(open: OpenStore): void {
       expect(await eventsOf(store, stays)).toEqual(["job:enqueued", "job:started"]);
     });
 
-    test("leaves a job that it has cancelled to nobody", async () => {
+    test("leaves a job that it has cancelled to no worker", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, { dedup: { key: "d", onConflict: "skip" } });

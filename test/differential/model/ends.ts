@@ -144,7 +144,7 @@ export function endUnstarted(world: World, job: ModelJob, reason: string | null)
   endRun(world, { job, startedAt: null }, null, settlement);
 }
 
-/** Puts an unstarted run back as it lay, unless somebody asked to cancel it. Answers whether. */
+/** Puts an unstarted run back as it lay, unless it has a cancel request. Answers whether. */
 export function putBack(world: World, { job, runAt }: ModelRun): boolean {
   if (job.cancelRequest !== null) {
     endUnstarted(world, job, job.cancelRequest.reason);

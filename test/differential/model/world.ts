@@ -23,7 +23,7 @@ import type {
   WorkerInfo,
 } from "../../../src/store/types/jobs-and-runs.ts";
 
-/** Where a job waits. It lies nowhere while somebody holds it and when it is over. */
+/** Where a job waits. It lies nowhere while a worker holds it and when it is over. */
 export type Place =
   | { readonly kind: "scheduled"; readonly runAt: number }
   | { readonly kind: "ready"; readonly runAt: number }
@@ -217,7 +217,7 @@ export function slotOf({ slots }: World, tenant: string, name: string): ModelSlo
   return slots.find((slot) => slot.tenant === tenant && slot.name === name);
 }
 
-/** Whether somebody has the concurrency key of a job. */
+/** Whether a run has the concurrency key of a job. */
 export function isKeyTaken(world: World, { asked }: ModelJob): boolean {
   const { tenant, concurrencyKey } = asked;
   return concurrencyKey !== null && slotOf(world, tenant, concurrencyKey) !== undefined;

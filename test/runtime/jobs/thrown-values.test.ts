@@ -1,4 +1,4 @@
-/** Handlers that throw what nobody expects, even things that throw when they are looked at. */
+/** Handlers that throw unexpected values, even values that throw when they are looked at. */
 import { defineJob, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest, unchecked } from "../support.ts";

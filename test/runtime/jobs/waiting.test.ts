@@ -154,7 +154,7 @@ describe("wait and result", () => {
 });
 
 describe("mill.on", () => {
-  test("holds up nobody who waits, although what listeners are told cannot be read", async () => {
+  test("holds up no caller that waits, although the feed of listeners cannot be read", async () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(echo, "hello");
     const feed: JobStore["feed"] = kit.store.feed.bind(kit.store);
@@ -291,7 +291,7 @@ describe("a wait for something that is no job", () => {
 });
 
 describe("a closed mill", () => {
-  test("refuses whatever is asked of it", async () => {
+  test("refuses every call", async () => {
     const kit = await openTest();
     const job = await kit.mill.enqueue(echo, "hello");
     await kit.mill.close();
@@ -301,7 +301,7 @@ describe("a closed mill", () => {
     await expect(kit.mill.jobs.get(job.id)).rejects.toMatchObject({ code: "STORE_CLOSED" });
   });
 
-  test("ends whoever waits, at once and without a timer left", async () => {
+  test("ends every wait, at once and without a timer left", async () => {
     const kit = await openTest();
     const job = await kit.mill.enqueue(echo, "hello");
     const wait = watched(kit.mill.wait(job));

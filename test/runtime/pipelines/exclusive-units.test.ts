@@ -1,4 +1,4 @@
-/** Units that need something for themselves: one at a time, and nobody waits in vain. */
+/** Units that need something for themselves: one at a time, and none waits in vain. */
 import { defineJob, typed, type Millrace } from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, untilAborted, type RuntimeTest } from "../support.ts";
@@ -389,7 +389,7 @@ describe("waiting for an exclusive name", () => {
     expect(kit.logged[0]?.message).toContain("cannot acquire locks");
   });
 
-  test("ends when somebody else has ended the run", async () => {
+  test("ends when an operator has ended the run", async () => {
     await using kit = await openTest();
     const { enqueued, end } = await waiting(kit);
 

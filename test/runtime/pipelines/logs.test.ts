@@ -133,7 +133,7 @@ describe("ctx.log", () => {
     });
   });
 
-  test("takes whatever it is given, and never throws", async () => {
+  test("takes any value, and never throws", async () => {
     await using kit = await openTest();
     const circular: Record<string, unknown> = { name: "me" };
     circular["self"] = circular;

@@ -240,7 +240,7 @@ describe("ctx.step", () => {
     });
   });
 
-  test("has failed when its result cannot be stored, which no retry can mend", async () => {
+  test("has failed when its result cannot be stored, which no retry can fix", async () => {
     await using kit = await openTest();
     const job = defineJob({ type: "job" }).run((_, ctx) => ctx.step("bad", () => new Map()));
     const enqueued = await kit.mill.enqueue(job);

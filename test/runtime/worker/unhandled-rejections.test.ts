@@ -1,7 +1,7 @@
 /**
  * Promises that are left behind and rejected. The runner listens for them, too, and would count
- * each as a failure: its listeners are put aside while a test runs. What happens when nobody else
- * listens needs a process of its own; see test/e2e/rejections.test.ts.
+ * each as a failure: its listeners are put aside while a test runs. What happens without another
+ * listener needs a process of its own; see test/e2e/rejections.test.ts.
  */
 import { EventEmitter } from "node:events";
 import { defineJob, typed } from "millrace";
@@ -72,7 +72,7 @@ describe("a promise that a handler leaves behind", () => {
     expect(rejectionsOf(kit)).toMatchObject([{ job_id: job.id, run: 1 }]);
   });
 
-  test("is its own when it awaits what somebody else rejects", async () => {
+  test("is its own when it awaits what other code rejects", async () => {
     await using kit = await openTest();
     const bus = new EventEmitter();
     const careless = defineJob({ type: "careless" }).run(() => {

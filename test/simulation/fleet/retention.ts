@@ -6,7 +6,7 @@ import type { Retention } from "../../../src/store/types/records.ts";
 import { hexOf } from "../checks/snapshot.ts";
 import type { World } from "./world.ts";
 
-/** `preset`: jobs go at once. `stages`: they are stale before. `hooks`: somebody hears of both. */
+/** `preset`: jobs go at once. `stages`: they are stale before. `hooks`: hooks hear of both. */
 export const RETENTIONS = ["preset", "preset", "preset", "stages", "hooks"] as const;
 export type RetentionKind = (typeof RETENTIONS)[number];
 
@@ -59,7 +59,7 @@ export class RetentionRules {
     return { ...OPTIONS, onStale, onDelete: (job) => this.#hook("gone", job) };
   }
 
-  /** What somebody may ask `prune` for who goes by the same rules. */
+  /** What an operator may ask `prune` for by the same rules. */
   get pruned(): Retention {
     if (this.#kind === "preset") return PRESET.retention;
     if (this.hasHooks) return { ...PRESET.retention, finishedMs: byState(() => NEVER_MS) };
@@ -89,12 +89,12 @@ export class RetentionRules {
     return (state === FAILED ? 8 : 4) * SECOND_MS;
   }
 
-  /** The time of a job has come, by the clock of whoever has looked. */
+  /** The time of a job has come, by the clock of the process that has looked. */
   found(stage: RetentionStage, id: string): void {
     this.#found[stage].add(id);
   }
 
-  /** Whether a job may be marked or removed: its time has come, or had when somebody looked. */
+  /** Whether a job may be marked or removed: its time has come, or had when a process looked. */
   isDue(stage: RetentionStage, id: string, end: JobEnd, nowMs: number): boolean {
     if (this.#found[stage].has(id)) return true;
     const { type, state, finishedAt } = end;
@@ -102,7 +102,7 @@ export class RetentionRules {
     return finishedAt + ms <= nowMs;
   }
 
-  /** Whether whoever wanted to know of a job has been told. */
+  /** Whether the hook of a stage has been told of a job. */
   isTold(stage: RetentionStage, id: string): boolean {
     return !this.hasHooks || this.#told[stage].has(id);
   }

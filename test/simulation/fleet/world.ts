@@ -2,9 +2,9 @@
  * Virtual time and the scheduler: several simulated processes in one, of which a seeded choice says
  * who goes on.
  *
- * Whatever a process does later is a task with a due time: a timer of its clock, a later turn of
- * its event loop, a step of a store verb. Within a process tasks keep their order, as Node keeps
- * it; between processes chance decides. After each task all promises that can go on do so, and only
+ * A later action of a process is a task with a due time: a timer of its clock, a later turn of its
+ * event loop, a step of a store verb. Within a process tasks keep their order, as Node keeps it;
+ * between processes chance decides. After each task all promises that can go on do so, and only
  * then the next is chosen. Nothing waits for the real clock: one stray timer fails the run.
  */
 import { createHash } from "node:crypto";
@@ -64,7 +64,7 @@ export class Process {
     return new Promise((resolve) => void this.later(ms, label, resolve));
   }
 
-  /** When it goes on, if nobody wakes it. */
+  /** When it goes on, if no wake-up comes. */
   get nextAt(): number {
     const [first] = this.tasks;
     return first === undefined ? Infinity : Math.max(first.dueAt, this.pausedUntil);

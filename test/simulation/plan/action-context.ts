@@ -23,7 +23,7 @@ export interface ActionContext {
 
 export type Operation = (context: ActionContext, member: Member, draw: Draw) => Promise<unknown>;
 
-/** A job that is still there, mostly one that somebody holds. */
+/** A job that is still there, mostly one that a worker holds. */
 export function someJob({ watch: { committed }, fleet }: ActionContext, draw: Draw): string {
   const held = [...committed.held.keys()].flatMap((key) => committed.jobs.get(key)?.id ?? []);
   const here = [...committed.keys.keys()];

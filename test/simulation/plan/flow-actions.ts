@@ -151,7 +151,7 @@ export function someDependencies(context: ActionContext, draw: Draw): readonly J
   return [...ids].map((id) => ({ id: uuid(id), type: "any" }));
 }
 
-/** Somebody watches a job, and asks who has a name. */
+/** A client watches a job, and asks who has a name. */
 async function follow(context: ActionContext, { client }: Member, draw: Draw): Promise<void> {
   const id = someJob(context, draw);
   const { store } = client.parts;

@@ -1,4 +1,4 @@
-/** What else was promised: that keys hold, ends are as told, and nobody dies of a fault. */
+/** What else was promised: that keys hold, ends are as told, and no process dies of a fault. */
 import { childName, DEAF_EXIT } from "../fleet/history.ts";
 import type { Exit, Finding, History, StoredJob } from "../fleet/history.ts";
 
@@ -22,7 +22,7 @@ export function judgePromises(history: History): Finding[] {
 
 type Jobs = readonly (readonly [id: string, job: StoredJob])[];
 
-/** A key leads to one job, whoever asks and however often. */
+/** A key leads to one job, for every caller and however often it is asked for. */
 function keys({ acks }: History, jobs: Jobs): Finding[] {
   const promised = acks.flatMap(({ key, id }) => (key === undefined ? [] : [{ key, id }]));
   const stored = jobs.flatMap(([id, { key }]) => (typeof key === "string" ? [{ key, id }] : []));
@@ -113,7 +113,7 @@ function earlyStarts({ acks, ledger }: History): Finding[] {
 
 const STOPPED: ReadonlySet<Exit["code"]> = new Set([0, DEAF_EXIT]);
 
-/** Whoever was not killed lives on, and ends well when it is told to stop. */
+/** A process that was not killed lives on, and ends well when it is told to stop. */
 function exits({ exits: all = [] }: History): Finding[] {
   return all
     .filter(({ told, code }) => told === "nothing" || (told === "stop" && !STOPPED.has(code)))

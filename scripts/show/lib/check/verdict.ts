@@ -25,7 +25,7 @@ export function countsOf(verdict: Verdict): Record<string, number> {
   };
 }
 
-/** Whoever lets a job go by himself, because it failed or must stop, is alive as well. */
+/** A worker that lets a job go by itself, because it failed or must stop, is alive as well. */
 function isFromLiving({ kind, fromLiving }: Succession): boolean {
   return fromLiving && (kind === "takeover" || kind === "repeat");
 }

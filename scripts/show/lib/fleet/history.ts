@@ -24,7 +24,7 @@ export interface Ack {
   readonly dueAt?: number;
 }
 
-/** Somebody asked for a cancellation. `state`: what he was told of the job; absent: nothing. */
+/** A client asked for a cancellation. `state`: what it was told of the job; absent: nothing. */
 export interface Cancel {
   readonly id: string;
   readonly at: number;

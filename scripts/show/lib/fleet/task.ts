@@ -33,7 +33,7 @@ export type Act =
   | { readonly kind: "die"; readonly afterMs: number };
 
 /**
- * How it ends: well; well and with a child; with an error that no retry mends; or well, but only at
+ * How it ends: well; well and with a child; with an error that no retry fixes; or well, but only at
  * the second attempt.
  */
 export type End = "well" | "parent" | "failure" | "retry";

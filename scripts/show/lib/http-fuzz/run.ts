@@ -181,7 +181,7 @@ async function documentedBy(app: Hono): Promise<ReadonlyMap<string, ReadonlySet<
   );
 }
 
-/** The session of a caller must outlive the run, whatever becomes of its requests. */
+/** The session of a caller must outlive the run, regardless of what becomes of its requests. */
 function isLogout({ method, path, caller }: Draft): boolean {
   return caller.name === "session" && method === "DELETE" && path.startsWith("/api/v1/session");
 }

@@ -80,7 +80,7 @@ export async function startServer(settings: ServerSettings): Promise<ServerProce
   };
 }
 
-/** A port that nobody listens on, and that a server may take again after a restart. */
+/** A port that no process listens on, and that a server may take again after a restart. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

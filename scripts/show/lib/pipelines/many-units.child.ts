@@ -68,7 +68,7 @@ function counted(real: JobStore): JobStore {
   });
 }
 
-/** Every statement of either driver, whoever asks for it. */
+/** Every statement of either driver, of any caller. */
 function countStatements(): void {
   const count = (): void => void (counts.statements += 1);
   for (const name of ["run", "get", "all", "iterate"]) onCall(StatementSync.prototype, name, count);

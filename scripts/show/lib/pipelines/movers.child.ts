@@ -29,7 +29,7 @@ async function playRound(to: JobStore, order: MoveOrder): Promise<MoverReport> {
   };
 }
 
-/** Its own units begin, most of them end; in between it moves what everybody moves. */
+/** Its own units begin, most of them end; in between it moves the units that every mover moves. */
 async function move(to: JobStore, order: MoveOrder, mover: number): Promise<MoverReport> {
   const dice = seededDice(order.seed + mover);
   const pick = <Item>(items: readonly Item[]): Item =>

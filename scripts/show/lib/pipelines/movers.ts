@@ -32,7 +32,7 @@ export interface MoverReport {
 }
 
 export const PHASE = "build";
-/** Units that every mover moves, whoever else does. */
+/** Units that every mover moves at the same time as the others. */
 export const CONTENDED: readonly string[] = ["shared-1", "shared-2", "shared-3", "shared-4"];
 export const OWN_UNITS = 3;
 

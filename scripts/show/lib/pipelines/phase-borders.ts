@@ -11,8 +11,8 @@ export interface Cancellation {
 }
 
 /**
- * `handler`: on its last line, the phase before the border cancels its own job. `listener`: who
- * hears that the phase is completed. `clock`: somebody who knows nothing of phases.
+ * `handler`: on its last line, the phase before the border cancels its own job. `listener`: a
+ * listener that hears that the phase is completed. `clock`: a timer that knows nothing of phases.
  */
 export type Way = "handler" | "listener" | "clock";
 

@@ -32,7 +32,7 @@ const UNIT_MS = 5;
 const KEY = "press";
 export const NAMES: readonly string[] = [KEY, "even", "odd"];
 
-/** What must stand in the store at the end, whatever happened on the way. */
+/** What must stand in the store at the end, after any faults on the way. */
 export const EXPECTED = {
   phases: [
     { name: "gather", result: { pages: PAGES } },

@@ -169,7 +169,7 @@ async function toldOf(store: JobStore, { id }: JobRecord): Promise<readonly stri
   );
 }
 
-/** What the end must be, however often somebody died on the way. */
+/** What the end must be, however often a process died on the way. */
 function endViolations(picture: Picture): readonly string[] {
   const { jobs, children, phases, units, feed, taken, attempts, logs } = picture;
   const results = phases.map(({ name, result }) => ({ name, result: parsed(result) }));
@@ -198,7 +198,7 @@ function endViolations(picture: Picture): readonly string[] {
   ].filter((violation) => violation !== null);
 }
 
-/** A job that runs after another begins when that has ended, however often somebody died. */
+/** A job that runs after another begins when that has ended, however often a process died. */
 function disorder(deeds: readonly Deed[]): readonly string[] {
   const names = deeds.filter(({ what }) => what === "child").map(({ name }) => name);
   const isAfter = names.indexOf("notice") < names.indexOf("digest");

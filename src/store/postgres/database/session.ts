@@ -44,8 +44,8 @@ export interface JobWriter extends Sql {
   readonly outbox: Outbox;
   readonly warnings: OperatorWarnings;
   /**
-   * The jobs come from a producer, which a store for newer releases refuses. The children of a run
-   * are accepted, so that a worker of an older release can end its runs.
+   * The jobs come from a producer, which a store for newer releases refuses, and a closed intake
+   * too. The children of a run are accepted, so that a worker of an older release can end its runs.
    */
   readonly isProducer?: true;
 }

@@ -7,7 +7,7 @@ const NOT_OF_SERVER = -1;
 
 /** A pooler in transaction mode: the next transaction gets the session that was used last. */
 class TransactionPooler {
-  /** The sessions that nobody uses, the last one used at the end. */
+  /** The sessions that no client uses, the last one used at the end. */
   readonly free: number[];
   readonly listening: number[] = [];
   readonly #listener = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@
 import { MillraceError } from "../../../core/errors.ts";
 import type { Statement } from "./statements.ts";
 
-/** Sends a statement and answers whatever the library answers. */
+/** Sends a statement and returns the answer of the library. */
 export type SendStatement = (statement: Statement) => Promise<unknown>;
 
 /** A wrapped transaction, for `{ tx }`. */

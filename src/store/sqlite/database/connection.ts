@@ -1,6 +1,6 @@
 /**
  * Opens the database file: finds out what is wrong with a path before SQLite does, because SQLite's
- * own answers ("unable to open database file") teach nobody.
+ * own answers ("unable to open database file") do not name the cause.
  */
 import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";

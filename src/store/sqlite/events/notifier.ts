@@ -52,7 +52,7 @@ export class Notifier {
 
   /** After a commit of this process: wakes its listeners, and those of other processes. */
   committed(wakeUp: WakeUp): void {
-    // Nobody waits for events alone, such as the start of a job.
+    // No worker waits for events alone, such as the start of a job.
     if (wakeUp !== "events") this.#walWatch?.touch();
     this.wake(wakeUp);
   }
