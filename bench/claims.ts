@@ -20,7 +20,7 @@ const FILL = 2_000;
 /** How many jobs wait, and which of them stand in front for nothing. */
 interface Scene {
   readonly waiting: number;
-  readonly inFront: "none" | "unknown" | "paused" | "crashed" | "crashed and paused";
+  readonly inFront: "none" | "unknown" | "paused" | "limited" | "crashed" | "crashed and paused";
 }
 
 /** Medians over that of 1,000 waiting jobs, and the first claim in milliseconds. */
@@ -31,6 +31,7 @@ export async function claims({ fresh }: Arena): Promise<Figures> {
   const many = await measured(fresh, { waiting: MANY, inFront: "none" });
   const unknown = await measured(fresh, { waiting: FEW, inFront: "unknown" });
   const paused = await measured(fresh, { waiting: FEW, inFront: "paused" });
+  const limited = await measured(fresh, { waiting: FEW, inFront: "limited" });
   const crashed = await measured(fresh, { waiting: FEW, inFront: "crashed" });
   const held = await measured(fresh, { waiting: FEW, inFront: "crashed and paused" });
   return {
@@ -39,8 +40,10 @@ export async function claims({ fresh }: Arena): Promise<Figures> {
     many: many.usual / few.usual,
     unknown: unknown.usual / few.usual,
     paused: paused.usual / few.usual,
+    limited: limited.usual / few.usual,
     firstUnknown: unknown.first,
     firstPaused: paused.first,
+    firstLimited: limited.first,
   };
 }
 
@@ -57,6 +60,7 @@ async function measured(
   if (isPaused) {
     await store.pause({ kind: "type", name: "other" }, { reason: "benchmark", by: null });
   }
+  if (inFront === "limited") await useUpLimit(store);
   await fill(store, waiting, "email");
   await database.settle();
   const types = inFront === "unknown" ? { types: ["email"] } : {};
@@ -70,12 +74,18 @@ async function measured(
     const { jobs } = await store.claim(request);
     times.push(performance.now() - began);
     if (jobs.length !== BATCH) throw new Error(`a claim of ${BATCH} took ${jobs.length}`);
-    // As many jobs wait at every claim, and a worker would move away what is paused.
+    // As many jobs wait at every claim, and a worker would move away what is blocked.
     await store.enqueue(newJobs(BATCH));
-    if (made === 0 && isPaused) while ((await store.hold(BATCH * 10)) > 0);
+    if (made === 0 && inFront !== "none") while ((await store.hold(BATCH * 10)) > 0);
   }
   await store.close();
   return { first: times[0] ?? Number.NaN, usual: median(times.slice(CLAIMS / 6)) };
+}
+
+/** One of the jobs in front runs, and no other may. */
+async function useUpLimit(store: JobStore): Promise<void> {
+  await store.setLimit({ kind: "type", name: "other" }, { concurrency: 1, rate: null }, null);
+  await take(store, { worker: await joinWorker(store), limit: 1 });
 }
 
 /** Lets all waiting jobs crash as often as the cap allows. */

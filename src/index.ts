@@ -8,7 +8,7 @@ export { schedule } from "./api/schedule.ts";
 export type { JobContract, JobRequest } from "./api/contract.ts";
 export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
 export type { FailingJob, JobSettings } from "./api/settings.ts";
-export type { Schedule, Timing } from "./api/schedule.ts";
+export type { Schedule, Schedules, ScheduleView, TickView, Timing } from "./api/schedule.ts";
 
 // What a handler receives
 export type { Context, Logger, Units } from "./api/context.ts";
@@ -21,6 +21,8 @@ export type {
   DeadLetterFilter,
   DeadLetters,
   Explanation,
+  ExplanationDetails,
+  ExplanationReason,
   GroupedJobStats,
   GroupName,
   JobFilter,
@@ -40,6 +42,23 @@ export type {
   Workers,
   WorkerView,
 } from "./api/client.ts";
+export type {
+  Metrics,
+  MetricsQuery,
+  Quantiles,
+  RunFigures,
+  RunGroup,
+  RunMetrics,
+} from "./api/metrics/metrics.ts";
+export type {
+  DrainSettings,
+  DrainProgress,
+  DrainTarget,
+  RunningCount,
+} from "./api/control/drain.ts";
+export type { BreakerChangeView, Breakers, BreakerView } from "./api/services/breakers.ts";
+export type { Types, TypeView } from "./api/services/types.ts";
+export type { ClosedIntake, Intake, IntakeTarget } from "./api/control/intake.ts";
 export type { StreamEvent, StreamMessage, StreamOptions } from "./api/stream.ts";
 export type {
   Enqueued,
@@ -61,6 +80,7 @@ export type {
 } from "./api/progress.ts";
 export type { JobCount, JobDetails, JobLinks, JobWorkerView } from "./api/details.ts";
 export type { LogPage, LogView } from "./api/logs.ts";
+export type { Limit, LimitRule, Limits, LimitTarget } from "./api/control/limits.ts";
 export type { RetentionOptions, RetentionPeriods } from "./api/retention.ts";
 export type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";
 export type { Store } from "./store/store.ts";

@@ -25,7 +25,7 @@ const anything = defineJob({ type: "anything", payload: typed<Json>() });
 const number = defineJob({ type: "number", payload: typed<number>() });
 
 describe("openMillrace", () => {
-  test("gives one store for the same file, until everybody has closed it", async () => {
+  test("gives one store for the same file, until every mill has closed it", async () => {
     const url = `sqlite:${join(folder, "jobs.db")}`;
     const [first, second] = await Promise.all([openMillrace(url), openMillrace(url)]);
 
@@ -174,7 +174,7 @@ describe("openMillrace", () => {
   test("gives jobs the numbers of its preset (001-26, C-05)", async () => {
     await using mill = await openMillrace("sqlite::memory:", { preset: jobqueue });
     const failing = defineJob({ type: "failing" }).run(() => {
-      throw new Error("nobody classified me");
+      throw new Error("not classified");
     });
     await using worker = mill.work({ jobs: [failing] });
     await worker.ready;

@@ -37,6 +37,15 @@ export const CAMPAIGNS: readonly Campaign[] = [
     full: [show("http-fuzz", "--store", "sqlite"), show("http-fuzz", "--store", "postgres")],
   },
   {
+    name: "schedules",
+    about: "slots of five years in 20 zones, and real processes; short: one year in two zones",
+    short: [
+      show("cron", "--years", "1", "--zones", "2"),
+      show("cron-processes", "--seconds", "10"),
+    ],
+    full: [show("cron"), show("cron", "--store", "postgres"), show("cron-processes")],
+  },
+  {
     name: "simulation",
     about: "the engine in virtual time under drawn faults: 600 seeds; short: 60",
     short: [simulate("--seeds", "1..60")],

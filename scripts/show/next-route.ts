@@ -75,7 +75,7 @@ async function show(): Promise<void> {
   const body = JSON.stringify({ type: "greet", payload: { name: "Ada" } });
   const made = await fetch(`${base}/jobs/api/v1/jobs`, { method: "POST", headers: own, body });
   const job = await fetch(`${base}${made.headers.get("location")}`, { headers: own });
-  const nobody = await fetch(`${base}/jobs/api/v1/jobs`);
+  const anonymous = await fetch(`${base}/jobs/api/v1/jobs`);
   const foreign = { ...own, origin: "https://evil.example" };
   const cross = await fetch(`${base}/jobs/api/v1/jobs`, { method: "POST", headers: foreign, body });
   const leaving = new AbortController();
@@ -87,8 +87,8 @@ async function show(): Promise<void> {
     if (text.includes("event: snapshot")) break;
   }
   leaving.abort();
-  const statuses = [made, job, nobody, cross, stream].map(({ status }) => status);
-  console.log(`enqueue, read, nobody, cross-site, stream: ${statuses.join(", ")}`);
+  const statuses = [made, job, anonymous, cross, stream].map(({ status }) => status);
+  console.log(`enqueue, read, anonymous, cross-site, stream: ${statuses.join(", ")}`);
   assert.deepEqual(statuses, [201, 200, 401, 403, 200]);
   const { tenant, createdBy }: any = await job.json();
   assert.deepEqual({ tenant, createdBy }, { tenant: "acme", createdBy: "ada" });

@@ -102,7 +102,7 @@ function report(kind: StoreKind, struck: readonly Struck[], seconds: number): bo
     ...unreached
       .filter((verb) => UNUSED[verb] === undefined)
       .map((verb) => `${verb} not explained`),
-    ...neverKilled(struck).map((point) => `nobody was killed at ${point}`),
+    ...neverKilled(struck).map((point) => `no process was killed at ${point}`),
     ...struck.flatMap(({ blow, violations: found }) =>
       found.map((text) => `${blow.point}@${blow.pass}: ${text}`),
     ),

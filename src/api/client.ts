@@ -5,16 +5,23 @@ import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
 import type { JobContract, JobRequest } from "./contract.ts";
+import type { DrainSettings, DrainTarget, RunningCount } from "./control/drain.ts";
+import type { Intake } from "./control/intake.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
 import type { Jobs } from "./jobs.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import type { StreamMessage, StreamOptions } from "./stream.ts";
+import type { Schedules } from "./schedule.ts";
+import type { Limits } from "./control/limits.ts";
 import type { Tokens } from "./tokens.ts";
+import type { Breakers } from "./services/breakers.ts";
+import type { Types } from "./services/types.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
+export type { Explanation, ExplanationDetails, ExplanationReason } from "./control/explanation.ts";
 export type {
   AttemptView,
-  Explanation,
   GroupedJobStats,
   GroupName,
   JobFilter,
@@ -121,6 +128,12 @@ export interface Millrace extends AsyncDisposable {
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
   readonly tokens: Tokens;
+  readonly metrics: Metrics;
+  readonly schedules: Schedules;
+  readonly types: Types;
+  readonly breakers: Breakers;
+  readonly limits: Limits;
+  readonly intake: Intake;
 
   /**
    * The same installation, limited to one tenant: jobs, dead letters and tokens of other tenants do
@@ -149,14 +162,58 @@ export interface Millrace extends AsyncDisposable {
   forTenant(tenant: string): TenantMillrace;
 
   /**
-   * Pauses a lane, a type or a tenant: later claims do not take its jobs. A reason has up to 2,000
-   * characters.
+   * Pauses a lane, a type, a tenant, a service or the whole installation: later claims do not take
+   * its jobs, and for a service the jobs of types that use it. A reason has up to 2,000 characters.
    */
   pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void>;
   /** Ends a pause, and says whether there was one and how many jobs may run now. */
   resume(target: PauseTarget): Promise<Resumed>;
   /** Lists the pauses, with the time, the reason, the person and the number of jobs behind each. */
   pauses(): Promise<readonly Pause[]>;
+  /**
+   * Pauses a target, or makes a worker quiet, and waits until no job of the target runs any more,
+   * in no process. The target stays paused. Jobs that a worker has prefetched count as running.
+   * Rejects with DRAIN_TIMED_OUT when jobs still run after `timeout`; `details` has their number
+   * and the ids of some.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const email = defineJob({ type: "email" }).run(() => {});
+   *
+   * await using test = await createTestMill();
+   * const { mill } = test;
+   * await mill.drain({ type: "email" }, { reason: "a deploy" });
+   *
+   * const job = await mill.enqueue(email);
+   * assert.equal((await mill.jobs.explain(job.id)).reason, "paused");
+   * await mill.resume({ type: "email" });
+   * await test.drain([email]);
+   * assert.equal((await mill.jobs.get(job.id)).state, "completed");
+   * ```
+   */
+  drain(target: DrainTarget, options?: DrainSettings): Promise<void>;
+  /**
+   * Counts the jobs of a target that run, or that a worker has prefetched. A target that was not
+   * paused may start more at any time.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { running, ids } = await test.mill.running({ installation: true });
+   * assert.deepEqual([running, ids], [0, []]);
+   * ```
+   */
+  running(
+    target: DrainTarget,
+    options?: { readonly claims?: readonly string[] },
+  ): Promise<RunningCount>;
   /**
    * Stops the workers of this mill, rejects every pending `wait`, and closes the store unless
    * another opener in this process uses it. `close` may be called more than once. A handler must
@@ -176,11 +233,18 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-export type PauseTarget = { lane: string } | { type: string } | { tenant: string };
+export type PauseTarget =
+  | { lane: string }
+  | { type: string }
+  | { tenant: string }
+  | { service: string }
+  /** All jobs, also those of lanes, types and tenants that do not exist yet. */
+  | { installation: true };
 
-/** A pause of a lane, a type or a tenant. */
+/** A pause of a lane, a type, a tenant, a service or the installation. */
 export interface Pause extends QueuedCount {
-  readonly kind: "lane" | "type" | "tenant";
+  readonly kind: "lane" | "type" | "tenant" | "service" | "installation";
+  /** The name of the installation is `all`. */
   readonly name: string;
   readonly reason: string;
   readonly pausedBy: string | null;
@@ -275,6 +339,8 @@ export interface WorkerView {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
+  /** The version of the application; `null` if `work` has named none. */
+  readonly appVersion: string | null;
   readonly joinedAt: Date;
   /** False when two heartbeats are missing. */
   readonly isAlive: boolean;

@@ -252,16 +252,20 @@ describe("a definition that the types did not stop", () => {
   test("is told all settings when none is near", () => {
     expect(refusalOf({ type: "email", colour: "red" })).toBe(
       'job "email": colour is unknown; the known keys are type, payload, lane, category, ' +
-        "priority, timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner " +
-        "and services",
+        "priority, timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner, " +
+        "limits and services",
     );
   });
 
-  test.each([[["bank"]], [[]]])("is refused with NOT_YET for the services %j", (services) => {
+  test.each([
+    [["bank", "bank"]],
+    [[""]],
+    [Array.from({ length: 11 }, (_, index) => `service${index}`)],
+  ])("is refused for the services %j", (services) => {
     const error = errorOf(() => defineJob({ type: "charge", services }));
 
-    expect(error.code).toBe("NOT_YET");
-    expect(error.message).toBe('job "charge": services is not part of this release');
+    expect(error.code).toBe("DEFINITION_INVALID");
+    expect(error.message).toContain("services must be a list of at most 10 different names");
   });
 
   test("names the job and the place for programs too", () => {

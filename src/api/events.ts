@@ -1,6 +1,7 @@
 /** The events of `mill.on`. */
 import type { Fault } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
+import type { EventKind } from "../store/types/records.ts";
 
 export interface Events {
   "job:enqueued": { id: string; type: string };
@@ -37,8 +38,8 @@ export interface Events {
   "job:webhook:failed": { id: string; deliveryId: string };
 }
 
-/** A record, so that the compiler reports a missing event. */
-const KNOWN: Readonly<Record<keyof Events, true>> = {
+/** The events of the feed of a store. A record, so that the compiler reports a missing one. */
+const IN_FEED: Readonly<Record<EventKind, true>> = {
   "job:enqueued": true,
   "job:started": true,
   "job:progress": true,
@@ -50,9 +51,15 @@ const KNOWN: Readonly<Record<keyof Events, true>> = {
   "job:cancelled": true,
   "job:stale": true,
   "job:deleted": true,
+};
+
+const KNOWN: Readonly<Record<keyof Events, true>> = {
+  ...IN_FEED,
   "job:webhook:delivered": true,
   "job:webhook:failed": true,
 };
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The record has no other keys.
+export const EVENT_KINDS = Object.keys(IN_FEED) as readonly EventKind[];
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The record has no other keys.
 export const EVENT_NAMES = Object.keys(KNOWN) as readonly (keyof Events)[];

@@ -1,8 +1,9 @@
 /** `mill.jobs`: reading jobs, and acting on one job. */
-import type { Instant } from "../core/duration.ts";
+import type { Duration, Instant } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
+import type { Explanation } from "./control/explanation.ts";
 import type { JobDetails } from "./details.ts";
 import type { Enqueued } from "./enqueue.ts";
 import type { LogPage, LogView } from "./logs.ts";
@@ -259,7 +260,24 @@ export interface Jobs {
    * ```
    */
   count(filter?: CountFilter, options?: { max?: number }): Promise<CountedJobs>;
-  /** Explains why a job does not run, and what to do. */
+  /**
+   * Explains why a job does not run, and what to do: one sentence, and the data behind it.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { id } = await test.mill.enqueue(defineJob({ type: "greet" }));
+   * await test.mill.pause({ type: "greet" }, "the mail server is down");
+   *
+   * const explanation = await test.mill.jobs.explain(id);
+   * assert.equal(explanation.sentence, "The type greet is paused: the mail server is down.");
+   * assert(explanation.reason === "paused" && explanation.details.name === "greet");
+   * ```
+   */
   explain(id: string): Promise<Explanation>;
   /**
    * Counts the jobs that wait, run and have failed, and returns the longest wait. Counts stop at
@@ -309,17 +327,6 @@ export interface JobPage {
    * `next` continues the search.
    */
   readonly cutShort: boolean;
-}
-
-/** The reason why a job does not run. */
-export interface Explanation {
-  readonly sentence: string;
-  /** The reason as one word, for programs. */
-  readonly reason: string;
-  /** What to do. */
-  readonly hint: string;
-  /** The time at which the reason ends by itself. */
-  readonly until?: Date;
 }
 
 export interface JobStats {
@@ -442,6 +449,21 @@ export interface JobFilter {
   createdAfter?: Instant;
   /** Created before this time. */
   createdBefore?: Instant;
+  /**
+   * Running jobs whose present run started longer ago, by the clock of the store. Cannot be
+   * combined with a `state` other than `running`.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { jobs } = await test.mill.jobs.list({ runningLongerThan: "30m" });
+   * assert.deepEqual(jobs, []);
+   * ```
+   */
+  runningLongerThan?: Duration;
   /** The `next` of the previous page, or the id of a job. */
   after?: string;
   /** The maximum number of jobs. Default 50, at most 1,000. */

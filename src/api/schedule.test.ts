@@ -41,6 +41,14 @@ describe("a schedule", () => {
     );
   });
 
+  test.each([{ runAt: 0 }, { delay: 1 }, { after: [] }, { idempotencyKey: "once" }])(
+    "refuses %j, which would be the same for the job of every tick",
+    (options) => {
+      const declare = () => schedule("nightly", { cron: "@daily" }, cleanup, undefined, options);
+      expect(declare).toThrow(`options.${Object.keys(options)[0]} must be omitted`);
+    },
+  );
+
   test.each([
     [{ priority: 1_000_000_001 }, "options.priority must be a whole number from 0 to"],
     [{ maxAttempts: 0 }, "options.maxAttempts must be a whole number from 1 to"],
@@ -57,6 +65,7 @@ describe("a schedule", () => {
     { cron: "* * * * *", missed: "skip", overlap: "skip" },
     { cron: "@daily", missed: { all: 1 }, overlap: "queue" },
     { cron: "0 3 * * *", overlap: "replace" },
+    { cron: "*/10 * * * * *", jitter: "5m", start: new Date(0), end: "2030-01-01" },
   ])("takes %j", (when) => {
     expect(schedule("nightly", when, cleanup).when).toEqual(when);
   });
@@ -71,7 +80,7 @@ describe("a schedule", () => {
     ],
     [
       { cron: "@daily", missed: { all: 0 } },
-      "when.missed.all must be a whole number of at least 1, not 0",
+      "when.missed.all must be a whole number from 1 to 1,000, not 0",
     ],
     [
       { cron: "@daily", overlap: "merge" },
@@ -94,6 +103,12 @@ describe("a schedule", () => {
       { cron: "every night" },
       'when.cron must be a cron expression such as "0 3 * * *", not "every night": ' +
         "it has 2 field(s), not minute, hour, day, month and day of the week",
+    ],
+    [{ cron: "@daily", jitter: "soon" }, 'when.jitter must be a duration such as "5m", not "soon"'],
+    [
+      { cron: "@daily", end: "tomorrow" },
+      "when.end must be a Date, milliseconds since 1970, or ISO text with an offset, " +
+        'not "tomorrow"',
     ],
     [{ cron: "@daily", timezone: "UTC" }, "when.timezone is unknown; did you mean timeZone?"],
   ])("refuses %j", (when, message) => {

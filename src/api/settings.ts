@@ -11,7 +11,6 @@ import {
   isDuration,
   isWholeNumber,
   must,
-  notYet,
   oneOf,
   wholeNumberIn,
 } from "./rules.ts";
@@ -53,8 +52,14 @@ export interface JobSettings {
    */
   readonly retryOwner?: "queue" | "supervisor";
   /**
-   * The external services whose open circuit breaker holds this job back. Not part of this release:
-   * refused with NOT_YET.
+   * How many jobs of this type may run at the same time, in all processes together. Stored when a
+   * worker of the type starts. A limit that an operator has set counts instead.
+   */
+  readonly limits?: { readonly concurrency: number };
+  /**
+   * The external services that the job calls, at most ten. While the circuit breaker of one of them
+   * is open, the jobs of the type wait. A job with exactly one service reports its transient
+   * failures, rate limits, time-outs and successes to the breaker of that service.
    */
   readonly services?: readonly string[];
 }
@@ -75,7 +80,11 @@ export interface FailingJob {
 
 /** The bounds of the columns in every store. */
 export const PRIORITY_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
+export const LIMIT_BOUNDS = { min: 1, max: 1_000_000_000 } as const;
 export const ATTEMPTS_BOUNDS = { min: 1, max: 1_000_000_000 } as const;
+
+/** The most services of one type. */
+const SERVICES_MAX = 10;
 
 const aWait = must(
   (value) => isDuration(value, { minMs: 0 }),
@@ -114,14 +123,27 @@ export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule 
   onRetry: oneOf("resume", "restart"),
   onOrphan: oneOf("retry", "fail"),
   retryOwner: oneOf("queue", "supervisor"),
-  services: notYet,
+  limits: anObject(
+    { required: { concurrency: aWholeNumber(LIMIT_BOUNDS) }, optional: {} },
+    "an object such as { concurrency: 5 }",
+  ),
+  services: must(
+    (value) =>
+      Array.isArray(value) &&
+      value.length <= SERVICES_MAX &&
+      new Set(value).size === value.length &&
+      value.every((service) => aName(service, "") === null),
+    `a list of at most ${SERVICES_MAX} different names, such as ["bank"]`,
+  ),
 };
 
 /** A frozen copy, so that later changes of the caller's objects have no effect. */
 export function frozenSettings(settings: JobSettings): JobSettings {
-  const { backoff, ...plain } = settings;
+  const { backoff, limits, services, ...plain } = settings;
   return Object.freeze({
     ...plain,
+    ...(limits && { limits: Object.freeze({ ...limits }) }),
+    ...(services && { services: Object.freeze([...services]) }),
     ...(backoff && { backoff: Object.freeze({ ...backoff }) }),
   });
 }

@@ -14,7 +14,26 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly types?: readonly J[number]["type"][];
   /** Only jobs of this tenant. */
   readonly tenant?: string;
-  /** Not part of this release: a list that is not empty is refused with NOT_YET. */
+  /**
+   * The schedules that this code declares. The store keeps them: code owns their times and jobs, an
+   * operator can pause them. They make jobs while at least one worker runs that declares them.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, schedule } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * let runs = 0;
+   * const cleanup = defineJob({ type: "cleanup" }).run(() => void (runs += 1));
+   * const nightly = schedule("nightly cleanup", { cron: "0 3 * * *" }, cleanup);
+   *
+   * await using test = await createTestMill();
+   * test.mill.work({ jobs: [cleanup], schedules: [nightly] });
+   * await test.advance("3d");
+   * assert.equal(runs, 3);
+   * ```
+   */
   readonly schedules?: readonly Schedule[];
   /**
    * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a
@@ -52,6 +71,10 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
    * ```
    */
   readonly retention?: RetentionOptions | false;
+  /**
+   * The version of the application, for operators: `workers.list` and `types.list` show the text.
+   */
+  readonly appVersion?: string;
   /** A preset that replaces the default numbers. */
   readonly preset?: Preset;
   /**

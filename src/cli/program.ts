@@ -11,8 +11,14 @@ import { declareDev } from "./commands/dev.ts";
 import { declareDoctor } from "./commands/doctor.ts";
 import { declareEnqueue } from "./commands/enqueue.ts";
 import { declareJobs } from "./commands/jobs/jobs.ts";
+import { declareDrain } from "./commands/control/drain.ts";
+import { declareLimits } from "./commands/control/limits.ts";
+import { declareIntake } from "./commands/control/intake.ts";
 import { declarePause } from "./commands/pause.ts";
+import { declareBreakers } from "./commands/services/breakers.ts";
+import { declareTypes } from "./commands/services/types.ts";
 import { declareStats } from "./commands/stats.ts";
+import { declareSchedules } from "./commands/schedules/schedules.ts";
 import { declareToken } from "./commands/token.ts";
 import { declareWorker } from "./commands/worker.ts";
 import { declareWorkers } from "./commands/workers.ts";
@@ -85,8 +91,14 @@ export function createProgram(shell: Shell): Command {
   declareDeadLetters(program, shell);
   program.commandsGroup("Operate:");
   declarePause(program, shell);
+  declareDrain(program, shell);
+  declareLimits(program, shell);
+  declareIntake(program, shell);
   declareWorkers(program, shell);
+  declareTypes(program, shell);
+  declareBreakers(program, shell);
   declareStats(program, shell);
+  declareSchedules(program, shell);
   declareToken(program, shell);
   declareDoctor(program, shell);
   program.commandsGroup("Store:");
@@ -148,8 +160,8 @@ machine needs such a credential and --public-url. --trust-proxy needs --public-u
 
 With --jobs, or jobs in millrace.config.ts, jobs that are enqueued over HTTP use their definition:
 the payload is checked, and lane, timeout and attempts are set. A type that the file does not
-declare is refused (422 TYPE_UNKNOWN). Without a job file, any type and payload are accepted, and
-the default settings apply.
+declare is refused (422 TYPE_UNKNOWN). Without a job file, any type and payload are accepted, with
+the settings that a worker has declared for the type, or else the default settings.
 `;
 
 function declareMigrate(program: Command, { terminal, end }: Shell): void {

@@ -131,6 +131,9 @@ async function* pages(
   yield null;
 }
 
+/** Reasons that hold due jobs back whatever this worker does. */
+const LEFT: ReadonlySet<string> = new Set(["paused", "breaker", "rate_limited"]);
+
 /** The reason why this worker does not run a due job; `null` if it will. */
 async function whyNot(
   mill: Millrace,
@@ -138,7 +141,7 @@ async function whyNot(
   lanes: readonly string[],
 ): Promise<string | null> {
   const { reason, sentence, hint } = await mill.jobs.explain(job.id);
-  if (reason === "paused") return `${sentence} ${hint}`;
+  if (LEFT.has(reason)) return `${sentence} ${hint}`;
   if (takesLane(lanes, job.lane)) return null;
   return `This worker has no slot for the lane ${job.lane}; its lanes are ${lanes.join(", ")}.`;
 }

@@ -1,4 +1,5 @@
 /** The client: all of an opened Millrace but workers. */
+import type { Metrics } from "../api/metrics/metrics.ts";
 import type { Clock, Dice } from "../core/clock.ts";
 import { idSource } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
@@ -19,10 +20,16 @@ import type {
 import type { Logger } from "../api/context.ts";
 import type { JobContract, JobRequest } from "../api/contract.ts";
 import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
+import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
+import type { Intake } from "../api/control/intake.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
+import type { Limits } from "../api/control/limits.ts";
 import type { StreamMessage, StreamOptions } from "../api/stream.ts";
+import type { Schedules } from "../api/schedule.ts";
 import type { Tokens } from "../api/tokens.ts";
+import type { Breakers } from "../api/services/breakers.ts";
+import type { Types } from "../api/services/types.ts";
 import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
@@ -33,15 +40,21 @@ import { currentJob, type CurrentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { EndWatch } from "./waits/end-watch.ts";
+import { countRunning, drain } from "./control/drain.ts";
 import { eventsFrom } from "./feed/events.ts";
 import type { TenantWorkers } from "./explain.ts";
 import { feedOrderedStore } from "./feed/feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
 import { makeStream } from "./feed/stream.ts";
+import { makeIntake } from "./control/intake.ts";
+import { makeSchedules } from "./control/schedules.ts";
 import { makeTokens } from "./tokens.ts";
+import { makeBreakers } from "./services/breakers.ts";
+import { makeTypes } from "./services/types.ts";
 import { KnownTypes } from "./known-types.ts";
 import { OpenCalls } from "./waits/open-calls.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
+import { makeLimits } from "./control/limits.ts";
 import { listPauses, pause, resume } from "./pauses.ts";
 import { failedUnitsOf } from "./progress.ts";
 import { insistOn } from "../jobs/check-text.ts";
@@ -49,6 +62,7 @@ import { concernsAll } from "./tenants/tenant-scope.ts";
 import { tenantStore, workersFor } from "./tenants/tenant-store.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waits/waiting.ts";
+import { makeMetrics } from "./metrics.ts";
 import { makeWorkers } from "./workers.ts";
 import { refId } from "../jobs/views.ts";
 
@@ -83,7 +97,13 @@ export class Client implements Omit<Millrace, "work"> {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
+  readonly metrics: Metrics;
   readonly tokens: Tokens;
+  readonly schedules: Schedules;
+  readonly types: Types;
+  readonly breakers: Breakers;
+  readonly limits: Limits;
+  readonly intake: Intake;
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
   readonly #pages: FeedPages;
@@ -131,7 +151,13 @@ export class Client implements Omit<Millrace, "work"> {
       clock,
       tenant: tenantParts === null ? null : parts.tenant,
     });
+    this.schedules = makeSchedules({ store, clock, defaults: this.jobDefaults });
+    this.limits = makeLimits(store);
+    this.intake = makeIntake(store);
     this.workers = makeWorkers(store, clock);
+    this.metrics = makeMetrics(store, clock);
+    this.types = makeTypes(store);
+    this.breakers = makeBreakers(store);
   }
 
   stream(options: StreamOptions = {}): ReadableStream<StreamMessage> {
@@ -204,6 +230,18 @@ export class Client implements Omit<Millrace, "work"> {
 
   pauses(): Promise<readonly Pause[]> {
     return listPauses(this.parts.store);
+  }
+
+  drain(target: DrainTarget, options?: DrainSettings): Promise<void> {
+    const { store, clock } = this.parts;
+    return drain({ store, clock, closing: this.#calls.closing }, target, options);
+  }
+
+  async running(
+    target: DrainTarget,
+    options?: { readonly claims?: readonly string[] },
+  ): Promise<RunningCount> {
+    return countRunning(this.parts.store, target, options);
   }
 
   /**

@@ -1,5 +1,6 @@
 /** Checks filters of lists: a misspelled filter would list the wrong jobs. */
-import { instantMs } from "../core/duration.ts";
+import { durationMs, instantMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
 import { STATES, type State } from "../core/job.ts";
 import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
 import type { CountFilter } from "../api/jobs.ts";
@@ -7,7 +8,7 @@ import type { LogPage } from "../api/logs.ts";
 import type { UnitFilter } from "../api/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
 import type * as store from "../store/types/records.ts";
-import { aMoment, aTagSet } from "../jobs/enqueue-options.ts";
+import { aDelay, aMoment, aTagSet } from "../jobs/enqueue-options.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
 import { idOf } from "../jobs/views.ts";
 
@@ -34,6 +35,7 @@ const JOB_FILTERS: Readonly<Record<keyof CountFilter, Rule>> = {
   tags: aTagSet,
   createdAfter: aMoment,
   createdBefore: aMoment,
+  runningLongerThan: aDelay,
 };
 
 const LIST_FILTER: Rule = anObject(
@@ -97,8 +99,11 @@ export function countFilter(given: CountFilter): store.ListFilter {
 }
 
 function storeFilter(given: CountFilter): store.ListFilter {
-  const { state, parentId, createdAfter, createdBefore, ...rest } = given;
+  const { state, parentId, createdAfter, createdBefore, runningLongerThan, ...rest } = given;
   return {
+    ...(runningLongerThan === undefined
+      ? {}
+      : { runningMs: runningMsOf(runningLongerThan, state) }),
     ...rest,
     ...(state === undefined ? {} : { states: statesOf(state) }),
     ...(parentId === undefined ? {} : { parentId: idOf(parentId) }),
@@ -107,6 +112,19 @@ function storeFilter(given: CountFilter): store.ListFilter {
       ? {}
       : { createdBefore: instantMs(createdBefore, "createdBefore") }),
   };
+}
+
+/** Only running jobs have a present run: with another state, no job could match. */
+function runningMsOf(
+  runningLongerThan: NonNullable<CountFilter["runningLongerThan"]>,
+  state: CountFilter["state"],
+): number {
+  const states = state === undefined ? [] : statesOf(state);
+  if (states.every((each) => each === "running")) {
+    return durationMs(runningLongerThan, "runningLongerThan");
+  }
+  const message = "runningLongerThan lists running jobs: leave state out, or give running alone";
+  throw new MillraceError("OPTION_INVALID", message, { details: { option: "state" } });
 }
 
 export function deadLetterFilter(given: DeadLetterFilter): PageRequest<store.DeadLetterQuery> {

@@ -7,6 +7,8 @@ import { pauseView } from "../jobs/views.ts";
 import type { JobStore } from "../store/store.ts";
 import type { GateName } from "../store/types/records.ts";
 
+const INSTALLATION: GateName = { kind: "installation", name: "all" };
+
 /** The rows of each place that `resume` and `pauses` read to count jobs, over all pauses. */
 const QUEUED_MAX = 100_000;
 
@@ -43,17 +45,19 @@ async function countBehind(store: JobStore, gate: GateName, rows: number): Promi
   return { queued: jobs, atLeast: !isExact };
 }
 
-/** A target must name exactly one of lane, type and tenant. */
-function gateOf(verb: "pause" | "resume", target: PauseTarget): GateName {
+/** A target must name exactly one of lane, type, tenant, service and installation. */
+export function gateOf(verb: string, target: PauseTarget): GateName {
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];
-  const isKnown = kind === "lane" || kind === "type" || kind === "tenant";
+  if (kind === "installation" && name === true && more.length === 0) return INSTALLATION;
+  const isKnown = kind === "lane" || kind === "type" || kind === "tenant" || kind === "service";
   if (isKnown && more.length === 0 && typeof name === "string" && name !== "") {
     insistOn(verb, aName, name, kind);
     return { kind, name };
   }
   throw new MillraceError(
     "OPTION_INVALID",
-    'name one of { lane }, { type } or { tenant }, such as { type: "email" }',
+    "name one of { lane }, { type }, { tenant }, { service } and { installation: true }: " +
+      '{ type: "email" }',
   );
 }

@@ -1,28 +1,31 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { allows, CLOSED, forceOpen, recordFailure, recordSuccess, reset } from "./breaker.ts";
-import type { BreakerState } from "./breaker.ts";
+import { CLOSED, forceOpen, isProbeDue, recordFailure, recordSuccess, reset } from "./breaker.ts";
+import { startProbe, type Breaker, type BreakerRun } from "./breaker.ts";
 
-const options = { failuresMax: 5, openMs: 60_000 };
+const limits = { failuresMax: 5, openMs: 60_000 };
 const nowMs = 1_000_000;
-const laterMs = nowMs + options.openMs;
+const laterMs = nowMs + limits.openMs;
+const run: BreakerRun = { key: 7, n: 1 };
+const other: BreakerRun = { key: 8, n: 1 };
 
-function failing(times: number, from: BreakerState = CLOSED): BreakerState {
+function fail(breaker: Breaker, by: BreakerRun = run, at: number = nowMs) {
+  return recordFailure(breaker, { run: by, reason: "hung up", nowMs: at, limits });
+}
+
+function failing(times: number, from: Breaker = CLOSED): Breaker {
   let breaker = from;
-  for (let i = 0; i < times; i += 1) breaker = recordFailure(breaker, nowMs, options);
+  for (let i = 0; i < times; i += 1) breaker = fail(breaker).next;
   return breaker;
 }
 
-function halfOpen(): BreakerState {
-  return allows(failing(5), laterMs, options).next;
+function halfOpen(): Breaker {
+  return startProbe(failing(5), run, laterMs);
 }
 
 describe("a closed breaker", () => {
-  test("lets calls through", () => {
-    expect(allows(CLOSED, nowMs, options)).toEqual({ allowed: true, next: CLOSED });
-  });
-
-  test("opens at the fifth failure in a row", () => {
+  test("counts failures, each of which is charged, and opens at the limit (004-23)", () => {
+    expect(fail(CLOSED).isCounted).toBe(true);
     expect(failing(4)).toMatchObject({ state: "closed", failures: 4, openedAtMs: null });
     expect(failing(5)).toEqual({
       state: "open",
@@ -31,116 +34,116 @@ describe("a closed breaker", () => {
       lastFailureAtMs: nowMs,
       openedAtMs: nowMs,
       halfOpenedAtMs: null,
+      probeAtMs: laterMs,
+      probe: null,
+      reason: "hung up",
+      by: null,
     });
   });
 
-  test("forgets its failures at a success", () => {
-    const relieved = recordSuccess(failing(4));
+  test("begins to count anew after a success", () => {
+    const recovered = recordSuccess(failing(4), null, 3);
+    expect(recovered).toMatchObject({ failures: 0, successes: 3, reason: null });
+    expect(failing(4, recovered).state).toBe("closed");
+    expect(failing(5, recovered).state).toBe("open");
+  });
 
-    expect(relieved).toMatchObject({ state: "closed", failures: 0, successes: 1 });
-    expect(failing(4, relieved).state).toBe("closed");
+  test("is not changed by a success without failures before", () => {
+    expect(recordSuccess(CLOSED, null, 1)).toBe(CLOSED);
+  });
+
+  test("needs no probe", () => {
+    expect(isProbeDue(CLOSED, laterMs, true)).toBe(false);
   });
 });
 
 describe("an open breaker", () => {
-  test("refuses calls until its time is over", () => {
-    const open = failing(5);
-
-    expect(allows(open, laterMs - 1, options)).toEqual({ allowed: false, next: open });
-    expect(allows(open, laterMs, options).allowed).toBe(true);
+  test("is due for a probe after the time that it stays open", () => {
+    expect(isProbeDue(failing(5), laterMs - 1, true)).toBe(false);
+    expect(isProbeDue(failing(5), laterMs, false)).toBe(true);
   });
 
-  test("is not changed by what was under way before it opened", () => {
-    const open = failing(5);
+  test("neither counts nor charges failures of runs that began before it opened", () => {
+    const breaker = failing(5);
+    expect(fail(breaker, other, laterMs)).toEqual({ next: breaker, isCounted: false });
+    expect(recordSuccess(breaker, other, 1)).toBe(breaker);
+  });
 
-    expect(recordSuccess(open)).toEqual(open);
-    expect(recordFailure(open, nowMs + 9, options)).toMatchObject({
+  test("stays open without a probe when an operator has opened it, until a reset (004-26)", () => {
+    const why = { reason: "they asked us to stop", by: "ada", nowMs };
+    const breaker = forceOpen(CLOSED, why);
+    expect(breaker).toMatchObject({
       state: "open",
       openedAtMs: nowMs,
-      lastFailureAtMs: nowMs + 9,
+      probeAtMs: null,
+      reason: "they asked us to stop",
+      by: "ada",
     });
-  });
-
-  test("lets a probe through at once when nobody knows since when it is open", () => {
-    const strange: BreakerState = { ...failing(5), openedAtMs: null };
-
-    expect(allows(strange, nowMs, options).next.state).toBe("half_open");
+    expect(isProbeDue(breaker, Number.MAX_SAFE_INTEGER, true)).toBe(false);
+    expect(forceOpen(breaker, { ...why, nowMs: laterMs }).openedAtMs).toBe(nowMs);
+    expect(forceOpen(halfOpen(), why).probe).toBeNull();
+    expect(reset(breaker, "bob")).toEqual({ ...CLOSED, by: "bob" });
   });
 });
 
 describe("a half-open breaker", () => {
-  test("has let exactly one probe through", () => {
-    expect(halfOpen()).toMatchObject({ state: "half_open", halfOpenedAtMs: laterMs });
-    expect(allows(halfOpen(), laterMs, options)).toEqual({ allowed: false, next: halfOpen() });
-  });
-
-  test("closes when the probe succeeds", () => {
-    expect(recordSuccess(halfOpen())).toEqual({
+  test("closes by the success of its probe alone", () => {
+    expect(recordSuccess(halfOpen(), other, 1)).toEqual(halfOpen());
+    expect(recordSuccess(halfOpen(), null, 1)).toEqual(halfOpen());
+    expect(recordSuccess(halfOpen(), { ...run, n: 2 }, 1)).toEqual(halfOpen());
+    expect(recordSuccess(halfOpen(), run, 1)).toEqual({
       ...CLOSED,
-      successes: 1,
       lastFailureAtMs: nowMs,
+      successes: 1,
     });
   });
 
-  test("opens anew when the probe fails", () => {
-    expect(recordFailure(halfOpen(), laterMs + 5, options)).toMatchObject({
+  test("opens again by the failure of its probe, which is charged", () => {
+    const { next, isCounted } = fail(halfOpen(), run, laterMs + 10);
+    expect(isCounted).toBe(true);
+    expect(next).toMatchObject({
       state: "open",
-      openedAtMs: laterMs + 5,
-      halfOpenedAtMs: null,
+      failures: 6,
+      openedAtMs: laterMs + 10,
+      probeAtMs: laterMs + 10 + limits.openMs,
+      probe: null,
     });
   });
 
-  test("lets another probe through when the first is not heard of again", () => {
-    const muchLaterMs = laterMs + options.openMs;
+  test("does not charge failures of other runs", () => {
+    expect(fail(halfOpen(), other)).toEqual({ next: halfOpen(), isCounted: false });
+  });
 
-    expect(allows(halfOpen(), muchLaterMs - 1, options).allowed).toBe(false);
-    expect(allows(halfOpen(), muchLaterMs, options)).toMatchObject({
-      allowed: true,
-      next: { state: "half_open", halfOpenedAtMs: muchLaterMs },
+  test("replaces a probe that has ended without a verdict, and no other", () => {
+    expect(isProbeDue(halfOpen(), Number.MAX_SAFE_INTEGER, false)).toBe(false);
+    expect(isProbeDue(halfOpen(), laterMs, true)).toBe(true);
+    expect(startProbe(halfOpen(), other, laterMs + 5)).toMatchObject({
+      probe: other,
+      halfOpenedAtMs: laterMs + 5,
     });
   });
 });
 
-describe("an operator", () => {
-  test("can open a breaker by force", () => {
-    expect(allows(forceOpen(CLOSED, nowMs), nowMs, options).allowed).toBe(false);
-    expect(allows(forceOpen(CLOSED, nowMs), laterMs, options).allowed).toBe(true);
-  });
-
-  test("can reset a breaker, and still see when it last failed", () => {
-    expect(reset(failing(5))).toEqual({ ...CLOSED, lastFailureAtMs: nowMs });
-  });
-});
-
-describe("any history of a breaker", () => {
-  const step = fc.record({
-    act: fc.constantFrom("ask", "fail", "succeed", "force", "reset"),
-    afterMs: fc.nat(2 * options.openMs),
-  });
-
-  test("never lets two calls through within one open time unless it is closed", () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        let breaker = CLOSED;
-        let atMs = nowMs;
-        let probedAtMs = Number.NEGATIVE_INFINITY;
-
-        for (const { act, afterMs } of steps) {
-          atMs += afterMs;
-          const wasClosed = breaker.state === "closed";
-          if (act === "fail") breaker = recordFailure(breaker, atMs, options);
-          if (act === "succeed") breaker = recordSuccess(breaker);
-          if (act === "force") breaker = forceOpen(breaker, atMs);
-          if (act === "reset") breaker = reset(breaker);
-          if (act !== "ask") continue;
-
-          const { allowed, next } = allows(breaker, atMs, options);
-          breaker = next;
-          if (wasClosed || !allowed) continue;
-          expect(atMs - probedAtMs).toBeGreaterThanOrEqual(options.openMs);
-          probedAtMs = atMs;
+test("an outage charges at most the limit and one attempt per probe, in any order", () => {
+  const step = fc.constantFrom("probe", "fail", "probe fails", "wait");
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let [breaker, now, charged, probes] = [CLOSED, nowMs, 0, 0];
+      for (const [index, next] of steps.entries()) {
+        const own = { key: 100 + index, n: 1 };
+        if (next === "wait") now += limits.openMs;
+        if (next === "probe" && isProbeDue(breaker, now, false)) {
+          breaker = startProbe(breaker, own, now);
+          probes += 1;
         }
-      }),
-    );
-  });
+        if (next === "fail" || next === "probe fails") {
+          const by = next === "fail" ? own : (breaker.probe ?? own);
+          const answer = fail(breaker, by, now);
+          breaker = answer.next;
+          if (answer.isCounted) charged += 1;
+        }
+      }
+      expect(charged).toBeLessThanOrEqual(limits.failuresMax + probes);
+    }),
+  );
 });

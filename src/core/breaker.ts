@@ -1,97 +1,147 @@
 /**
  * The state machine of circuit breakers: one per external service, shared by all workers.
  *
- * - **closed**: calls are allowed. Consecutive failures are counted; too many open the breaker.
- * - **open**: calls are refused. After `openMs` the next call becomes the probe.
- * - **half_open**: one probe runs and all other calls are refused. The probe's success closes the
- *   breaker, its failure opens it again. A probe without a result after `openMs` is replaced.
+ * - **closed**: calls are made. Failures in a row are counted; too many open the breaker.
+ * - **open**: no calls are made until a probe is due. An operator may keep the breaker open.
+ * - **half_open**: one run, the probe, makes calls. Its success closes the breaker, its failure
+ *   opens the breaker again. A probe whose run has ended without a verdict is replaced.
+ *
+ * A failure that is not counted belongs to a run that began before the breaker opened.
  */
 
-export interface BreakerState {
+/** The run of a job, by the key of the job and the number of the run. */
+export interface BreakerRun {
+  readonly key: number;
+  readonly n: number;
+}
+
+export interface Breaker {
   readonly state: "closed" | "open" | "half_open";
-  /** The number of consecutive failures. */
+  /** The number of failures in a row. */
   readonly failures: number;
-  /** The successes since the breaker was closed. */
+  /** The successes since the last failure, as far as they were stored. */
   readonly successes: number;
   readonly lastFailureAtMs: number | null;
   readonly openedAtMs: number | null;
-  /** The time at which the probe was allowed. */
   readonly halfOpenedAtMs: number | null;
+  /** From when on a probe may begin. Null: the breaker is not open, or an operator opened it. */
+  readonly probeAtMs: number | null;
+  /** The probe of a half-open breaker. */
+  readonly probe: BreakerRun | null;
+  /** Why the breaker has its state, and who has changed the state. Null: calls have. */
+  readonly reason: string | null;
+  readonly by: string | null;
 }
 
-export interface BreakerOptions {
-  /** The number of consecutive failures that opens the breaker. */
+export interface BreakerLimits {
+  /** The number of failures in a row that opens the breaker. */
   readonly failuresMax: number;
-  /** How long the breaker stays open before a probe is allowed. */
+  /** How long the breaker stays open before a probe is due. */
   readonly openMs: number;
 }
 
-export interface BreakerAnswer {
-  readonly allowed: boolean;
-  /** The state to store. Allowing a probe changes it. */
-  readonly next: BreakerState;
-}
-
 /** The state of a new breaker. */
-export const CLOSED: BreakerState = Object.freeze({
+export const CLOSED: Breaker = Object.freeze({
   state: "closed",
   failures: 0,
   successes: 0,
   lastFailureAtMs: null,
   openedAtMs: null,
   halfOpenedAtMs: null,
+  probeAtMs: null,
+  probe: null,
+  reason: null,
+  by: null,
 });
 
-/** Decides whether a call may be made now. */
-export function allows(
-  breaker: BreakerState,
-  nowMs: number,
-  { openMs }: BreakerOptions,
-): BreakerAnswer {
-  if (breaker.state === "closed") return { allowed: true, next: breaker };
-
-  const sinceMs = breaker.state === "open" ? breaker.openedAtMs : breaker.halfOpenedAtMs;
-  if (sinceMs !== null && nowMs - sinceMs < openMs) return { allowed: false, next: breaker };
-  return { allowed: true, next: { ...breaker, state: "half_open", halfOpenedAtMs: nowMs } };
-}
-
-/** The state after a failed call. */
-export function recordFailure(
-  breaker: BreakerState,
-  nowMs: number,
-  { failuresMax }: BreakerOptions,
-): BreakerState {
-  const failed = { ...breaker, failures: breaker.failures + 1, lastFailureAtMs: nowMs };
+/** Whether a new probe may begin. `hasEnded`: the run of the present probe is over. */
+export function isProbeDue(breaker: Breaker, nowMs: number, hasEnded: boolean): boolean {
   switch (breaker.state) {
     case "closed":
-      return failed.failures >= failuresMax ? forceOpen(failed, nowMs) : failed;
-    case "half_open":
-      return forceOpen(failed, nowMs);
+      return false;
     case "open":
-      // The call started before the breaker opened, so that its failure does not prolong the wait.
-      return failed;
+      return breaker.probeAtMs !== null && breaker.probeAtMs <= nowMs;
+    case "half_open":
+      return hasEnded;
   }
 }
 
-/** The state after a successful call. */
-export function recordSuccess(breaker: BreakerState): BreakerState {
+/** The breaker while this run makes the next calls. */
+export function startProbe(breaker: Breaker, run: BreakerRun, nowMs: number): Breaker {
+  const probe = { key: run.key, n: run.n };
+  return { ...breaker, state: "half_open", halfOpenedAtMs: nowMs, probeAtMs: null, probe };
+}
+
+export interface FailedCall {
+  readonly run: BreakerRun;
+  readonly reason: string;
+  readonly nowMs: number;
+  readonly limits: BreakerLimits;
+}
+
+/** The state after a failed call. `isCounted`: the failure costs the job an attempt. */
+export function recordFailure(
+  breaker: Breaker,
+  call: FailedCall,
+): { readonly next: Breaker; readonly isCounted: boolean } {
+  if (breaker.state === "open") return { next: breaker, isCounted: false };
+  if (breaker.state === "half_open" && !isProbe(breaker, call.run)) {
+    return { next: breaker, isCounted: false };
+  }
+  const { nowMs, limits, reason } = call;
+  const failures = breaker.failures + 1;
+  const failed = { ...breaker, failures, successes: 0, lastFailureAtMs: nowMs, reason, by: null };
+  const isEnough = breaker.state === "half_open" || failures >= limits.failuresMax;
+  const next = isEnough ? opened(failed, nowMs, nowMs + limits.openMs) : failed;
+  return { next, isCounted: true };
+}
+
+/** The state after successful calls of one run, or, with null, of runs that are no probe. */
+export function recordSuccess(breaker: Breaker, run: BreakerRun | null, count: number): Breaker {
   switch (breaker.state) {
     case "closed":
-      return { ...breaker, failures: 0, successes: breaker.successes + 1 };
+      // Most successes change nothing, and need not be stored.
+      if (breaker.failures === 0) return breaker;
+      return { ...breaker, failures: 0, successes: breaker.successes + count, reason: null };
     case "half_open":
-      return { ...reset(breaker), successes: 1 };
+      return isProbe(breaker, run) ? { ...closed(breaker), successes: count } : breaker;
     case "open":
-      // The call started before the breaker opened, and only a probe closes a breaker.
+      // The call began before the breaker opened, and only a probe closes a breaker.
       return breaker;
   }
 }
 
-/** Opens the breaker, by hand or after too many failures. */
-export function forceOpen(breaker: BreakerState, nowMs: number): BreakerState {
-  return { ...breaker, state: "open", successes: 0, openedAtMs: nowMs, halfOpenedAtMs: null };
+/** Opens the breaker by hand. No probe closes it: only {@link reset} does. */
+export function forceOpen(
+  breaker: Breaker,
+  why: { readonly reason: string; readonly by: string | null; readonly nowMs: number },
+): Breaker {
+  const { reason, by, nowMs } = why;
+  const openedAtMs = breaker.openedAtMs ?? nowMs;
+  return { ...opened(breaker, openedAtMs, null), reason, by };
 }
 
-/** Closes the breaker by hand. The time of the last failure is kept for diagnosis. */
-export function reset(breaker: BreakerState): BreakerState {
-  return { ...CLOSED, lastFailureAtMs: breaker.lastFailureAtMs };
+/** Closes the breaker by hand. */
+export function reset(breaker: Breaker, by: string | null): Breaker {
+  return { ...closed(breaker), by };
+}
+
+function opened(breaker: Breaker, nowMs: number, probeAtMs: number | null): Breaker {
+  return {
+    ...breaker,
+    state: "open",
+    openedAtMs: nowMs,
+    halfOpenedAtMs: null,
+    probeAtMs,
+    probe: null,
+  };
+}
+
+/** The time of the last failure is kept for diagnosis. */
+function closed({ lastFailureAtMs }: Breaker): Breaker {
+  return { ...CLOSED, lastFailureAtMs };
+}
+
+function isProbe({ probe }: Breaker, run: BreakerRun | null): boolean {
+  return probe !== null && run !== null && probe.key === run.key && probe.n === run.n;
 }

@@ -28,6 +28,10 @@ export const CATALOGUE = {
     status: 422,
     hint: "Enqueue the job in after first. Use ctx.enqueue for a job that depends on a child.",
   },
+  INTAKE_CLOSED: {
+    status: 503,
+    hint: "Enqueue the job again later, or open the intake with millrace intake open.",
+  },
   TX_INVALID: {
     status: 400,
     hint: "Pass an open transaction on the database of the store.",
@@ -53,6 +57,12 @@ export const CATALOGUE = {
     hint: "Use the mill or the token of that tenant, or one of all tenants.",
   },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
+  SCHEDULE_NOT_FOUND: { status: 404, hint: "List the schedules; their names are case-sensitive." },
+  SCHEDULE_EXISTS: { status: 409, hint: "Choose another name, or update the schedule." },
+  SCHEDULE_OWNED_BY_CODE: {
+    status: 409,
+    hint: "Change the schedule where the code declares it, and deploy; a pause works here.",
+  },
   TOKEN_NOT_FOUND: { status: 404, hint: "List the tokens; retention may have removed the token." },
   TOKEN_ENDED: { status: 409, hint: "Use a token that is neither revoked nor expired." },
   JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },
@@ -67,6 +77,10 @@ export const CATALOGUE = {
   },
   JOB_OVER: { status: 409, hint: "Retry the job to enqueue a linked successor." },
   WAIT_TIMED_OUT: { status: 504, hint: "Wait longer, or read the reason with jobs.explain." },
+  DRAIN_TIMED_OUT: {
+    status: 504,
+    hint: "Drain again, cancel or release the jobs that still run, or resume the target.",
+  },
   CLOSE_FROM_WITHIN: {
     status: 500,
     hint: "Close the mill where it was opened, outside of handlers.",
@@ -285,7 +299,8 @@ export class NonRetryableError extends Error {
 
 /**
  * Thrown by a handler when an external service limits its rate. The job is retried after
- * `retryAfter`, or after the longer backoff of this class.
+ * `retryAfter`, or after the longer backoff of this class. With a `service`, all jobs of types that
+ * use the service wait until `retryAfter`; with `scope: "tenant"`, only those of the same tenant.
  *
  * A number is a duration in milliseconds; the header `Retry-After: 30` is `30_000` or `"30s"`. A
  * Date or an ISO string is the time of the retry.
@@ -308,14 +323,22 @@ export class RateLimitedError extends Error {
   readonly retryAfter: Instant | undefined;
   /** The external service that limits its rate. */
   readonly service: string | undefined;
+  /** `tenant`: the limit holds for the tenant of the job alone. Default: for all jobs. */
+  readonly scope: "tenant" | undefined;
 
   constructor(
     message: string,
-    options: { cause?: unknown; retryAfter?: Instant; service?: string } = {},
+    options: {
+      cause?: unknown;
+      retryAfter?: Instant;
+      service?: string;
+      scope?: "tenant" | undefined;
+    } = {},
   ) {
     super(message, options);
     this.retryAfter = options.retryAfter;
     this.service = options.service;
+    this.scope = options.scope;
   }
 
   get "~class"(): ErrorClass {

@@ -17,7 +17,13 @@ export interface Fault {
 /** Every way a run can end. */
 export type Outcome =
   | { readonly type: "succeeded"; readonly result: JsonText | null; readonly failedUnits: number }
-  | { readonly type: "failed"; readonly fault: Fault; readonly retryAfterMs?: number }
+  | {
+      readonly type: "failed";
+      readonly fault: Fault;
+      readonly retryAfterMs?: number;
+      /** A rate limit holds for the tenant of the job alone. */
+      readonly scope?: "tenant";
+    }
   | { readonly type: "timed_out"; readonly limitMs: number }
   /** `isAlone`: the process that died had begun no other run. */
   | { readonly type: "crashed"; readonly isAlone: boolean }

@@ -42,7 +42,7 @@ const nasty = fc.constantFrom<unknown>(
   Object.defineProperty({}, "__proto__", { value: 1, enumerable: true }),
 );
 
-describe("whatever is accepted", () => {
+describe("a payload that is accepted", () => {
   test("comes back from JSON as it was", () => {
     fc.assert(
       fc.property(json, (value) => {

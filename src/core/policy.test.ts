@@ -12,7 +12,7 @@ describe("how an error counts", () => {
     [new RetryableError("x"), "retryable"],
     [new NonRetryableError("x"), "non_retryable"],
     [new RateLimitedError("x"), "rate_limited"],
-  ])("is what it says itself, before anybody else is asked (003-16) (%#)", (error, errorClass) => {
+  ])("is what it says itself, before `classify` is asked (003-16) (%#)", (error, errorClass) => {
     const asked = { ...options, classify: () => "transient" as const };
 
     expect(classify(error, asked)).toEqual({
@@ -87,6 +87,15 @@ describe("the wait that a rate limit asks for", () => {
     ["2026-11-15T11:00:00Z", 0],
   ])("is a length: %j (C-10)", (retryAfter, ms) => {
     expect(classify(new RateLimitedError("429", { retryAfter }), options).retryAfterMs).toBe(ms);
+  });
+
+  test("is for one tenant if the error says so", () => {
+    const error = new RateLimitedError("429", { retryAfter: "30s", scope: "tenant" });
+
+    expect(classify(error, options)).toMatchObject({ retryAfterMs: 30_000, scope: "tenant" });
+    expect("scope" in classify(new RateLimitedError("429", { retryAfter: 1 }), options)).toBe(
+      false,
+    );
   });
 
   test.each(["120", "soon", Number.NaN])("is left to the backoff when it is %j", (retryAfter) => {

@@ -49,9 +49,10 @@ export function classify(
   if (isErrorClass(declared)) {
     const retryAfterMs = waitMs(propertyOf(error, "retryAfter"), options.nowMs);
     const fault = faultOf(error, declared);
+    const scope = propertyOf(error, "scope") === "tenant" ? ({ scope: "tenant" } as const) : {};
     return retryAfterMs === null
       ? { type: "failed", fault }
-      : { type: "failed", fault, retryAfterMs };
+      : { type: "failed", fault, retryAfterMs, ...scope };
   }
 
   const opinion = ask(error, options.classify);

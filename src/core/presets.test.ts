@@ -45,6 +45,7 @@ describe.each(Object.entries(presets))("the preset %s", (_, preset) => {
       deadLetterMs: 90 * DAY_MS,
       idempotencyMs: 30 * DAY_MS,
       eventMs: 7 * DAY_MS,
+      minutesMs: 30 * DAY_MS,
     });
   });
 });
@@ -163,7 +164,7 @@ describe("lipas", () => {
     expect(spread(retryable, 20)).toEqual([300_000, 300_000]);
   });
 
-  test("runs with its production numbers", () => {
+  test("runs with its production numbers (004-28)", () => {
     expect(lipas).toMatchObject({
       lanes: { fast: 3, general: 5 },
       batchMax: 20,
@@ -172,7 +173,7 @@ describe("lipas", () => {
     });
   });
 
-  test("runs with its development numbers", () => {
+  test("runs with its development numbers (004-27)", () => {
     expect(lipasDev).toMatchObject({
       lanes: { fast: 1, general: 2 },
       batchMax: 5,

@@ -22,6 +22,11 @@ export interface Preset {
   readonly onRetry: "resume" | "restart";
   /** What happens to a job whose worker died. */
   readonly onOrphan: "retry" | "fail";
+  /**
+   * The circuit breakers of services: so many failures in a row open a breaker, and `openMs` later
+   * one job is tried.
+   */
+  readonly breaker: { readonly failures: number; readonly openMs: number };
   readonly retention: RetentionPreset;
 }
 
@@ -32,6 +37,8 @@ export interface RetentionPreset {
   /** Starts at the end of the job. */
   readonly idempotencyMs: number;
   readonly eventMs: number;
+  /** How long the figures of `mill.metrics` are kept. */
+  readonly minutesMs: number;
 }
 
 const SECOND_MS = 1_000;
@@ -68,6 +75,7 @@ export const defaults: Preset = deepFreeze({
   onIdempotencyConflict: "return-existing",
   onRetry: "resume",
   onOrphan: "retry",
+  breaker: { failures: 5, openMs: MINUTE_MS },
   retention: {
     finishedMs: {
       completed: 7 * DAY_MS,
@@ -78,6 +86,7 @@ export const defaults: Preset = deepFreeze({
     deadLetterMs: 90 * DAY_MS,
     idempotencyMs: 30 * DAY_MS,
     eventMs: 7 * DAY_MS,
+    minutesMs: 30 * DAY_MS,
   },
 });
 
@@ -196,6 +205,7 @@ export const lipasDev: Preset = deepFreeze({
   lanes: { fast: 1, general: 2 },
   pollMs: 2 * SECOND_MS,
   batchMax: 5,
+  breaker: { failures: 3, openMs: 30 * SECOND_MS },
 });
 
 function lipasRetry(capMs: number): RetryPolicy {

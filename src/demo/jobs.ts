@@ -1,11 +1,11 @@
 /**
  * The jobs of the demo: fast jobs and slow jobs, a job that fails at times, a job that always
- * fails, a job that is cancelled, and a pipeline. All of them only wait.
+ * fails, a job that is cancelled, a pipeline, and a schedule. All jobs only wait.
  *
  * No job crashes its worker, because the worker and the server are one process in the demo.
  */
-import { defineJob, NonRetryableError, TransientError, typed } from "../index.ts";
-import type { Job } from "../index.ts";
+import { defineJob, NonRetryableError, schedule, TransientError, typed } from "../index.ts";
+import type { Job, Schedule } from "../index.ts";
 
 /** The clock and the dice of the jobs. */
 export interface DemoDeps {
@@ -30,6 +30,14 @@ export const email: Job<"demo.email", { to: string }, { sent: string }, DemoDeps
     await ctx.deps.pause(80 + 250 * ctx.deps.random(), ctx.signal);
     return { sent: to };
   });
+
+/** An email every 20 seconds. */
+export const digest: Schedule = schedule(
+  "demo digest",
+  { cron: "*/20 * * * * *", missed: "skip", overlap: "skip" },
+  email,
+  { to: "readers@example.com" },
+);
 
 /** A slow job that succeeds. */
 export const thumbnail: Job<

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineJob, openMillrace } from "../index.ts";
 import type { Millrace } from "../index.ts";
-import { archive, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
+import { archive, digest, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
 import { demoJobs, runDemo, startProducer, type DemoWorld } from "./run.ts";
 
 const STEP_MS = 500;
@@ -122,6 +122,21 @@ describe("the demo's jobs", () => {
   });
 });
 
+describe("the demo's schedule", () => {
+  test("is declared by the worker and makes a job that completes", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    const demo = runDemo(mill, hastyWorld(0.9));
+    await expect.poll(() => mill.schedules.list()).toHaveLength(1);
+
+    const [declared] = await mill.schedules.list();
+    const { id } = await mill.schedules.runNow(digest.name);
+
+    expect(declared).toMatchObject({ name: digest.name, owner: "code", type: email.type });
+    expect(await mill.wait({ id, type: email.type })).toMatchObject({ state: "completed" });
+    await demo.stop();
+  });
+});
+
 /** A world in which nothing happens until the test lets it. */
 class PlannedWorld implements DemoWorld {
   readonly failures: unknown[] = [];
@@ -155,7 +170,7 @@ class PlannedWorld implements DemoWorld {
     return () => plans.shift()?.();
   }
 
-  /** Plans that nobody has carried out or called off. */
+  /** Plans that were neither carried out nor called off. */
   get open(): number {
     return [...this.#plans.values()].flat().length;
   }

@@ -1,9 +1,9 @@
 /**
- * The demo: a producer that enqueues about two jobs per second, and a worker that runs them. The
- * producer pauses while too many jobs wait.
+ * The demo: a producer that enqueues about two jobs per second, and a worker that runs them and has
+ * a schedule. The producer pauses while too many jobs wait.
  */
 import type { AnyJob, Millrace } from "../index.ts";
-import { archive, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
+import { archive, digest, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
 import type { DemoDeps } from "./jobs.ts";
 
 /** The clock, the dice and the error handler of the demo. */
@@ -78,6 +78,7 @@ const ROUND: readonly DemoStep[] = [
 export function runDemo(mill: Millrace, world: DemoWorld): Demo {
   const worker = mill.work({
     jobs: demoJobs,
+    schedules: [digest],
     lanes: LANES,
     grace: GRACE,
     deps: depsOf(world),

@@ -5,8 +5,9 @@
  * here; a stream that is further behind reads the store, and shares what it reads with others that
  * are near. So a slow reader costs no memory, and a thousand readers cost one read per wake-up.
  */
+import { EVENT_KINDS } from "../api/events.ts";
 import { within, type Clock } from "../core/clock.ts";
-import { EVENT_KINDS, type FeedEntry } from "../store/types/records.ts";
+import type { FeedEntry } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;

@@ -6,13 +6,13 @@ describe("the server", () => {
   test("is alive without asking the store", async () => {
     await using server = await openServer({ mill: await failingMill("count", locked) });
 
-    expect((await server.ask("/livez", { as: "nobody" })).status).toBe(200);
+    expect((await server.ask("/livez", { as: "anonymous" })).status).toBe(200);
   });
 
   test.each(["/readyz", "/healthz"])("is ready at %s while the store answers", async (path) => {
     await using server = await openServer();
 
-    const response = await server.ask(path, { as: "nobody" });
+    const response = await server.ask(path, { as: "anonymous" });
 
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: "ready", checks: { store: "answers" } });
@@ -21,7 +21,7 @@ describe("the server", () => {
   test("is not ready when the store does not answer, and says what to do", async () => {
     await using server = await openServer({ mill: await failingMill("count", locked) });
 
-    const response = await server.ask("/readyz", { as: "nobody" });
+    const response = await server.ask("/readyz", { as: "anonymous" });
 
     expect(response.status).toBe(503);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
@@ -51,10 +51,10 @@ describe("the server", () => {
     ["/", "text/html; charset=utf-8"],
     ["/style.css", "text/css; charset=utf-8"],
     ["/page.js", "text/javascript; charset=utf-8"],
-  ])("serves %s as %s to anybody", async (path, type) => {
+  ])("serves %s as %s to any caller", async (path, type) => {
     await using server = await openServer();
 
-    const response = await server.ask(path, { as: "nobody" });
+    const response = await server.ask(path, { as: "anonymous" });
 
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe(type);

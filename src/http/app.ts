@@ -24,7 +24,7 @@ import { openApiRoute } from "./routes/openapi.ts";
 const ANSWER_MS_MAX = 30_000;
 const REQUEST_ID = /^[\w.-]{8,64}$/;
 
-/** Makes the `fetch` of the server. Throws if a route names nobody who may call it. */
+/** Makes the `fetch` of the server. Throws if a route names no caller. */
 export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(parts)): Hono {
   const app = new OpenAPIHono<BlankEnv>();
   app.use(guardedHeaders(parts));
@@ -55,7 +55,7 @@ export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(par
 
 function insistAccess({ access, method, path }: Route): void {
   if (access === "public" || access.roles.length + (access.kinds?.length ?? 0) > 0) return;
-  throw new Error(`the route ${method} ${path} names nobody who may call it`);
+  throw new Error(`the route ${method} ${path} names no caller`);
 }
 
 /** The time limit includes the question whose credential it is, which the store answers. */
@@ -103,7 +103,7 @@ async function isStillValid(
   }
 }
 
-/** Nobody reads the body of an answer to HEAD, and a stream would stay open. */
+/** No client reads the body of an answer to HEAD, and a stream would stay open. */
 async function withoutBody(answer: Response): Promise<Response> {
   await discard(answer);
   return new Response(null, answer);
@@ -113,7 +113,7 @@ async function discard({ body }: Response): Promise<void> {
   await body?.cancel();
 }
 
-const NOBODY: Identity = {
+const ANONYMOUS: Identity = {
   actor: "",
   kind: "person",
   roles: [],
@@ -124,7 +124,7 @@ const NOBODY: Identity = {
 };
 
 async function callerOf(parts: AppParts, access: Access, request: Request): Promise<Identity> {
-  if (access === "public") return NOBODY;
+  if (access === "public") return ANONYMOUS;
   const mayBeInUrl = access.kinds?.includes("stream") === true;
   const identity = await identify(request, parts.identify, mayBeInUrl);
   if (mayCall(access, identity)) return identity;

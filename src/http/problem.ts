@@ -70,11 +70,19 @@ export function invalid(mismatch: Mismatch): RequestRefusal {
 /** The response for an error. Only refusals and MillraceErrors show their message. */
 export function problem(error: unknown, requestId: string): Response {
   const body = { ...bodyOf(error), request_id: requestId };
-  const headers = error instanceof RequestRefusal ? error.headers : {};
+  const headers = error instanceof RequestRefusal ? error.headers : headersOf(error);
   return Response.json(body, {
     status: body.status,
     headers: { ...headers, "content-type": "application/problem+json" },
   });
+}
+
+/** How long a producer should wait for an intake: no time is known at which it opens. */
+const INTAKE_SECONDS = 60;
+
+function headersOf(error: unknown): Readonly<Record<string, string>> {
+  const isClosed = error instanceof MillraceError && error.code === "INTAKE_CLOSED";
+  return isClosed ? { "retry-after": String(INTAKE_SECONDS) } : {};
 }
 
 /** The same as a part of a response about several jobs. */

@@ -8,7 +8,7 @@ const greet = defineJob({ type: "greet" });
 const REVOKED_MS = 5_000;
 
 describe("a stream", () => {
-  test("that nobody reads, because HEAD asked for it, does not stay open", async () => {
+  test("that no client reads, because HEAD asked for it, does not stay open", async () => {
     await using server = await openServer();
 
     const response = await server.ask("/api/v1/events", { method: "HEAD" });
@@ -42,7 +42,7 @@ describe("a stream", () => {
       );
       const headers = { authorization: `Bearer ${secret}` };
       const path = `/api/v1/jobs/${jobId}/events`;
-      const response = await server.ask(path, { as: "nobody", headers });
+      const response = await server.ask(path, { as: "anonymous", headers });
       const text = response.text();
       await server.mill.tokens.revoke(token.id);
 
@@ -62,7 +62,7 @@ describe("a stream", () => {
       roles: ["viewer"],
     });
     const headers = { authorization: `Bearer ${secret}` };
-    const response = await server.ask("/api/v1/events", { as: "nobody", headers });
+    const response = await server.ask("/api/v1/events", { as: "anonymous", headers });
     const { store } = Reflect.get(server.mill, "parts");
     store.tokenOf = () => Promise.reject(new Error("lost"));
 

@@ -34,7 +34,7 @@ function keyOr(...policies: readonly string[]): Rule {
 
 export const aTagSet: Rule = must(isTags, `up to ${TAGS_MAX} texts by name`);
 export const aMoment: Rule = must(reads(instantMs), "a Date, milliseconds since 1970, or ISO text");
-const aDelay: Rule = must(reads(durationMs), 'a duration such as "5m"');
+export const aDelay: Rule = must(reads(durationMs), 'a duration such as "5m"');
 
 const RULE = anObject(
   {

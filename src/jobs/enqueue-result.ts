@@ -1,13 +1,17 @@
 /** Turns the store's answers to new jobs into results and errors of `enqueue`. */
 import { MillraceError } from "../core/errors.ts";
 import type { Enqueued } from "../api/enqueue.ts";
-import type { EnqueueAnswer, NewJob, RefusedJob } from "../store/types/jobs-and-runs.ts";
+import type {
+  IntakeRecord,
+  EnqueueAnswer,
+  NewJob,
+  RefusedJob,
+} from "../store/types/jobs-and-runs.ts";
 
 /** The result for one job; throws if the job was refused. */
 export function enqueuedOf(answer: EnqueueAnswer, job: NewJob): Enqueued<unknown> {
   if (answer.status === "refused") {
-    const { code, holder } = answer;
-    throw new MillraceError(code, messageOf(answer, job), { details: { holder } });
+    throw new MillraceError(answer.code, messageOf(answer, job), { details: detailsOf(answer) });
   }
   const { id, state } = answer;
   return { id, type: job.type, state, created: answer.status === "created" };
@@ -26,15 +30,22 @@ export function allEnqueued(
     `${refused.length} of ${answers.length} jobs were refused, the others are enqueued; ` +
     `request ${index}: ${messageOf(first, jobs[index]!)}`;
   throw new MillraceError(first.code, message, {
-    details: { index, holder: first.holder, answers: answers.map(answerDetails) },
+    details: { index, ...detailsOf(first), answers: answers.map(answerDetails) },
   });
 }
 
 function answerDetails(answer: EnqueueAnswer, index: number): object {
   if (answer.status === "refused") {
-    return { index, id: null, status: "refused", code: answer.code, holder: answer.holder };
+    return { index, id: null, status: "refused", code: answer.code, ...detailsOf(answer) };
   }
   return { index, id: answer.id, status: answer.status, code: null };
+}
+
+/** What the error of a refused job names: a closed intake, or another job. */
+function detailsOf({ holder, intake }: RefusedJob): Readonly<Record<string, unknown>> {
+  if (intake === undefined) return { holder };
+  const { kind, name, reason, by } = intake;
+  return { kind, name, reason, by };
 }
 
 function messageOf(answer: RefusedJob, job: NewJob): string {
@@ -45,7 +56,7 @@ function messageOf(answer: RefusedJob, job: NewJob): string {
 
 /** Why a job, or a child of one, was refused. */
 export function refusalOf(
-  { code, holder }: RefusedJob,
+  { code, holder, intake }: RefusedJob,
   { type, idempotency }: Pick<NewJob, "type" | "idempotency">,
   noun: "job" | "child",
 ): string {
@@ -60,9 +71,18 @@ export function refusalOf(
       return `${keyed}, which job ${holder} holds with another type or payload`;
     case "IDEMPOTENCY_KEY_USED":
       return `${keyed}, which job ${holder} has already used`;
+    case "INTAKE_CLOSED":
+      return `${subject} is refused: ${closedBy(intake)}`;
     case "STORE_REFUSED":
       return `${subject} has a value that the database refuses`;
   }
+}
+
+function closedBy(intake: IntakeRecord | undefined): string {
+  if (intake === undefined) return "its intake is closed";
+  const { kind, name, reason, by } = intake;
+  const what = kind === "installation" ? "all jobs" : `the ${kind} ${JSON.stringify(name)}`;
+  return `the intake of ${what} is closed${by === null ? "" : ` by ${by}`}: ${reason}`;
 }
 
 /** Adds the index of the request to an error. No job has been enqueued then. */

@@ -71,17 +71,17 @@ function assemble(
   { payload, options }: RequestParts,
   { newId, tenant, running, preset }: RequestContext,
 ): NewJob {
-  const lane = settings.lane ?? "general";
+  const byType = jobDefaultsOf(settings, preset);
   return {
     id: newId(),
     type,
     tenant: options.tenant ?? running?.tenant ?? tenant,
-    lane,
+    lane: byType.lane,
     category: settings.category ?? null,
-    priority: priorityOf(options.priority ?? settings.priority ?? "normal"),
+    priority: options.priority === undefined ? byType.priority : priorityOf(options.priority),
     due: dueOf(options),
-    maxAttempts: options.maxAttempts ?? settings.maxAttempts ?? preset.retry.maxAttempts,
-    timeoutMs: timeoutOf(settings, lane, preset),
+    maxAttempts: options.maxAttempts ?? byType.maxAttempts,
+    timeoutMs: byType.timeoutMs,
     payload: encodePayload(payload).text,
     payloadVersion: null,
     correlationId: options.correlationId ?? running?.correlationId ?? null,
@@ -97,6 +97,20 @@ function assemble(
     createdBy: options.createdBy ?? null,
     onOrphan: settings.onOrphan ?? preset.onOrphan,
     retryOwner: settings.retryOwner ?? "queue",
+  };
+}
+
+/** What the jobs of a type get unless their request says otherwise. */
+export function jobDefaultsOf(
+  settings: JobSettings,
+  preset: Preset,
+): Pick<NewJob, "lane" | "priority" | "maxAttempts" | "timeoutMs"> {
+  const lane = settings.lane ?? "general";
+  return {
+    lane,
+    priority: priorityOf(settings.priority ?? "normal"),
+    maxAttempts: settings.maxAttempts ?? preset.retry.maxAttempts,
+    timeoutMs: timeoutOf(settings, lane, preset),
   };
 }
 

@@ -5,7 +5,6 @@ import {
   aWholeNumber,
   isObject,
   must,
-  notYet,
   oneOf,
   wholeNumberIn,
   isWholeNumber,
@@ -31,6 +30,12 @@ const RETENTION: { readonly [K in keyof Preset["retention"]]: Rule } = {
   deadLetterMs: aPeriod,
   idempotencyMs: aPeriod,
   eventMs: aPeriod,
+  minutesMs: aPeriod,
+};
+
+const BREAKER: { readonly [K in keyof Preset["breaker"]]: Rule } = {
+  failures: aCount,
+  openMs: aCount,
 };
 
 /** One rule per number. The mapped type makes the compiler demand a rule for a new one. */
@@ -44,11 +49,12 @@ const PRESET: { readonly [K in keyof Preset]: Rule } = {
   onIdempotencyConflict: oneOf("return-existing", "error"),
   onRetry: oneOf("resume", "restart"),
   onOrphan: oneOf("retry", "fail"),
+  breaker: anObject({ required: BREAKER, optional: {} }, "an object"),
   retention: anObject({ required: RETENTION, optional: {} }, "an object"),
 };
 
 /** A complete preset: one of the library, or a copy with other numbers. */
 export const aPreset: Rule = anObject(
-  { required: PRESET, optional: { breaker: notYet } },
+  { required: PRESET, optional: {} },
   "a preset such as lipas, or { ...lipas, pollMs: 500 }",
 );

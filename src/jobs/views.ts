@@ -140,6 +140,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     host: worker.host,
     pid: worker.pid,
     version: worker.version,
+    appVersion: worker.appVersion,
     joinedAt: new Date(worker.joinedAt),
     isAlive: worker.until > now && !isOverdue(worker),
     heartbeatAgoMs: Math.max(0, worker.beatAgoMs),

@@ -3,6 +3,7 @@ import type { JobPage, Jobs, JobView } from "../api/client.ts";
 import type { AttemptView, JobFilter } from "../api/jobs.ts";
 import type { LogView } from "../api/logs.ts";
 import type { UnitView } from "../api/progress.ts";
+import { durationMs } from "../core/duration.ts";
 import { withDates } from "./dates.ts";
 import { readPages } from "./pages.ts";
 import type { ServerCalls } from "./server-calls.ts";
@@ -79,6 +80,7 @@ function queryOf({
   parentId,
   createdAfter,
   createdBefore,
+  runningLongerThan,
   type,
   tenant,
   category,
@@ -93,6 +95,10 @@ function queryOf({
     parent_id: parentId,
     created_after: instantText(createdAfter),
     created_before: instantText(createdBefore),
+    running_longer_than:
+      runningLongerThan === undefined
+        ? undefined
+        : `${durationMs(runningLongerThan, "runningLongerThan")}ms`,
   };
 }
 

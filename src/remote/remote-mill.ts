@@ -5,28 +5,47 @@ import type {
   JobView,
   Millrace,
   Pause,
-  PauseTarget,
   Resumed,
   WaitOptions,
   Workers,
   WorkerView,
 } from "../api/client.ts";
 import type { Finished } from "../api/enqueue.ts";
+import type { Metrics, RunMetrics } from "../api/metrics/metrics.ts";
 import type { Tokens, TokenView } from "../api/tokens.ts";
 import { wait } from "../core/clock.ts";
-import { durationMs, formatDuration } from "../core/duration.ts";
+import { durationMs, formatDuration, instantMs, type Instant } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { isFinal } from "../core/job.ts";
 import { systemClock } from "../lib/system.ts";
+import { pausePath, remoteDrain, remoteRunning } from "./remote-drain.ts";
 import { withDates } from "./dates.ts";
+import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
+import { remoteIntake } from "./remote-intake.ts";
+import { remoteSchedules } from "./remote-schedules.ts";
 import { jobPath, remoteJobs, type RemoteJobs } from "./remote-jobs.ts";
+import { remoteBreakers, remoteTypes } from "./remote-services.ts";
 import { ServerCalls, type ServerAddress } from "./server-calls.ts";
 
 /** What a server offers. Workers and listeners need the store. */
 export type RemoteMillrace = Pick<
   Millrace,
-  "enqueue" | "wait" | "deadLetters" | "workers" | "pause" | "resume" | "pauses"
+  | "enqueue"
+  | "wait"
+  | "deadLetters"
+  | "workers"
+  | "metrics"
+  | "schedules"
+  | "types"
+  | "breakers"
+  | "limits"
+  | "intake"
+  | "pause"
+  | "resume"
+  | "pauses"
+  | "drain"
+  | "running"
 > & {
   readonly jobs: RemoteJobs;
   readonly tokens: Omit<Tokens, "verify">;
@@ -45,7 +64,13 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     jobs: remoteJobs(calls),
     deadLetters: remoteDeadLetters(calls),
     workers: remoteWorkers(calls),
+    metrics: remoteMetrics(calls),
+    types: remoteTypes(calls),
+    breakers: remoteBreakers(calls),
+    limits: remoteLimits(calls),
     tokens: remoteTokens(calls),
+    schedules: remoteSchedules(calls),
+    intake: remoteIntake(calls),
     // The server knows the settings of the types that its job file declares.
     enqueue: ({ type }, ...[payload, options]) =>
       calls.json("/api/v1/jobs", { method: "POST", body: { type, payload, options } }),
@@ -57,6 +82,8 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     async pauses() {
       return withDates((await calls.json<{ pauses: Pause[] }>("/api/v1/pauses")).pauses);
     },
+    drain: (target, options) => remoteDrain(calls, target, options),
+    running: (target, options) => remoteRunning(calls, target, options),
     actor: async () => (await calls.json<{ actor: string }>("/api/v1/session")).actor,
   };
 }
@@ -103,6 +130,24 @@ function remoteWorkers(calls: ServerCalls): Workers {
   };
 }
 
+function remoteMetrics(calls: ServerCalls): Metrics {
+  return {
+    async read({ from, to, step, ...filter } = {}) {
+      const query = {
+        ...filter,
+        ...(from === undefined ? {} : { from: momentText(from, "from") }),
+        ...(to === undefined ? {} : { to: momentText(to, "to") }),
+        ...(step === undefined ? {} : { step: `${durationMs(step, "step")}ms` }),
+      };
+      return withDates(await calls.json<RunMetrics>("/api/v1/metrics/minutes", { query }));
+    },
+  };
+}
+
+function momentText(instant: Instant, name: string): string {
+  return new Date(instantMs(instant, name)).toISOString();
+}
+
 function remoteTokens(calls: ServerCalls): Omit<Tokens, "verify"> {
   return {
     create: async (token) =>
@@ -119,11 +164,6 @@ function remoteTokens(calls: ServerCalls): Omit<Tokens, "verify"> {
       await calls.json(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: "DELETE" });
     },
   };
-}
-
-function pausePath(target: PauseTarget): string {
-  const [[kind, name] = ["", ""]] = Object.entries(target);
-  return `/api/v1/pauses/${kind}/${encodeURIComponent(name)}`;
 }
 
 /** Asks again and again: the server answers when the job has ended, or after a while. */

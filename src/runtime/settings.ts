@@ -5,8 +5,10 @@ import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
 import { definitionOf, isContract, type Definition } from "../api/definition.ts";
-import { anObject, must, notYet, type Rule } from "../api/rules.ts";
+import { aName, anObject, listOf, must, type Rule } from "../api/rules.ts";
+import { isSchedule, type Schedule } from "../api/schedule.ts";
 import type { AnyJob, WorkOptions } from "../api/worker.ts";
+import { DECLARED_MAX } from "../store/roles/schedules.ts";
 import { BATCH_MAX } from "../store/store.ts";
 import {
   RETENTION_RULE,
@@ -26,7 +28,9 @@ export interface WorkerSettings {
   readonly lanes: Readonly<Record<string, number>>;
   readonly tenant: string | undefined;
   readonly deps: unknown;
+  readonly appVersion: string | null;
   readonly preset: Preset;
+  readonly schedules: readonly Schedule[];
   readonly retention: RetentionPlan;
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -42,8 +46,9 @@ const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[
   lanes: anything,
   types: anything,
   tenant: anything,
-  schedules: unlessEmpty(notYet),
+  schedules: someSchedules,
   retention: RETENTION_RULE,
+  appVersion: aName,
   preset: aPreset,
   lease: anything,
   poll: anything,
@@ -66,7 +71,9 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     lanes: lanesOf(options.lanes ?? preset.lanes),
     tenant: options.tenant,
     deps: options.deps ?? {},
+    appVersion: options.appVersion ?? null,
     preset,
+    schedules: options.schedules ?? [],
     retention: retentionOf(options.retention ?? {}, preset.retention),
     leaseMs,
     beatMs: Math.min(BEAT_MS_MAX, leaseMs / 3),
@@ -77,9 +84,14 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
   };
 }
 
-/** An empty list asks for nothing. */
-function unlessEmpty(rule: Rule): Rule {
-  return (value, place) => (Array.isArray(value) && value.length === 0 ? null : rule(value, place));
+function someSchedules(value: unknown, place: string): ReturnType<Rule> {
+  const mismatch = listOf(must(isSchedule, "made with schedule"))(value, place);
+  if (mismatch !== null) return mismatch;
+  const names = (Array.isArray(value) ? value : []).map(({ name }: Schedule) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) return { place, problem: `has "${twice}" twice` };
+  const isTooMany = names.length > DECLARED_MAX;
+  return isTooMany ? { place, problem: `must have at most ${DECLARED_MAX} schedules` } : null;
 }
 
 /** For options that are checked where they are read. */

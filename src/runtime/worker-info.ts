@@ -32,6 +32,7 @@ export function infoOf({ id, process, version, settings }: WorkerFacts): WorkerI
     lanes: lanesWithSlots(settings),
     slots: slotsOf(settings),
     tenant: settings.tenant ?? null,
+    appVersion: settings.appVersion,
   };
 }
 
@@ -52,6 +53,18 @@ export function loneRequestOf(worker: WorkerId, settings: WorkerSettings): LoneC
     lanes: lanes.includes(GENERAL_LANE) ? "any" : lanes,
     cap: settings.preset.retry.crashCap,
   };
+}
+
+/** The same for probes of services: jobs of types that use one. */
+export function probeRequestOf(
+  worker: WorkerId,
+  settings: WorkerSettings,
+): Omit<LoneClaimRequest, "lanes"> {
+  const using = [...settings.definitions.values()].filter(
+    (definition) => (definition.settings.services ?? []).length > 0,
+  );
+  const { crashCap: cap } = settings.preset.retry;
+  return { ...requestOf(worker, settings), types: using.map(({ type }) => type), cap };
 }
 
 /** How many jobs run in the worker at the same time, over all lanes. */

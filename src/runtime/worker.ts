@@ -9,11 +9,13 @@
  */
 import { hostname } from "node:os";
 import type { JobDefaults } from "../jobs/new-job.ts";
+import { scheduleSpecOf } from "../jobs/schedule-spec.ts";
 import { wait, within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import type { MillraceError } from "../core/errors.ts";
 import type { Logger } from "../api/context.ts";
 import type { Worker } from "../api/worker.ts";
+import { hintOf } from "../store/types/wake-ups.ts";
 import type { JobStore } from "../store/store.ts";
 import type { LoneClaim, Renewal, WorkerId } from "../store/types/jobs-and-runs.ts";
 import { sayingMovedOnce } from "./closed-store.ts";
@@ -22,6 +24,8 @@ import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
 import { ClaimLoop } from "./lanes/claim-loop.ts";
 import type { LaneGroup } from "./lanes/lane-group.ts";
+import { declareLimits } from "./lanes/declare-limits.ts";
+import { Permits } from "./lanes/permits.ts";
 import { Registration } from "./lease/registration.ts";
 import { Duties } from "./maintenance/duties.ts";
 import type { WorkerSettings } from "./settings.ts";
@@ -29,9 +33,11 @@ import type { RunName } from "./run/lock-queue.ts";
 import type { RunningJobs } from "./run/running-jobs.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
 import { LAST_CALLS_MS, WorkerRuns } from "./run/worker-runs.ts";
+import { Probes } from "./services/probes.ts";
 import { stopOnSignals } from "./signals.ts";
 import { resultsNotStored, stopTimedOut, tryStep } from "./stop-errors.ts";
-import { infoOf, loneRequestOf, requestOf, slotsOf } from "./worker-info.ts";
+import { declarationsOf } from "./type-declarations.ts";
+import { infoOf, loneRequestOf, probeRequestOf, requestOf, slotsOf } from "./worker-info.ts";
 
 const OUTDATED =
   "the database was migrated for a newer release of Millrace: this worker claims no more jobs " +
@@ -60,8 +66,10 @@ export class JobWorker implements Worker, ProcessMember {
   readonly #parts: WorkerParts;
   readonly #runs: WorkerRuns;
   readonly #registration: Registration;
+  readonly #permits: Permits;
   readonly #claimLoop: ClaimLoop;
   readonly #loneRuns: LoneRuns;
+  readonly #probes: Probes;
   readonly #duties: Duties;
   #leaveProcess = (): void => {};
   #stopWatching = (): void => {};
@@ -85,8 +93,11 @@ export class JobWorker implements Worker, ProcessMember {
       onRoom: () => this.#claimLoop.wake(),
     });
     this.#registration = this.#makeRegistration();
+    const onRoom = (): void => this.#claimLoop.hint();
+    this.#permits = new Permits({ ...parts, worker: this.id, onRoom });
     this.#claimLoop = this.#makeClaimLoop();
     this.#loneRuns = this.#makeLoneRuns();
+    this.#probes = this.#makeProbes();
     this.#duties = this.#makeDuties();
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("cannot start the worker", { error }));
@@ -120,7 +131,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#stopItself();
   }
 
-  /** Nobody waits for this stop, so an error of it is logged. */
+  /** No caller waits for this stop, so an error of it is logged. */
   #stopItself(): void {
     const { logger } = this.#parts;
     this.stop().catch((error) => logger.error("cannot stop the worker", { error }));
@@ -167,7 +178,8 @@ export class JobWorker implements Worker, ProcessMember {
     this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
-      if (wakeUp === "work" || wakeUp === "ready") this.#claimLoop.hint();
+      const hint = hintOf(wakeUp);
+      if (hint !== null) this.#claimLoop.hint(hint.lane);
       if (wakeUp === "work") this.#duties.wakePromoter();
     });
     this.#duties.start();
@@ -179,6 +191,7 @@ export class JobWorker implements Worker, ProcessMember {
     const { store, clock, logger, process, settings } = this.#parts;
     const { leaseMs } = settings;
     const isOver = (): boolean => !this.#isOpen();
+    await declareLimits({ store, clock, logger, settings, isOver });
     await crashLoopEnded({ store, clock, logger, process, host: hostname(), leaseMs, isOver });
     if (this.#isOpen()) await this.#loneRuns.begin();
     this.#hasBegun = true;
@@ -194,6 +207,7 @@ export class JobWorker implements Worker, ProcessMember {
       clock,
       logger,
       info: infoOf({ ...this.#parts, id: this.id }),
+      declarations: declarationsOf(settings),
       beatMs,
       retryMs: pollMs,
       policy: preset.retry,
@@ -201,6 +215,7 @@ export class JobWorker implements Worker, ProcessMember {
       onRenewal: (renewal) => this.#onRenewal(renewal),
       onEnded: (runs) => this.#interruptEnded(runs),
       onLost: () => {
+        this.#permits.lost();
         this.#running.interruptAll("store");
         this.#lanes.returnMarked();
       },
@@ -250,6 +265,7 @@ export class JobWorker implements Worker, ProcessMember {
     return new ClaimLoop({
       ...this.#parts,
       request: requestOf(this.id, this.#parts.settings),
+      permits: this.#permits,
       runs: this.#runs,
       mayClaim: () => this.#mayClaim(),
       onLost: () => this.#registration.checkLease(),
@@ -262,14 +278,17 @@ export class JobWorker implements Worker, ProcessMember {
   #makeLoneRuns(): LoneRuns {
     const { store, clock, logger, process, settings } = this.#parts;
     return new LoneRuns({
-      store,
+      store: { ...this.#permits.store, endCrashStreak: (type) => store.endCrashStreak(type) },
       clock,
       logger,
       process,
       pollMs: settings.pollMs,
       request: loneRequestOf(this.id, settings),
       isOpen: () => this.#isOpen(),
-      settleUnbegun: (...run) => this.#runs.settleUnbegun(...run),
+      settleUnbegun: (lease, job, outcome) => {
+        this.#permits.jobEnded(job.key);
+        this.#runs.settleUnbegun(lease, job, outcome);
+      },
       run: (claim) => this.#runAlone(claim),
     });
   }
@@ -280,18 +299,35 @@ export class JobWorker implements Worker, ProcessMember {
     return outcome?.type === "succeeded";
   }
 
+  #makeProbes(): Probes {
+    const { logger, settings } = this.#parts;
+    return new Probes({
+      store: this.#permits.store,
+      logger,
+      request: probeRequestOf(this.id, settings),
+      lanes: () => this.#lanes.all,
+      isOpen: () => this.#mayClaim(),
+      start: (lane, claim) => this.#claimLoop.startIn(lane, claim),
+    });
+  }
+
   #makeDuties(): Duties {
-    const { dice, settings } = this.#parts;
+    const { dice, jobDefaults, settings } = this.#parts;
     const parts = {
       ...this.#parts,
       ...settings,
+      schedules: settings.schedules.map((schedule) => scheduleSpecOf(schedule, jobDefaults)),
+      newId: jobDefaults.newId,
       worker: this.id,
       random: () => dice.random(),
       policyOf: (type: string) => this.#runs.policyOf(type),
       steadySpan: () => this.#registration.steadySpan,
       isStopping: () => this.#stopping !== null,
     };
-    return new Duties(parts, () => this.#claimLoop.hint());
+    return new Duties(parts, {
+      claim: () => this.#claimLoop.hint(),
+      probe: () => this.#probes.look(),
+    });
   }
 
   /** Whether jobs may start here. */
@@ -311,7 +347,9 @@ export class JobWorker implements Worker, ProcessMember {
     await within(clock, graceMs, begun);
     this.#stopWatching();
     const loneRunsEnded = this.#loneRuns.stop();
+    this.#permits.stop();
     await this.#claimLoop.stop();
+    await this.#probes.ended();
     await tryStep(logger, () => this.#lanes.returnPrefetched());
     const { unsettled, stuck } = await this.#runs.end(graceMs);
     await within(clock, LAST_CALLS_MS, loneRunsEnded);

@@ -18,6 +18,7 @@ import type { OperatorStore } from "./roles/operator.ts";
 import type { ProducerStore } from "./roles/producer.ts";
 import type { ReaderStore } from "./roles/reader.ts";
 import type { RetentionStore } from "./roles/retention.ts";
+import type { ScheduleStore } from "./roles/schedules.ts";
 import type { WorkerStore } from "./roles/worker.ts";
 
 /** A store as users see it: made by `sqliteStore()`, passed to `openMillrace()`. */
@@ -33,6 +34,7 @@ export interface JobStore
     OperatorStore,
     ReaderStore,
     RetentionStore,
+    ScheduleStore,
     IdentityStore {
   /** Opens and migrates the database. Before `open` and after `close`, other verbs are rejected. */
   open(): Promise<void>;
@@ -60,7 +62,8 @@ export const BATCH_MAX = 500;
 export const PROTOCOL = 1;
 
 /**
- * `work`: a job may be claimable, due or final. `ready`: a job may be claimable. `final`: a job may
- * be final. `events`: the feed has grown. Each of them may come with new events.
+ * `work`: a job may be claimable, due or final. `ready`: a job may be claimable, and
+ * `ready:general` names its lane. `final`: a job may be final. `events`: the feed has grown. Each
+ * wake-up may come with new events.
  */
-export type WakeUp = "work" | "ready" | "final" | "events";
+export type WakeUp = "work" | "ready" | `ready:${string}` | "final" | "events";

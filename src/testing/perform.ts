@@ -107,6 +107,7 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     runSignal: signal,
     isInterrupted: () => signal.aborted,
     keepLine() {},
+    callService: async (_, fn) => fn(signal),
     logger: SILENT,
     deps: options.deps ?? {},
     clock,

@@ -26,6 +26,7 @@ const NEIGHBOURS = [
   "@standard-schema",
   "@types",
   "arktype",
+  "croner",
   "hono",
   "undici-types",
   "valibot",

@@ -138,7 +138,7 @@ console.log((await mill.jobs.explain(second.id)).sentence);
 await mill.pause({ lane: "general" }, "the object store is in maintenance");
 await mill.resume({ lane: "general" });
 const [letter] = await mill.deadLetters.list({ status: "pending_review" });
-if (letter) await mill.deadLetters.reprocess(letter.id, { actor: "grace", notes: "data mended" });
+if (letter) await mill.deadLetters.reprocess(letter.id, { actor: "grace", notes: "data fixed" });
 await worker.stop({ grace: "25s" });
 await mill.close();
 

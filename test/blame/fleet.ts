@@ -14,7 +14,7 @@ import { HostProcess } from "../../src/runtime/crashes/host-process.ts";
 import { settingsOf } from "../../src/runtime/settings.ts";
 import { JobWorker } from "../../src/runtime/worker.ts";
 import type { JobStore } from "../../src/store/store.ts";
-import { wrapStore } from "../../src/store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../../src/store/wrap-store.ts";
 import { Traffic } from "../../src/testing/mortal-store.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import type { TestStore } from "../support/stores.ts";
@@ -40,6 +40,8 @@ export interface FleetPlan {
   readonly processes: number;
   /** The slots of each `work()` of a process: those of the general lane, or of each lane. */
   readonly workers: readonly (number | Readonly<Record<string, number>>)[];
+  /** The most jobs of one rescue; a rescuer asks for 500. */
+  readonly rescueChunk?: number;
 }
 
 type Ctx = Context<unknown, unknown>;
@@ -137,7 +139,8 @@ export class BlameFleet {
     const process: Process = { number, pid: this.#pids.size + 1, isDead: false };
     this.#pids.set(process.pid, process);
     this.#processes.set(number, process);
-    const store = this.#mortal(process, this.#traffic.through(this.#db.unopened()));
+    const unopened = inChunks(this.#db.unopened(), this.#plan.rescueChunk);
+    const store = this.#mortal(process, this.#traffic.through(unopened));
     await store.open();
     const client = this.#clientOn(store);
     const isAlive = (pid: number): boolean => this.#pids.get(pid)?.isDead === false;
@@ -206,6 +209,13 @@ export class BlameFleet {
       still = this.#traffic.open === 0 && this.#traffic.calls === calls ? still + 1 : 0;
     }
   }
+}
+
+/** A dead process with more runs than a chunk needs several rescues. */
+function inChunks(store: JobStore, chunk = Infinity): JobStore {
+  const rescue: VerbWrapper = (_, [request]) =>
+    store.rescue({ ...request, limit: Math.min(request.limit, chunk) });
+  return wrapStore(store, (verb) => (verb === "rescue" ? rescue : null));
 }
 
 function silence(): Promise<never> {

@@ -1,4 +1,7 @@
-/** What `millrace doctor` finds in a file that somebody has spoilt, and whether its cures cure. */
+/**
+ * What `millrace doctor` finds in a file that another program has spoilt, and whether its cures
+ * cure.
+ */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
@@ -366,12 +369,12 @@ describe("a sound file", () => {
     await worker.stop();
 
     expect(out).toContain("ok       file: not damaged, and every job has one place");
-    expect(out).toContain("ok       invariants: 26 hold\n");
+    expect(out).toContain("ok       invariants: 31 hold\n");
     expect(code).toBe(0);
   });
 });
 
-/** Does to the file what only somebody else can do. */
+/** Does to the file what only another program can do. */
 function plant(store: TestStore, sql: string): void {
   const database = new DatabaseSync(store.file, { timeout: 5_000 });
   database.exec(sql);

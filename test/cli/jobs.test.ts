@@ -123,7 +123,7 @@ describe("millrace enqueue --follow", () => {
   test("ends with 124 when the job is not over in time", async () => {
     await using store = new TestStore();
 
-    const { code, err } = await store.type("enqueue", "nobody", "--follow", "--timeout", "1ms");
+    const { code, err } = await store.type("enqueue", "unserved", "--follow", "--timeout", "1ms");
 
     expect(code).toBe(124);
     expect(err).toContain("WAIT_TIMED_OUT");
@@ -365,7 +365,7 @@ describe("millrace jobs", () => {
   });
 
   test.each(["show", "cancel", "retry", "fail", "release", "explain", "follow"])(
-    "%s refuses what is no id, and an id that nobody has",
+    "%s refuses what is no id, and an id that no job has",
     async (verb) => {
       await using store = new TestStore();
 
@@ -443,7 +443,7 @@ async function deadJob(store: TestStore): Promise<string> {
 }
 
 async function cancelledJob(store: TestStore): Promise<[string, object]> {
-  const { id } = await store.json("enqueue", "nobody");
+  const { id } = await store.json("enqueue", "unserved");
   return [id, await store.type("jobs", "cancel", id, "--reason", "no need")];
 }
 

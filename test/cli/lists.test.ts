@@ -72,6 +72,41 @@ describe("the attempts of a running job", () => {
   });
 });
 
+describe("millrace jobs list --running-longer-than", () => {
+  test("shows jobs that may be stuck, and wants no other state (004-31)", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const started = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const slow = defineJob({ type: "slow" }).run(() => {
+      started.resolve();
+      return over.promise;
+    });
+    const { id } = await mill.enqueue(slow);
+    await using _ = mill.work({ jobs: [slow] });
+    await started.promise;
+
+    const [now, later] = [
+      await store.json("jobs", "list", "--running-longer-than", "0ms"),
+      await store.json("jobs", "list", "--running-longer-than", "1h"),
+    ];
+    const wrong = await store.type(
+      "jobs",
+      "list",
+      "--running-longer-than",
+      "1h",
+      "--state",
+      "failed",
+    );
+    over.resolve();
+
+    expect(now.jobs).toMatchObject([{ id, state: "running" }]);
+    expect(later.jobs).toEqual([]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.err).toContain("OPTION_INVALID: runningLongerThan lists running jobs");
+  });
+});
+
 describe("millrace jobs list --since and --until", () => {
   test("select by the time of creation, and the next page has the same range", async () => {
     await using store = new TestStore();

@@ -8,7 +8,7 @@ import { Project, TestStore, type } from "./command-line.ts";
 import { temporaryFolder } from "./programs.ts";
 
 const EVIL = "\u001b]0;pwned\u0007\u009b31m \u0085 \u202etxt.exe\u2066";
-/** Whatever moves a cursor, changes a colour or turns a line around. */
+/** Every character that moves a cursor, changes a colour or turns a line around. */
 const STEERING = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text) => text);
@@ -117,7 +117,7 @@ describe("a command that is printed to be copied", () => {
   test("has the name of the store quoted for the shell", async () => {
     using project = new Project();
     const follow = ["--follow", "-o", "ndjson", "--db", "sqlite:./my jobs.db"];
-    const command = project.start("enqueue", "nobody", ...follow);
+    const command = project.start("enqueue", "unserved", ...follow);
     await command.said(/job:enqueued/);
 
     command.child.kill("SIGINT");

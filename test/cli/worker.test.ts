@@ -19,7 +19,7 @@ describe("millrace worker", () => {
     expect(await project.view(greet)).toMatchObject({ state: "completed", result: "Hello Ada" });
     expect(await project.view(doomed)).toMatchObject({ state: "failed" });
     expect(await project.view(unknown)).toMatchObject({ state: "queued" });
-    // Nobody awaited the promise, yet the worker lives and says whose it was.
+    // No code awaited the promise, yet the worker lives and says whose it was.
     expect(await project.view(careless)).toMatchObject({ state: "completed" });
     expect(entries(stderr)).toContainEqual(
       expect.objectContaining({
@@ -185,19 +185,29 @@ describe("millrace worker", () => {
 });
 
 describe("a job file with a schedule", () => {
-  test("is refused, because schedules are not part of this release", async () => {
+  test("has its schedule declared, by name and in a list, and its jobs run (000-54)", async () => {
     using project = new Project();
     writeFileSync(
       join(project.path, "jobs.ts"),
       'import { defineJob, schedule } from "millrace";\n' +
         'export const tidy = defineJob({ type: "tidy" }).run(() => {});\n' +
-        'export const nightly = schedule("nightly", { cron: "0 3 * * *" }, tidy);\n',
+        'export const nightly = schedule("nightly", { cron: "0 3 * * *" }, tidy);\n' +
+        "export const all = [tidy, nightly];\n",
     );
+    const SOON = { timeout: 30_000 };
+    const worker = project.start("worker", "--jobs", "jobs.ts");
+    const list = async () => {
+      const { code, out } = await type("schedules", "list", "--db", project.db, "-o", "json");
+      return code === 0 ? JSON.parse(out) : null;
+    };
 
-    const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts").ended;
+    await expect.poll(list, SOON).toMatchObject([{ name: "nightly", owner: "code", type: "tidy" }]);
+    const run = await type("schedules", "run", "nightly", "--db", project.db, "-o", "json");
+    const { id } = JSON.parse(run.out);
+    await expect.poll(() => project.view(id), SOON).toMatchObject({ state: "completed" });
 
-    expect(code).toBe(2);
-    expect(stderr).toContain('jobs.ts: the schedule "nightly" is not part of this release');
+    worker.child.kill("SIGTERM");
+    expect((await worker.ended).code).toBe(0);
   });
 });
 
@@ -235,7 +245,7 @@ describe("a job file that Node cannot run", () => {
 describe("Ctrl-C while following a job", () => {
   test("detaches, says how to follow it again, and leaves the job alone", async () => {
     using project = new Project();
-    const command = project.start("enqueue", "nobody", "--follow", "-o", "ndjson");
+    const command = project.start("enqueue", "unserved", "--follow", "-o", "ndjson");
     await command.said(/job:enqueued/);
 
     command.child.kill("SIGINT");

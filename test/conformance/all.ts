@@ -1,5 +1,7 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
+import { schedulesSuite } from "./schedules/schedules.suite.ts";
+import { ticksSuite } from "./schedules/ticks.suite.ts";
 import { afterSuite } from "./queue/dependencies.suite.ts";
 import { aliasesSuite } from "./jobs/aliases.suite.ts";
 import { alikeSuite } from "./jobs/enqueue-alike.suite.ts";
@@ -7,6 +9,8 @@ import { cancelSuite } from "./jobs/cancel.suite.ts";
 import { childrenSuite } from "./jobs/children.suite.ts";
 import { claimSuite } from "./runs/claim.suite.ts";
 import { createTokenSuite } from "./identity/create-token.suite.ts";
+import { countAheadSuite } from "./inspect/count-ahead.suite.ts";
+import { countRunningSuite } from "./inspect/running.suite.ts";
 import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
@@ -21,6 +25,8 @@ import { groupedStatsSuite } from "./inspect/grouped-stats.suite.ts";
 import { returnPrefetchedSuite } from "./runs/return-prefetched.suite.ts";
 import { holdSuite } from "./queue/hold.suite.ts";
 import { hurrySuite } from "./jobs/hurry.suite.ts";
+import { intakeSuite } from "./jobs/intakes.suite.ts";
+import { longRunsSuite } from "./inspect/long-runs.suite.ts";
 import { idsBetweenSuite } from "./inspect/ids-between.suite.ts";
 import { idempotencySuite } from "./jobs/idempotency.suite.ts";
 import { inspectSuite } from "./inspect/jobs.suite.ts";
@@ -31,7 +37,10 @@ import { linksSuite } from "./inspect/links.suite.ts";
 import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
+import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
+import { limitsSuite } from "./queue/limits.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
+import { minutesSuite } from "./inspect/minutes.suite.ts";
 import { checkpointsSuite } from "./runs/checkpoints.suite.ts";
 import { notesSuite } from "./runs/record.suite.ts";
 import { acquireLocksSuite } from "./runs/acquire-locks.suite.ts";
@@ -55,6 +64,12 @@ import { stopWorkerSuite } from "./runs/stop-worker.suite.ts";
 import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
 import { tokensSuite } from "./identity/tokens.suite.ts";
+import { callServicesSuite } from "./services/call-services.suite.ts";
+import { claimProbeSuite } from "./services/claim-probe.suite.ts";
+import { reportCallsSuite } from "./services/report-calls.suite.ts";
+import { limitedServicesSuite } from "./services/limited-services.suite.ts";
+import { serviceGatesSuite } from "./services/service-gates.suite.ts";
+import { typesSuite } from "./services/types.suite.ts";
 import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
@@ -123,4 +138,19 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   pruneTokensSuite,
   stopWorkerSuite,
   tenantsOfSuite,
+  minutesSuite,
+  schedulesSuite,
+  ticksSuite,
+  countAheadSuite,
+  countRunningSuite,
+  typesSuite,
+  reportCallsSuite,
+  callServicesSuite,
+  claimProbeSuite,
+  serviceGatesSuite,
+  limitsSuite,
+  limitedClaimsSuite,
+  limitedServicesSuite,
+  intakeSuite,
+  longRunsSuite,
 ];

@@ -33,6 +33,8 @@ const FILL = `
   SELECT gen_random_uuid(), n, n FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO millrace.dead_letter (id, died_at, type, tenant, attempts, status, error, spec)
   SELECT gen_random_uuid(), now(), 1, 1, 1, 1, '{}', '{}' FROM generate_series(1, ${ROWS});
+  INSERT INTO millrace.ready (key, rank, lane, priority, type, tenant, n, tries, crashes)
+  SELECT key, key, 1, 1, 1, 1, 1, 0, 0 FROM millrace.job;
   ANALYZE`;
 
 test("ids_between reads ranges of indexes", async () => {
@@ -42,6 +44,16 @@ test("ids_between reads ranges of indexes", async () => {
   const conditions = steps.filter((step) => /Index Cond: .*id >= .*id <= /.test(step));
   expect(conditions).toHaveLength(3);
   expect(steps.filter((step) => step.includes("Seq Scan"))).toEqual([]);
+});
+
+test("count_ahead reads the order of the claim up to the job, and crashed jobs apart", async () => {
+  const from = "01234567-0000-7000-8000-000000000000";
+  const steps = await planOf("count_ahead", [`'${from}'`, "NULL", "10", "NULL"]);
+
+  const conditions = steps.filter((step) => /Index Cond: .*lane = own/.test(step));
+  expect(conditions).toHaveLength(2);
+  expect(conditions[0]).toContain("ROW(priority, rank, key) < ROW(");
+  expect(steps.filter((step) => step.includes("Seq Scan on ready"))).toEqual([]);
 });
 
 test.each(["before", "after"])(

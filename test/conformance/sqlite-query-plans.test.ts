@@ -21,6 +21,15 @@ test("units_of_job reads one page in the order of an index, without a sort", () 
   expect(steps.filter((step) => step.includes("TEMP B-TREE"))).toEqual([]);
 });
 
+test("count_ahead reads the order of the claim up to the job, and crashed jobs apart", () => {
+  const steps = planOf("count_ahead");
+
+  const [clean, crashed] = steps.filter((step) => step.startsWith("SEARCH ready"));
+  expect(clean).toMatch(/\(lane=\? AND crashes=\? AND \(priority,rank,key\)<\(\?,\?,\?\)\)/);
+  expect(crashed).toMatch(/\(lane=\? AND crashes>\?\)/);
+  expect(steps.filter((step) => step.startsWith("SCAN ready"))).toEqual([]);
+});
+
 function planOf(name: string): string[] {
   using database = new DatabaseSync(":memory:");
   for (const { sql } of assembleMigrations("sqlite")) database.exec(sql);

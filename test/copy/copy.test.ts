@@ -43,6 +43,9 @@ describe("a copy", () => {
     await using ends = await Ends.open(server);
     const { ids, flows } = await fillStates(ends.old, 300);
     await dieAlone(ends.old);
+    const rate = { count: 5, perMs: 1_000, burst: 2 };
+    await ends.old.setLimit({ kind: "tenant", name: "acme" }, { concurrency: 3, rate }, "ada");
+    await ends.old.closeIntake({ kind: "type", name: "fax" }, { reason: "gone", by: "ada" });
     const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);
 
@@ -54,7 +57,10 @@ describe("a copy", () => {
       "cancel_request",
       "finished_dependency",
     ]);
-    expect(await told(await ends.moved(), spent)).toEqual(before);
+    const moved = await ends.moved();
+    expect(await told(moved, spent)).toEqual(before);
+    const limit = { kind: "tenant", name: "acme", concurrency: 3, rate, used: 0, by: "ada" };
+    expect(await moved.limits()).toMatchObject([limit]);
   });
 
   test("gives what ran back, uncharged, with the run in the ledger", async () => {
@@ -69,7 +75,7 @@ describe("a copy", () => {
     expect(attempts).toMatchObject([{ n: 1, outcome: "interrupted", tries: 0 }]);
   });
 
-  test("gives what only lay in a buffer back as if nobody had had it", async () => {
+  test("returns a job that only lay in a buffer as if no worker had had it", async () => {
     await using ends = await Ends.open(server);
     const { ids } = await fillStates(ends.old, 300);
     await ends.copy();

@@ -10,6 +10,7 @@ import {
   crashedOnce,
   failedWith,
   retention,
+  newSchedule,
   newToken,
   retryIn,
   workerInfo,
@@ -40,6 +41,7 @@ async function* after(
   yield* comeAndGo(store, scene);
   yield* useTokens(store, scene);
   yield* prune(store, scene);
+  yield* useSchedules(store, scene);
 }
 
 async function* enqueueAll(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
@@ -222,6 +224,34 @@ async function* useTokens(
   yield { name: "mark tokens as used", promise: "relaxed" };
   assert.ok(await store.revokeToken(person.id));
   yield did("revoke a token and those made from it");
+}
+
+async function* useSchedules(
+  store: SqliteJobStore,
+  { clock, job }: Scene,
+): AsyncGenerator<Step, void> {
+  const [slot, next] = [clock.now() + 1_000, clock.now() + 3_600_000];
+  const spec = newSchedule();
+  await store.declareSchedules([spec], () => slot);
+  yield did("declare a schedule");
+  await clock.advance(1_000);
+  const tick = { ticks: [{ slot, job: job() }], missed: null, nextSlot: next };
+  assert.equal((await store.tickSchedule(spec.name, () => tick)).length, 1);
+  yield did("tick a schedule");
+  await store.confirmSchedules([spec.name]);
+  yield did("confirm a schedule");
+  const own = { ...spec, name: "own" };
+  assert.equal(await store.saveSchedule(own, { revision: null, by: null }, () => next), "saved");
+  yield did("save a schedule");
+  const id = job().id;
+  await store.runSchedule("own", ({ job: made }) => ({ ...made, id, due: { delayMs: 9e6 } }));
+  yield did("run a schedule");
+  await store.pauseSchedule("own", { reason: "a bug", by: null });
+  yield did("pause a schedule");
+  assert.equal(await store.resumeSchedule("own", () => next), "resumed");
+  yield did("resume a schedule");
+  assert.equal(await store.removeSchedule("own"), "removed");
+  yield did("remove a schedule");
 }
 
 async function* prune(store: SqliteJobStore, { clock, job }: Scene): AsyncGenerator<Step, void> {

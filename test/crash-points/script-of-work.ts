@@ -54,6 +54,8 @@ async function* after(
   await store.claim(claimRequest(other.id, { limit: 3 }));
   yield did("claim what was rescued");
   yield* dieAlone(store, { clock, job });
+  assert.ok((await store.foldMinutes(100)) > 0);
+  yield did("fold minutes");
   await clock.advance(1_000);
   const past = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
   const pruned = await store.prune(retention({ finishedMs: past, eventMs: 500 }), 100);

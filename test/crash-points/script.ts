@@ -14,6 +14,7 @@ import { VERBS, type Verb } from "../../src/store/verbs.ts";
 import { newJob } from "../support/factories.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
+import { control } from "./script-of-control.ts";
 import { flows } from "./script-of-flows.ts";
 import { keys } from "./script-of-keys.ts";
 import { work } from "./script-of-work.ts";
@@ -23,20 +24,25 @@ import { did, type Life, type Patience, type Scene, type Step } from "./steps.ts
 export const BACKUP = "backup.db";
 export const DATABASE = "jobs.db";
 
-const LIVES = { work, keys, flows } as const satisfies Readonly<Record<string, Life>>;
+const LIVES = { work, keys, flows, control } as const satisfies Readonly<Record<string, Life>>;
 
 /**
  * `work`: claims, runs and their ends. `keys`: keys, gates, reviews and what retention removes.
  * `flows`: jobs that wait for a name or for others, logs and stale marks.
+ * `control`: services, limits and intakes.
  */
 export type Script = keyof typeof LIVES;
-export const SCRIPTS: readonly Script[] = ["work", "keys", "flows"];
+export const SCRIPTS: readonly Script[] = ["work", "keys", "flows", "control"];
 
 const READING_VERBS: ReadonlySet<Verb> = new Set([
   "attempts",
+  "breakerChanges",
+  "breakers",
   "checkpoints",
   "count",
+  "countAhead",
   "countBehind",
+  "countRunning",
   "deadLetter",
   "deadLetters",
   "dependants",
@@ -49,19 +55,27 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "get",
   "groupedStats",
   "holder",
+  "intakes",
   "idsBetween",
+  "limits",
   "list",
   "lockHolder",
   "logs",
+  "minutes",
   "openDependencies",
   "overdue",
   "progress",
+  "dueSchedules",
+  "schedule",
+  "schedules",
+  "scheduleTicks",
   "silent",
   "stats",
   "token",
   "tokenOf",
   "tokens",
   "tenantsOf",
+  "types",
   "unitHolders",
   "units",
   "workers",
@@ -135,7 +149,7 @@ async function* stepsOf(
   yield did("close again");
 }
 
-/** The same store; its verbs are asked in this way, and somebody hears which. */
+/** The same store; its verbs are asked in this way, and `heard` gets their names. */
 function listening(
   store: SqliteJobStore,
   ask: Patience,

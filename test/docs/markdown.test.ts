@@ -61,11 +61,12 @@ describe("the links and anchors of a page", () => {
 });
 
 describe("the output that a page shows", () => {
-  test("matches with other ids, instants, durations and widths of columns", () => {
+  test("matches with other ids, instants, dates, durations and widths of columns", () => {
     const shown = "ID                          AGE\n01M7MM9VFDEHNTTBMQY3BHN3PE  5.4 s\n";
 
     expect(isShown(shown, "ID  AGE\n01M7MM9XMNEM090FWKA9CP24GF  2 min 3 s\n")).toBe(true);
     expect(isShown("at 2026-11-17T11:29:33.558Z", "at 2027-01-01T00:00:00.000Z\n")).toBe(true);
+    expect(isShown("ends 2026-12-17", "ends 2026-12-18\n")).toBe(true);
   });
 
   test("has no other line, and no line less", () => {

@@ -28,6 +28,7 @@ const FIGURES: readonly (readonly [name: string, of: (preset: Preset) => string]
   ["dead letters are kept", ({ retention }) => kept([retention.deadLetterMs])],
   ["keys are kept after the end", ({ retention }) => kept([retention.idempotencyMs])],
   ["events are kept", ({ retention }) => kept([retention.eventMs])],
+  ["figures are kept", ({ retention }) => kept([retention.minutesMs])],
 ];
 
 /** Heading and rows. A cell is empty where a preset has the default. */

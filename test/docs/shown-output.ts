@@ -1,9 +1,10 @@
 /** Compares the output that a page shows with the output that its block printed. */
 
-/** Ids, instants and durations differ from run to run. */
+/** Ids, instants, dates and durations differ from run to run. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9A-HJKMNP-TV-Z]{26}\b/g, "<id>"],
   [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z\b/g, "<time>"],
+  [/\b\d{4}-\d{2}-\d{2}\b/g, "<date>"],
   [/\b\d+(?:\.\d+)? (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?/g, "<duration>"],
   [/ +/g, " "],
 ];

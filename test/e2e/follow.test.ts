@@ -63,7 +63,7 @@ describe("millrace enqueue --follow where no person watches", () => {
 
   test.each([
     ["doomed", 1, /failed: NonRetryableError: no way\n$/],
-    ["cancelled", 4, /cancelled: nobody wants it\n$/],
+    ["cancelled", 4, /cancelled: not wanted\n$/],
   ])("ends like the job: %s with %i", async (type, code, lastWords) => {
     await using house = await openHouse();
 

@@ -14,7 +14,7 @@ export async function openHouse() {
   const gates = new Gates();
   const publish = publishJob(gates);
   const cancelled = defineJob({ type: "cancelled" }).run(async (_, ctx) => {
-    await mill.jobs.cancel(ctx.job.id, "nobody wants it");
+    await mill.jobs.cancel(ctx.job.id, "not wanted");
     await new Promise((_resolve, reject) => {
       ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason));
     });

@@ -33,6 +33,17 @@ describe("several processes on one file", () => {
   });
 });
 
+describe("two processes with the same schedule, and a third that is killed (000-54)", () => {
+  test.each(["sqlite", "postgres"])("make one job per slot on %s", async (store) => {
+    const script = join(SHOW, "cron-processes.ts");
+    const args = ["--conditions=source", script, "--seconds", "3", "--store", store];
+
+    const { stdout } = await run(process.execPath, args);
+
+    expect(stdout).toMatch(/^\w+: (\d+) seconds, \1 jobs, 2 processes, [1-9]\d* kills, 0 differ/);
+  });
+});
+
 describe("a process that is killed with kill -9 while it enqueues", () => {
   test("leaves every acknowledged job behind, and a sound file", async () => {
     using folder = temporaryFolder();

@@ -6,10 +6,10 @@ import type { Millrace } from "../../src/index.ts";
 export const TENANT = "acme";
 
 /** Who calls. A `stream` token reads {@link Callers.jobId} alone. */
-export type CallerName = PersonRole | "producer" | "worker" | "stream" | "nobody";
+export type CallerName = PersonRole | "producer" | "worker" | "stream" | "anonymous";
 
 export const CALLERS: readonly CallerName[] = [
-  "nobody",
+  "anonymous",
   "viewer",
   "operator",
   "manager",
@@ -34,7 +34,7 @@ export async function makeCallers(mill: Millrace, jobId: string): Promise<Caller
   const secrets = new Map<string, string>();
   for (const scope of ["all", "tenant"] as const) {
     for (const caller of CALLERS) {
-      if (caller === "nobody") continue;
+      if (caller === "anonymous") continue;
       const { secret } = await mill.tokens.create(tokenOf(caller, scope, jobId));
       secrets.set(`${caller} ${scope}`, secret);
     }
@@ -49,7 +49,7 @@ export async function makeCallers(mill: Millrace, jobId: string): Promise<Caller
 }
 
 function tokenOf(
-  caller: Exclude<CallerName, "nobody">,
+  caller: Exclude<CallerName, "anonymous">,
   scope: "all" | "tenant",
   jobId: string,
 ): NewToken {

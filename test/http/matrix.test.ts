@@ -11,16 +11,16 @@ import { samplesOf } from "./samples.ts";
 
 const SEE = ["viewer", "operator", "manager", "admin"] as const;
 const OPERATE = ["operator", "manager"] as const;
-const EVERYBODY = CALLERS;
-const CREDENTIALS = CALLERS.filter((caller) => caller !== "nobody");
+const EVERY_CALLER = CALLERS;
+const CREDENTIALS = CALLERS.filter((caller) => caller !== "anonymous");
 
 /** The callers of each route. Written by hand: it is what the routes are compared with. */
 const MAY: Readonly<Record<string, readonly CallerName[]>> = {
-  isAlive: EVERYBODY,
-  isReady: EVERYBODY,
-  isHealthy: EVERYBODY,
-  getOpenApi: EVERYBODY,
-  openSession: EVERYBODY,
+  isAlive: EVERY_CALLER,
+  isReady: EVERY_CALLER,
+  isHealthy: EVERY_CALLER,
+  getOpenApi: EVERY_CALLER,
+  openSession: EVERY_CALLER,
   getSession: CREDENTIALS,
   closeSession: CREDENTIALS,
   getOverview: SEE,
@@ -48,14 +48,37 @@ const MAY: Readonly<Record<string, readonly CallerName[]>> = {
   acknowledgeDeadLetter: OPERATE,
   discardDeadLetter: ["manager"],
   reprocessDeadLetter: ["manager"],
+  listLimits: SEE,
+  setLimit: OPERATE,
+  removeLimit: OPERATE,
   listPauses: SEE,
   pause: OPERATE,
   resume: OPERATE,
+  countRunning: SEE,
+  listIntakes: SEE,
+  closeIntake: OPERATE,
+  openIntake: OPERATE,
   listWorkers: SEE,
   quietWorker: OPERATE,
   stopWorker: OPERATE,
+  listTypes: SEE,
+  listBreakers: SEE,
+  getBreaker: SEE,
+  listBreakerChanges: SEE,
+  openBreaker: OPERATE,
+  resetBreaker: OPERATE,
   getStats: SEE,
   getStatsBy: SEE,
+  getRunMetrics: SEE,
+  listSchedules: SEE,
+  getSchedule: SEE,
+  listTicks: SEE,
+  createSchedule: OPERATE,
+  updateSchedule: OPERATE,
+  removeSchedule: OPERATE,
+  pauseSchedule: OPERATE,
+  resumeSchedule: OPERATE,
+  runSchedule: OPERATE,
   listTokens: ["manager", "admin"],
   createToken: ["manager", "admin"],
   revokeToken: ["manager", "admin"],
@@ -63,7 +86,20 @@ const MAY: Readonly<Record<string, readonly CallerName[]>> = {
 };
 
 /** Routes that concern all tenants. */
-const INSTANCE_WIDE = new Set(["listWorkers", "quietWorker", "stopWorker"]);
+const INSTANCE_WIDE = new Set([
+  "listWorkers",
+  "quietWorker",
+  "stopWorker",
+  "getRunMetrics",
+  "listBreakers",
+  "getBreaker",
+  "listBreakerChanges",
+  "openBreaker",
+  "resetBreaker",
+  "listLimits",
+  "setLimit",
+  "removeLimit",
+]);
 
 const doomed = defineJob({ type: "doomed", payload: typed<{ n: number }>() }).run(() => {
   throw new NonRetryableError("planted");
@@ -78,7 +114,7 @@ describe("the routes", () => {
     expect(cells.length).toBe(Object.keys(MAY).length * CALLERS.length * 2);
   });
 
-  test("do not start when one of them names nobody", async () => {
+  test("do not start when one of them names no caller", async () => {
     await using server = await openServer();
     const parts = makeParts({
       mill: server.mill,
@@ -90,7 +126,7 @@ describe("the routes", () => {
         method: "get",
         path: "/api/v1/open",
         name: "open",
-        summary: "A route that names nobody.",
+        summary: "A route that names no caller.",
         access: { roles: [] },
         answers: { 204: { description: "Nothing." } },
         problems: [],
@@ -98,7 +134,7 @@ describe("the routes", () => {
       async () => new Response(null, { status: 204 }),
     );
 
-    expect(() => createApp(parts, [open])).toThrow("names nobody who may call it");
+    expect(() => createApp(parts, [open])).toThrow("names no caller");
   });
 });
 
@@ -125,7 +161,8 @@ async function cellsOf(server: TestServer): Promise<readonly Cell[]> {
   for (const { name, method } of [...allRoutes(parts), OPENAPI]) {
     for (const caller of CALLERS) {
       for (const scope of ["all", "tenant"] as const) {
-        // Some requests end the job: each cell has its own.
+        // Some requests end the job or close its intake: each cell has its own.
+        await mill.intake.open({ tenant: TENANT });
         const waiting = defineJob({ type: "email" });
         const options = { tenant: TENANT, delay: "1h" } as const;
         const job = await mill.enqueue(waiting, undefined, options);
@@ -140,7 +177,7 @@ async function cellsOf(server: TestServer): Promise<readonly Cell[]> {
         const sample = samples[name];
         if (sample === undefined) throw new Error(`there is no sample request for ${name}`);
         const response = await server.ask(sample.path, {
-          as: "nobody",
+          as: "anonymous",
           method: method.toUpperCase(),
           headers: { ...callers.headersOf(caller, scope), origin: "http://127.0.0.1:7333" },
           ...(sample.json === undefined ? {} : { json: sample.json }),
@@ -171,7 +208,7 @@ function isAsDeclared(
   const may = MAY[name] ?? [];
   // The login refuses the token in the body, and after ten times any login, but not the caller.
   if (name === "openSession") return status === 401 || status === 429;
-  if (caller === "nobody" && !may.includes("nobody")) return status === 401;
+  if (caller === "anonymous" && !may.includes("anonymous")) return status === 401;
   const isShut = INSTANCE_WIDE.has(name) && scope === "tenant";
   if (!may.includes(caller) || isShut) return status === 403;
   return status !== 401 && status !== 403 && status < 500;

@@ -65,7 +65,7 @@ describe("values of the application", () => {
 
     const path = `/api/v1/jobs/${id}/explain`;
     const headers = headersOf(caller, "tenant");
-    const response = await server.ask(path, { as: "nobody", headers });
+    const response = await server.ask(path, { as: "anonymous", headers });
 
     const explanation = await jsonOf<{ sentence: string }>(response);
     expect(explanation).toMatchObject({ reason: "retrying" });
@@ -119,7 +119,7 @@ async function textOf(
 ): Promise<string> {
   const texts: string[] = [];
   for (const path of paths) {
-    const response = await server.ask(path, { as: "nobody", headers });
+    const response = await server.ask(path, { as: "anonymous", headers });
     expect({ path, status: response.status }).toEqual({ path, status: 200 });
     texts.push(path.endsWith("/events") ? await firstMessage(response) : await response.text());
   }

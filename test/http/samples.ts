@@ -14,7 +14,33 @@ export interface SampleWorld {
   readonly tokenId: string;
 }
 
+const INTAKES = {
+  listIntakes: { path: "/api/v1/intakes" },
+  closeIntake: { path: "/api/v1/intakes/tenant/acme", json: { reason: "asked" } },
+  openIntake: { path: "/api/v1/intakes/tenant/acme" },
+};
+
 const UNKNOWN = "01M7GQMY55ECET74219MBT9GXQ";
+
+/** Pauses, workers, breakers, types and limits. */
+const CONTROL: Readonly<Record<string, SampleRequest>> = {
+  listPauses: { path: "/api/v1/pauses" },
+  pause: { path: "/api/v1/pauses/tenant/acme", json: { reason: "asked" } },
+  resume: { path: "/api/v1/pauses/tenant/acme" },
+  countRunning: { path: "/api/v1/running/tenant/acme" },
+  listWorkers: { path: "/api/v1/workers" },
+  quietWorker: { path: `/api/v1/workers/${UNKNOWN}/quiet` },
+  stopWorker: { path: `/api/v1/workers/${UNKNOWN}/stop` },
+  listBreakers: { path: "/api/v1/breakers" },
+  getBreaker: { path: "/api/v1/breakers/bank" },
+  listBreakerChanges: { path: "/api/v1/breakers/bank/history" },
+  openBreaker: { path: "/api/v1/breakers/bank/open", json: { reason: "asked" } },
+  resetBreaker: { path: "/api/v1/breakers/bank/reset" },
+  listTypes: { path: "/api/v1/types" },
+  listLimits: { path: "/api/v1/limits" },
+  setLimit: { path: "/api/v1/limits/tenant/acme", json: { concurrency: 50 } },
+  removeLimit: { path: "/api/v1/limits/tenant/acme" },
+};
 
 export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleRequest>> {
   const { jobId, failedId, tokenId } = world;
@@ -52,15 +78,13 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     getDeadLetter: { path: letter },
     acknowledgeDeadLetter: { path: `${letter}/acknowledge`, json: { notes: "seen" } },
     discardDeadLetter: { path: `${letter}/discard`, json: { notes: "old" } },
-    reprocessDeadLetter: { path: `${letter}/reprocess`, json: { notes: "mended" } },
-    listPauses: { path: "/api/v1/pauses" },
-    pause: { path: "/api/v1/pauses/tenant/acme", json: { reason: "asked" } },
-    resume: { path: "/api/v1/pauses/tenant/acme" },
-    listWorkers: { path: "/api/v1/workers" },
-    quietWorker: { path: `/api/v1/workers/${UNKNOWN}/quiet` },
-    stopWorker: { path: `/api/v1/workers/${UNKNOWN}/stop` },
+    reprocessDeadLetter: { path: `${letter}/reprocess`, json: { notes: "fixed" } },
+    ...CONTROL,
+    ...INTAKES,
     getStats: { path: "/api/v1/stats" },
     getStatsBy: { path: "/api/v1/stats/type" },
+    getRunMetrics: { path: "/api/v1/metrics/minutes?from=2h&step=5m" },
+    ...scheduleSamples(`s${jobId}`),
     listTokens: { path: "/api/v1/tokens" },
     createToken: {
       path: "/api/v1/tokens",
@@ -68,5 +92,22 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     },
     revokeToken: { path: `/api/v1/tokens/${tokenId}` },
     createStreamToken: { path: `${job}/stream-token` },
+  };
+}
+
+function scheduleSamples(fresh: string): Readonly<Record<string, SampleRequest>> {
+  return {
+    listSchedules: { path: "/api/v1/schedules" },
+    createSchedule: {
+      path: "/api/v1/schedules",
+      json: { name: fresh, when: { cron: "@daily" }, type: "email" },
+    },
+    getSchedule: { path: "/api/v1/schedules/none" },
+    listTicks: { path: "/api/v1/schedules/none/ticks" },
+    updateSchedule: { path: "/api/v1/schedules/none", json: { cron: "@daily" } },
+    removeSchedule: { path: "/api/v1/schedules/none" },
+    pauseSchedule: { path: "/api/v1/schedules/none/pause", json: { reason: "asked" } },
+    resumeSchedule: { path: "/api/v1/schedules/none/pause" },
+    runSchedule: { path: "/api/v1/schedules/none/run" },
   };
 }

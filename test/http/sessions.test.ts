@@ -89,7 +89,7 @@ describe("a session", () => {
 
     const headers = { cookie, ...OWN, ...bearer };
     const response = await server.ask("/api/v1/session", {
-      as: "nobody",
+      as: "anonymous",
       method: "DELETE",
       headers,
     });
@@ -104,7 +104,7 @@ describe("a session", () => {
     const secret = cookieOf(await login(server, TOKEN)).split("=")[1];
 
     const headers = { authorization: `Bearer ${secret}` };
-    expect((await server.ask("/api/v1/jobs", { as: "nobody", headers })).status).toBe(401);
+    expect((await server.ask("/api/v1/jobs", { as: "anonymous", headers })).status).toBe(401);
   });
 
   test("ends when its token is revoked", async () => {
@@ -141,7 +141,7 @@ function login(
   token: string,
   headers: Readonly<Record<string, string>> = OWN,
 ): Promise<Response> {
-  return server.ask("/api/v1/session", { as: "nobody", json: { token }, headers });
+  return server.ask("/api/v1/session", { as: "anonymous", json: { token }, headers });
 }
 
 function cookieOf(response: Response): string {
@@ -154,5 +154,5 @@ function asCookie(
   path: string,
   method = "GET",
 ): Promise<Response> {
-  return server.ask(path, { as: "nobody", method, headers: { cookie, ...OWN } });
+  return server.ask(path, { as: "anonymous", method, headers: { cookie, ...OWN } });
 }

@@ -23,7 +23,7 @@ describe("streams across kills of the server", () => {
     ["a gap", ["1.0.1", "3.0.1"]],
     ["a repeat", ["1.0.1", "2.0.1", "2.0.1", "3.0.1"]],
     ["a wrong order", ["1.0.1", "3.0.1", "2.0.1"]],
-    ["an event of nobody", ["1.0.1", "2.0.1", "3.0.1", "4.0.1"]],
+    ["an unknown event", ["1.0.1", "2.0.1", "3.0.1", "4.0.1"]],
   ])("are compared by a check that finds %s", (_, ids) => {
     const wanted = ["1.0", "2.0", "3.0"].map((place) => `${place} job:enqueued a`);
     const received = ids.map((id) => ({ id, name: "job:enqueued", job: "a" }));

@@ -50,7 +50,7 @@ describe("a stream over HTTP", () => {
     const ada = { kind: "person", name: "ada", roles: ["viewer"] } as const;
     const { secret, token } = await server.mill.tokens.create(ada);
     const headers = { authorization: `Bearer ${secret}` };
-    const response = await server.ask("/api/v1/events", { as: "nobody", headers });
+    const response = await server.ask("/api/v1/events", { as: "anonymous", headers });
     const read = response.text();
 
     await server.mill.tokens.revoke(token.id);

@@ -1,5 +1,6 @@
 /** Server-sent events without a socket: what a client gets, and what it leaves behind. */
 import { describe, expect, test } from "vitest";
+import { retention } from "../support/factories.ts";
 import { messagesOf } from "../support/http/server-events.ts";
 import { defineJob, typed } from "../../src/index.ts";
 import { jsonOf, openServer, type TestServer } from "../support/http/http-server.ts";
@@ -75,8 +76,7 @@ describe("GET /api/v1/events", () => {
     await using server = await openServer();
     await server.mill.enqueue(greet, { n: 1 });
     const { store } = Reflect.get(server.mill, "parts");
-    const kept = { finishedMs: {}, deadLetterMs: 1e12, idempotencyMs: 1e12, eventMs: -1_000 };
-    await store.prune(kept, 100);
+    await store.prune(retention({ eventMs: -1_000 }), 100);
 
     const stream = await open(server, "/api/v1/events?after=0");
     const [message] = await take(stream, 1);
@@ -142,7 +142,7 @@ describe("GET /api/v1/jobs/{id}/events", () => {
       `/api/v1/events?token=${secret}`,
       `/api/v1/jobs?token=${secret}`,
     ]) {
-      const { status } = await server.ask(url, { as: "nobody" });
+      const { status } = await server.ask(url, { as: "anonymous" });
       expect({ url, isRefused: [400, 401, 403].includes(status) }).toEqual({
         url,
         isRefused: true,
@@ -163,7 +163,7 @@ describe("GET /api/v1/jobs/{id}/events", () => {
 
       const path = `/api/v1/jobs/${job.id}/events?token=${secret}`;
 
-      expect((await server.ask(path, { as: "nobody" })).status).toBe(401);
+      expect((await server.ask(path, { as: "anonymous" })).status).toBe(401);
     },
   );
 });
@@ -231,7 +231,7 @@ async function open(
 ): Promise<AsyncGenerator<Message>> {
   const isOwn = headers["authorization"] !== "";
   const { authorization: _, ...rest } = headers;
-  const response = await server.ask(path, { as: isOwn ? "bearer" : "nobody", headers: rest });
+  const response = await server.ask(path, { as: isOwn ? "bearer" : "anonymous", headers: rest });
   expect({ path, status: response.status }).toEqual({ path, status: 200 });
   return messagesOf(response);
 }

@@ -17,11 +17,11 @@ export async function oneOfKey(outcome: Outcome): Promise<readonly string[]> {
   return [
     ...answered(outcome),
     ...complainIf(count !== 1, `${count} of a key were taken`),
-    ...complainIf(holder === null, "nobody has the key"),
+    ...complainIf(holder === null, "no run has the key"),
   ];
 }
 
-/** Nobody has the key of the job any more, so it is not kept out of the way. */
+/** No run has the key of the job any more, so it is not kept out of the way. */
 export async function canBeClaimed(outcome: Outcome): Promise<readonly string[]> {
   const { db, id } = outcome;
   const taken = await claimable(db.store);
@@ -40,7 +40,7 @@ export async function oneCanBeClaimed(outcome: Outcome): Promise<readonly string
 /** The run that may have had the name is over. */
 export async function isFree(outcome: Outcome): Promise<readonly string[]> {
   const holder = await outcome.db.store.lockHolder("default", "a");
-  return [...answered(outcome), ...complainIf(holder !== null, "somebody has the name")];
+  return [...answered(outcome), ...complainIf(holder !== null, "a run has the name")];
 }
 
 /** Whether a run was given a name. */
@@ -48,7 +48,7 @@ export function occupies(answer: unknown, name: string): boolean {
   return listIn(answer, "names").includes(name);
 }
 
-/** The job that the right one has made waits for nobody once all is said. */
+/** The job that the right one has made waits for no other once all is said. */
 export function newcomerIs(state: string): (outcome: Outcome) => Promise<readonly string[]> {
   return async (outcome) => {
     const [id] = madeIn(outcome.right);
@@ -57,7 +57,7 @@ export function newcomerIs(state: string): (outcome: Outcome) => Promise<readonl
   };
 }
 
-/** The job of the scene waits for nobody once all is said. */
+/** The job of the scene waits for no other once all is said. */
 export function dependantIs(state: string): (outcome: Outcome) => Promise<readonly string[]> {
   return async (outcome) => [
     ...answered(outcome),
@@ -76,7 +76,7 @@ export async function movedOnce(outcome: Outcome): Promise<readonly string[]> {
   ];
 }
 
-/** What is still to be told after both is found by one look of anybody. */
+/** What is still to be told after both is found by one look of any worker. */
 async function goesOn(store: JobStore, id: JobId, state: string): Promise<readonly string[]> {
   await store.resolveDependencies(100);
   const job = await store.get(id);

@@ -1,4 +1,4 @@
-/** What must be true of the tables whenever nobody is in the middle of something. */
+/** What must be true of the tables whenever no client is in the middle of a call. */
 import type { PostgresTestStore } from "../support/stores.ts";
 
 /** Each query counts something that must be one. */
@@ -60,7 +60,7 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
      FROM millrace.lock AS lock`,
   ],
   [
-    "runs, and another has its key or nobody",
+    "runs, and does not have its key",
     `SELECT job.key, (
        SELECT count(*) FROM millrace.lock AS lock
        WHERE lock.tenant = job.tenant AND lock.name = job.concurrency
@@ -73,7 +73,7 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
        SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n)`,
   ],
   [
-    "waits for others, and nobody knows for whom",
+    "waits for others, and none is recorded",
     `SELECT place.key, least(1, (
        SELECT count(*) FROM millrace.dependency AS link WHERE link.job = place.key)) AS found
      FROM millrace.blocked AS place WHERE place.gate = 0`,

@@ -5,6 +5,7 @@ import { CRASH_PAIRS } from "./crash-pairs.ts";
 import { FLOW_PAIRS } from "./flow-pairs.ts";
 import { pair, type Pair } from "./pair.ts";
 import * as scenes from "./scenes.ts";
+import { SCHEDULE_PAIRS } from "./schedule-pairs.ts";
 import { TOKEN_PAIRS } from "./token-pairs.ts";
 import * as verbs from "./verbs.ts";
 
@@ -213,4 +214,5 @@ export const PAIRS: readonly Pair[] = [
   ...FLOW_PAIRS,
   ...CRASH_PAIRS,
   ...TOKEN_PAIRS,
+  ...SCHEDULE_PAIRS,
 ];

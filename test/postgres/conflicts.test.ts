@@ -407,7 +407,7 @@ async function failTwice({ pool, schema }: PostgresTestStore, write: string, sta
 }
 
 interface Crossing<Answer> {
-  /** What somebody holds, and what he then waits for while the verb waits for him. */
+  /** What another client holds, and what it then waits for while the verb waits for it. */
   readonly first: string;
   readonly second: string;
   readonly verb: () => Promise<Answer>;
@@ -415,19 +415,19 @@ interface Crossing<Answer> {
 
 /** Plays a real deadlock, which the server ends at the cost of the verb. */
 async function crossing<Answer>(db: PostgresTestStore, { first, second, verb }: Crossing<Answer>) {
-  const somebody = await connect(server.url);
+  const other = await connect(server.url);
   try {
-    await somebody.query(`SET search_path = "${db.schema}"; SET deadlock_timeout = '1h'`);
-    await somebody.query("BEGIN");
-    await somebody.query(first);
+    await other.query(`SET search_path = "${db.schema}"; SET deadlock_timeout = '1h'`);
+    await other.query("BEGIN");
+    await other.query(first);
     const answer = verb();
-    const { rows } = await somebody.query("SELECT pg_backend_pid() AS pid");
+    const { rows } = await other.query("SELECT pg_backend_pid() AS pid");
     await untilWaitingFor(db, rows[0].pid);
-    await somebody.query(second);
-    await somebody.query("COMMIT");
+    await other.query(second);
+    await other.query("COMMIT");
     return await answer;
   } finally {
-    await somebody.end();
+    await other.end();
   }
 }
 

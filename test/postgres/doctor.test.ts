@@ -12,7 +12,7 @@ let server: PostgresServer;
 let pool: Pool;
 beforeAll(async () => {
   server = await startPostgres({ settings: ["max_prepared_transactions=5"] });
-  const options = { application_name: "somebody", allowExitOnIdle: true };
+  const options = { application_name: "other", allowExitOnIdle: true };
   pool = new Pool({ connectionString: server.url, ...options });
   // The server is stopped under it.
   pool.on("error", () => {});
@@ -46,7 +46,7 @@ describe("a sound installation on PostgreSQL", () => {
   });
 });
 
-describe("what somebody has changed in the schema", () => {
+describe("what another client has changed in the schema", () => {
   test("is found and cured", async () => {
     await using patient = await openPatient("drift");
     await patient.plant(`DROP INDEX ready_order;
@@ -222,12 +222,12 @@ describe("an invariant that does not hold", () => {
     expect(deep.map(({ name }) => name)).toEqual(["stale cancel request", "tag without job"]);
     expect(deep.at(-1)).toMatchObject({ invariant: "I19", count: 1, jobs: ["key 999999"] });
     expect(await patient.findings("--deep")).toEqual([]);
-    expect((await patient.doctor()).out).toContain("invariants: 15 hold; 11 more with --deep");
+    expect((await patient.doctor()).out).toContain("invariants: 18 hold; 13 more with --deep");
   });
 });
 
 describe("what slows a server down", () => {
-  test("is found and cured: dead rows that nobody clears", async () => {
+  test("is found and cured: dead rows that no vacuum clears", async () => {
     await using patient = await openPatient("bloated");
     await patient.plant(`ALTER TABLE ready SET (autovacuum_enabled = false);
       INSERT INTO ready (key, rank, lane, priority, type, tenant, n, tries, crashes)
@@ -529,7 +529,7 @@ async function openPatient(schema: string) {
     store,
     doctor,
     plant,
-    /** What is wrong. The job of nobody is not, here. */
+    /** What is wrong. A job without a worker is not, here. */
     async findings(...options: string[]): Promise<Check[]> {
       const { out } = await type("doctor", "-o", "json", "--db", url(), ...options);
       const checks: Check[] = JSON.parse(out);

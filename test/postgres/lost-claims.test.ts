@@ -6,9 +6,14 @@ import { queries } from "../../src/store/postgres/database/queries.gen.ts";
 import { inSchema } from "../../src/store/postgres/database/statements.ts";
 import type { ClaimRequest, WorkerId } from "../../src/store/types/jobs-and-runs.ts";
 import type { JobStore } from "../../src/store/store.ts";
+import { fail, uses } from "../conformance/services/scene.ts";
 import { completed } from "../support/factories.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, addCrashed, joinWorker, loneRequest } from "../support/steps.ts";
+
+const TYPE = { kind: "type", name: "email" } as const;
+const LIMIT = { concurrency: 5, rate: null } as const;
+const CRASH_CAP = 3;
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -65,6 +70,35 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
     expect(jobs).toHaveLength(1);
   });
 
+  test("is answered with the permits of its jobs", async () => {
+    await using lossy = await openLossy("limited");
+    const { store } = lossy;
+    await store.setLimit(TYPE, LIMIT, null);
+    await add(store, {}, {});
+    await lossy.loseClaim({});
+    const { permits } = await lossy.claim({});
+
+    const [limit] = await store.limits();
+    expect(permits?.granted).toEqual([{ limit: limit?.id, count: 2 }]);
+    expect(limit?.used).toBe(2);
+  });
+
+  test("is answered once with the permits of a probe", async () => {
+    await using lossy = await openLossy("probe");
+    const { store } = lossy;
+    await store.setLimit(TYPE, LIMIT, null);
+    await uses(store, ["bank"]);
+    await add(store, {});
+    await fail(store, { limits: { failuresMax: 1, openMs: 1 } });
+    await lossy.loseProbe();
+    const found = await lossy.claimProbe();
+
+    const [limit] = await store.limits();
+    expect(found?.granted).toEqual([{ limit: limit?.id, count: 1 }]);
+    expect(limit?.used).toBe(1);
+    expect(await lossy.claimProbe()).toBeNull();
+  });
+
   test("goes back before the next claim of any kind if it was for a lone job", async () => {
     await using lossy = await openLossy("alone");
     const id = await addCrashed(lossy.store, 3, { concurrencyKey: "account" });
@@ -80,11 +114,14 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
 interface Lossy extends AsyncDisposable {
   readonly store: JobStore;
   claim(wanted: Partial<ClaimRequest>): ReturnType<JobStore["claim"]>;
-  /** A claim that the server carries out and nobody hears of. */
+  /** A claim that the server carries out, and whose answer is lost. */
   loseClaim(wanted: Partial<ClaimRequest>): Promise<void>;
   claimAlone(): ReturnType<JobStore["claimAlone"]>;
   /** The same with a claim of a job that must run alone. */
   loseAlone(): Promise<void>;
+  claimProbe(): ReturnType<JobStore["claimProbe"]>;
+  /** The same with the claim of a probe. */
+  loseProbe(): Promise<void>;
 }
 
 /** A store behind a proxy, in a schema of its own, with one worker. */
@@ -103,6 +140,8 @@ async function openLossy(schema: string): Promise<Lossy> {
   const claim: Lossy["claim"] = (wanted) =>
     store.claim({ worker, lanes: "any", limit: 10, prefetch: false, ...wanted });
   const claimAlone: Lossy["claimAlone"] = () => store.claimAlone(loneRequest(worker));
+  const claimProbe: Lossy["claimProbe"] = () =>
+    store.claimProbe({ worker, lanes: "any", cap: CRASH_CAP });
   const lose = async (statement: string, verb: () => Promise<unknown>): Promise<void> => {
     cut = statement;
     await expect(verb()).rejects.toThrow(/PostgreSQL at/);
@@ -114,6 +153,8 @@ async function openLossy(schema: string): Promise<Lossy> {
     claimAlone,
     loseClaim: (wanted) => lose(claimText, () => claim(wanted)),
     loseAlone: () => lose("COMMIT", claimAlone),
+    claimProbe,
+    loseProbe: () => lose("COMMIT", claimProbe),
     async [Symbol.asyncDispose]() {
       await store.close();
       await proxy[Symbol.asyncDispose]();

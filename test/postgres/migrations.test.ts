@@ -32,7 +32,7 @@ const EXPANDING = next(`
   ALTER TABLE millrace.attempt ADD COLUMN cost bigint NOT NULL DEFAULT 0;
   ALTER TABLE millrace.event_outbox ADD COLUMN origin text;
   CREATE INDEX job_region ON millrace.job (region, key);
-  CREATE TABLE millrace.permit (gate integer PRIMARY KEY);
+  CREATE TABLE millrace.newer_table (gate integer PRIMARY KEY);
   CREATE FUNCTION millrace.region_of(wanted bigint) RETURNS text LANGUAGE sql STABLE
       RETURN (SELECT region FROM millrace.job WHERE key = wanted);
 `);
@@ -161,7 +161,7 @@ describe("a migration", () => {
 
   test("that fails half-way leaves nothing behind", async () => {
     const older = await open("halfway");
-    const failing = next("CREATE TABLE millrace.permit (gate integer); SELECT 1 / 0;");
+    const failing = next("CREATE TABLE millrace.newer_table (gate integer); SELECT 1 / 0;");
 
     await expect(open("halfway", failing)).rejects.toMatchObject({ code: "STORE_REFUSED" });
 
@@ -209,7 +209,7 @@ describe("a migration", () => {
       "migrate",
       "--print",
       "--db",
-      "postgres://nobody@nowhere.invalid/nothing?schema=By%20%22hand%22",
+      "postgres://ada@nowhere.invalid/nothing?schema=By%20%22hand%22",
     );
 
     await client.query(out);

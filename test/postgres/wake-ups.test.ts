@@ -52,6 +52,43 @@ describe("notifications", () => {
     await client.end();
   });
 
+  test("of an enqueue name the lane, so that other lanes do not claim", async () => {
+    const schema = "lanes";
+    let claims = 0;
+    class CountingClient extends Client {
+      override query(sent: any): any {
+        if (String(sent.text).includes("claim_batch")) claims += 1;
+        return super.query(sent);
+      }
+    }
+    const pool = new Pool({ connectionString: server.url, Client: CountingClient });
+    pool.on("error", () => {});
+    const mill = await openMillrace(postgresStore({ pool, schema }), { logger: testLogger });
+    await using other = await openMillrace(postgresStore({ url: server.url, schema }), {
+      logger: testLogger,
+    });
+    const worker = mill.work({
+      jobs: [plain],
+      lanes: { fast: 1, mail: 1, bulk: 1, general: 5 },
+      poll: "30s",
+    });
+    await mill.wait(await other.enqueue(plain));
+    await sleep(100);
+    claims = 0;
+
+    for (let count = 0; count < 5; count += 1) {
+      await mill.wait(await other.enqueue(plain));
+      await sleep(30);
+    }
+
+    // One claim for each job, and a rescan now and then; four lanes would make 20.
+    expect(claims).toBeGreaterThanOrEqual(5);
+    expect(claims).toBeLessThan(15);
+    await worker.stop();
+    await mill.close();
+    await pool.end();
+  });
+
   test("that are forged in a flood cause a bounded number of statements", async () => {
     const schema = "forged";
     let statements = 0;

@@ -272,7 +272,7 @@ describe("the checker of promises", () => {
       { a: { ...stored("completed", []), name: "a", end: "parent" } },
     ],
     ["a child of a failure", { a: stored("failed", []), b: { ...waited, parent: "a" } }],
-    ["a child of nobody", { b: { ...waited, parent: "a" } }],
+    ["a child of no job", { b: { ...waited, parent: "a" } }],
   ])("finds %s", (_, store) => {
     expect(counts({ acks: [], store })).toEqual({ childless: 1 });
   });
@@ -280,7 +280,7 @@ describe("the checker of promises", () => {
   test.each<[what: string, job: StoredJob]>([
     ["success of a failure", { ...stored("completed", SUCCEEDED), end: "failure" }],
     ["failure of a success", { ...stored("failed", [FAILED]), end: "well" }],
-    ["cancellation that nobody asked for", { ...stored("cancelled", []), end: "well" }],
+    ["cancellation that no client asked for", { ...stored("cancelled", []), end: "well" }],
   ])("finds the %s", (_, a) => {
     expect(counts({ acks: [], store: { a } })).toEqual({ unlike: 1 });
   });

@@ -47,10 +47,13 @@ export async function openTest(options: TestMillOptions = {}): Promise<RuntimeTe
 
 type Verb =
   | "acquireLocks"
+  | "callServices"
   | "checkpoints"
   | "claim"
   | "countBehind"
+  | "declareTypes"
   | "hold"
+  | "keepPermits"
   | "markStale"
   | "progress"
   | "promote"

@@ -60,7 +60,7 @@ export const RARE_PATHS: readonly string[] = [
   "child of a phase",
   "child gave way",
   "child of a unit found by a later run",
-  "undone with a child after nobody",
+  "undone with a child after a missing job",
   "undone with a child whose key is taken",
   "dependant of one that gave way",
   "last lines came with the end",
@@ -79,4 +79,9 @@ export const RARE_PATHS: readonly string[] = [
   "next job of a free key cancelled",
   "marked as stale",
   "hook of retention threw",
+  "schedule run now",
+  "slots of a schedule missed",
+  "missed slots made up for",
+  "slot skipped for an open job",
+  "job of a slot replaced",
 ];

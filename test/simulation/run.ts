@@ -14,6 +14,7 @@ import { contractFor, contracts, PRESET } from "./fleet/jobs.ts";
 import type { Rules } from "./checks/invariants.ts";
 import type { Plan } from "./plan/plan.ts";
 import { punctuality } from "./checks/punctuality.ts";
+import { tickInPeace } from "./checks/schedule-peace.ts";
 import { RetentionRules } from "./fleet/retention.ts";
 import { finalState, hexOf } from "./checks/snapshot.ts";
 import type { ActionContext } from "./plan/action-context.ts";
@@ -139,6 +140,7 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
   const phases = [
     () => world.run(plan.lengthMs, isBroken),
     () => heal(life, roles, isBroken),
+    () => (plan.hasSchedules === true ? tickInPeace(life, isBroken) : Promise.resolve()),
     () => drain(life, isBroken),
     () => callRoll(life, isBroken),
     () => idle(life, isBroken),

@@ -4,12 +4,15 @@ import type { Settlement } from "../../src/core/outcome.ts";
 import { BATCH_MAX, type JobStore } from "../../src/store/store.ts";
 import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import {
+  declaration,
+  workerId,
   completed,
   completedWithErrors,
   fault,
   failedWith,
   newJob,
   newJobs,
+  newSchedule,
   newToken,
   retention,
   retryIn,
@@ -88,6 +91,8 @@ export async function fillStates(store: JobStore, jobs: number): Promise<Install
   const repeat = await review(store, ids.failing);
   for (const id of ids.cancelling) await store.cancel(id, "ada", "no longer wanted");
   await store.pause({ kind: "lane", name: "paused" }, { reason: "stocktaking", by: "ada" });
+  await store.declareTypes(workerId(), [declaration({ services: ["bank"] })]);
+  await breakServices(store);
   while ((await store.hold(BATCH_MAX)) > 0);
   const open = [
     ...(await takeAll(store, "running", false)),
@@ -98,7 +103,22 @@ export async function fillStates(store: JobStore, jobs: number): Promise<Install
   if (keyed === null) throw new Error("too few jobs");
   await markStale(store);
   await addTokens(store, keyed.id);
+  await addSchedules(store);
   return { ids, keyed, open, repeat, flows: await addFlows(store, ids, open) };
+}
+
+/** A schedule of each owner, one paused and one with a tick of a missed slot. */
+async function addSchedules(store: JobStore): Promise<void> {
+  const night = newSchedule({ name: "größe „x“", overlap: "replace", jitterMs: 5, startsAt: 1 });
+  const paused = newSchedule({ name: "paused", timeZone: "Europe/Berlin", endsAt: 8e12 });
+  await store.declareSchedules([night], () => 1_000);
+  await store.saveSchedule(paused, { revision: null, by: "bob" }, () => 8e12);
+  await store.pauseSchedule("paused", { reason: "a bug", by: "ada" });
+  await store.tickSchedule(night.name, () => ({
+    ticks: [],
+    missed: { first: 1_000, last: 2_000 },
+    nextSlot: 8e12,
+  }));
 }
 
 /** Tokens of every kind, one of them used and one revoked with its session. */
@@ -259,4 +279,16 @@ async function addFlows(
   const children = [newJob({ parentId: holder.id, dedup })];
   await store.record([runNote(batch, holder, { units: [done("child")], children })]);
   return { holder: holder.id, behind, patient, doomed };
+}
+
+/** An open breaker with its history, and services that have asked for a pause. */
+async function breakServices(store: JobStore): Promise<void> {
+  const limits = { failuresMax: 1, openMs: 60_000 };
+  const call = { outcome: "failed", run: { key: 1, n: 1 }, reason: "hung up", limits } as const;
+  const park = { forMs: 3_600_000, tenant: null };
+  await store.reportCalls([
+    { ...call, service: "fax", tenant: "default" },
+    { ...call, service: "post", tenant: "default", park },
+    { ...call, service: "phone", tenant: "acme", park: { ...park, tenant: "acme" } },
+  ]);
 }

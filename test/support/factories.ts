@@ -7,6 +7,8 @@ import type { Fault, Settlement } from "../../src/core/outcome.ts";
 import { PROTOCOL } from "../../src/store/store.ts";
 import type { NewJob, WorkerId, WorkerInfo } from "../../src/store/types/jobs-and-runs.ts";
 import type { JobFacts, Retention } from "../../src/store/types/records.ts";
+import type { JobTemplate, ScheduleSpec } from "../../src/store/types/schedules.ts";
+import type { TypeDeclaration } from "../../src/store/types/services.ts";
 import type { TokenToStore } from "../../src/store/types/tokens.ts";
 import { seededDice } from "./seeded-dice.ts";
 
@@ -59,6 +61,21 @@ export function newJobs(count: number, overrides: Partial<NewJob> = {}): readonl
   return Array.from({ length: count }, () => newJob(overrides));
 }
 
+/** What a worker says about a type. */
+export function declaration(overrides: Partial<TypeDeclaration> = {}): TypeDeclaration {
+  return {
+    type: "email",
+    lane: "general",
+    priority: 100,
+    maxAttempts: 5,
+    timeoutMs: 60_000,
+    services: [],
+    payloadSchema: null,
+    appVersion: null,
+    ...overrides,
+  };
+}
+
 /** A worker in a process of its own, with a lease of 30 seconds. */
 export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
   return {
@@ -75,7 +92,27 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     lanes: ["general"],
     slots: 1,
     tenant: null,
+    appVersion: null,
     ...overrides,
+  };
+}
+
+/** A schedule of every hour that queues a job without a payload. */
+export function newSchedule(
+  overrides: Partial<Omit<ScheduleSpec, "job">> & { readonly job?: Partial<JobTemplate> } = {},
+): ScheduleSpec {
+  const { id: _id, due: _due, ...template } = newJob(overrides.job);
+  return {
+    name: "hourly",
+    cron: "@hourly",
+    timeZone: "UTC",
+    missedMax: 1,
+    overlap: "queue",
+    jitterMs: 0,
+    startsAt: null,
+    endsAt: null,
+    ...overrides,
+    job: template,
   };
 }
 
@@ -158,7 +195,8 @@ export function retention(overrides: Partial<Retention> = {}): Retention {
     failed: hour,
     cancelled: hour,
   };
-  return { finishedMs, deadLetterMs: hour, idempotencyMs: hour, eventMs: hour, ...overrides };
+  const others = { deadLetterMs: hour, idempotencyMs: hour, eventMs: hour, minutesMs: hour };
+  return { finishedMs, ...others, ...overrides };
 }
 
 /** What the feed says of a job of this type that waits for its first run. */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { connect, freePort, NOBODY } from "./postgres.ts";
+import { connect, freePort, UNPRIVILEGED } from "./postgres.ts";
 
 /** Debian has the program where the PATH of most users does not lead. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
@@ -39,7 +39,7 @@ export async function startPgBouncer(
   await writeFile(file, configuration(new URL(server), { ...options, port }));
   // PgBouncer refuses to run as root, and reads its file as another user.
   await chmod(folder, 0o755);
-  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const identity = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
   const child = spawn(program, [file], { ...identity, cwd: folder, stdio: "pipe" });
   const url = new URL(server);
   url.port = String(port);

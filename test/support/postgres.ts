@@ -13,8 +13,8 @@ import { Client } from "pg";
 
 const run = promisify(execFile);
 const READY = "database system is ready to accept connections";
-/** The user `nobody` on every Linux. */
-export const NOBODY = 65_534;
+/** The Unix user `nobody` on every Linux. */
+export const UNPRIVILEGED = 65_534;
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string;
@@ -47,9 +47,9 @@ export async function startPostgres({
   bin: wanted = newestPostgres(),
 }: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-postgres-"));
-  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const identity = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
   const isRoot = identity.uid !== undefined;
-  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  if (isRoot) await chown(folder, UNPRIVILEGED, UNPRIVILEGED);
   const bin = isRoot && isPackaged(wanted) ? await reachableCopy(wanted, folder) : wanted;
   const files = join(folder, "files");
   await run(

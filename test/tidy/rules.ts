@@ -32,7 +32,11 @@ export const RULES: readonly { name: string; demands: string; find: Rule }[] = [
   { name: "sql-form", demands: "SQL keeps its form", find: sqlForm },
   { name: "state-diagram", demands: "the drawn states are the coded ones", find: stateDiagram },
   { name: "unique-types", demands: "a type name is exported once", find: uniqueTypes },
-  { name: "retired-words", demands: "no name has a retired word", find: retiredWords },
-  { name: "private-words", demands: "no file names somebody's machine", find: privateWords },
+  {
+    name: "retired-words",
+    demands: "no name is retired, and no text is vague",
+    find: retiredWords,
+  },
+  { name: "private-words", demands: "no file names one machine", find: privateWords },
   { name: "honest-tests", demands: "no test is left out in silence", find: honestTests },
 ];

@@ -111,7 +111,7 @@ describe("PATCH …/builds/:build with status: uploaded", () => {
     { what: "an unknown build", body: UPLOADED, build: "999", status: 404 },
     { what: "a build that is no number", body: UPLOADED, build: "1e99", status: 404 },
     { what: "a member of another organisation", body: UPLOADED, as: "eve", status: 404 },
-    { what: "nobody", body: UPLOADED, as: "nobody", status: 401 },
+    { what: "an anonymous caller", body: UPLOADED, as: "anonymous", status: 401 },
   ])("refuses $what, and makes no job", async ({ body, build, as, status }) => {
     await using world = new World();
     await using kit = await createTestMill();

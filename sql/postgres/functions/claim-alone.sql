@@ -4,8 +4,8 @@
 -- the front of each lane is searched for a probe. The lease of one job that runs alone excludes all
 -- others. The settings are those of the caller.
 CREATE FUNCTION millrace.find_lone(
-    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], cap integer,
-    moment timestamptz
+    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked text[],
+    cap integer, moment timestamptz
 )
 RETURNS TABLE (key bigint, probe integer, priority integer, tenant integer, concurrency text)
 LANGUAGE plpgsql STABLE
@@ -77,6 +77,12 @@ BEGIN
         WHERE streak.probe_at <= moment
           AND (of_types IS NULL OR streak.type = ANY (of_types))
           AND streak.type = ANY (closed)
+          -- A closed service of the type allows no probe.
+          AND NOT EXISTS (
+              SELECT 1
+              FROM millrace.service_use AS uses
+              WHERE uses.type = streak.type AND uses.service = ANY (closed)
+          )
         ORDER BY streak.probe_at, streak.type
         LIMIT 1;
         IF FOUND THEN
@@ -115,6 +121,7 @@ BEGIN
           AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
           AND type <> ALL (closed)
           AND tenant <> ALL (closed)
+          AND tenant || ' ' || type <> ALL (parked)
           AND NOT EXISTS (
               SELECT 1
               FROM millrace.lock AS lock
@@ -137,7 +144,7 @@ $find$;
 -- that came before it; null: the job is no probe.
 CREATE FUNCTION millrace.claim_alone(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
-    cap integer, given timestamptz
+    cap integer, lent integer[], lent_counts integer[], given timestamptz
 )
 RETURNS TABLE (
     lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
@@ -155,11 +162,20 @@ DECLARE
     asker  record;
     lone   record;
     place  record;
+    permits record;
 BEGIN
     SELECT worker.quiet,
-           ARRAY(
-               SELECT gate.name FROM millrace.gate WHERE gate.until IS NULL OR gate.until > moment
-           ) AS closed,
+           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits,
+           CASE WHEN EXISTS (SELECT FROM millrace.closed_gate) THEN ARRAY(
+               SELECT barrier.target
+               FROM millrace.barrier
+               WHERE barrier.until IS NULL OR barrier.until > moment
+           ) ELSE '{}' END AS closed,
+           CASE WHEN EXISTS (SELECT FROM millrace.service_park) THEN ARRAY(
+               SELECT parked.tenant || ' ' || parked.type
+               FROM millrace.tenant_barrier AS parked
+               WHERE parked.until > moment
+           ) ELSE '{}' END AS parked,
            coalesce(in_lanes, ARRAY(
                SELECT name.id FROM millrace.interned_name AS name WHERE name.kind = 3
            )) AS lanes
@@ -171,14 +187,17 @@ BEGIN
           SELECT meta.value::integer FROM millrace.meta AS meta WHERE meta.name = 'min_protocol'
       );
     lost := NOT FOUND;
-    IF lost OR asker.quiet THEN
+    -- Gate -2 is closed while the installation is paused.
+    IF lost OR asker.quiet OR -2 = ANY (asker.closed) THEN
         RETURN NEXT;
         RETURN;
     END IF;
 
     SELECT found.key, found.probe
     INTO lone
-    FROM millrace.find_lone(asker.lanes, of_types, of_tenants, asker.closed, cap, moment) AS found;
+    FROM millrace.find_lone(
+        asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
+    ) AS found;
     -- A job that another transaction is moving is left to a later call.
     SELECT ready.key, ready.rank, ready.n, ready.tries, ready.crashes, ready.tenant,
            ready.concurrency
@@ -211,17 +230,36 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    IF place.concurrency IS NOT NULL THEN
-        INSERT INTO millrace.lock (job, n, tenant, name)
-        VALUES (place.key, place.n, place.tenant, place.concurrency)
-        ON CONFLICT (tenant, name) DO NOTHING;
-        IF NOT FOUND THEN
+    -- The permits come before the lock, as in `claim_batch`, and are undone if it is taken.
+    BEGIN
+        IF asker.has_limits THEN
+            SELECT * INTO permits
+            FROM millrace.take_permits(
+                claimer, ARRAY[place.key],
+                ARRAY(SELECT ready.ctid FROM millrace.ready AS ready WHERE ready.key = place.key),
+                true, lent, lent_counts, false, moment
+            );
+            IF permits.kept IS NOT NULL THEN
+                RAISE EXCEPTION SQLSTATE 'MR001';
+            END IF;
+            tags := json_build_object('granted', permits.granted, 'limits', permits.limits);
+        END IF;
+        IF place.concurrency IS NOT NULL THEN
+            INSERT INTO millrace.lock (job, n, tenant, name)
+            VALUES (place.key, place.n, place.tenant, place.concurrency)
+            ON CONFLICT (tenant, name) DO NOTHING;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION SQLSTATE 'MR001';
+            END IF;
+        END IF;
+    EXCEPTION
+        WHEN SQLSTATE 'MR001' THEN
             DELETE FROM millrace.lease WHERE number = claim_alone.key;
             key := NULL;
+            tags := NULL;
             RETURN NEXT;
             RETURN;
-        END IF;
-    END IF;
+    END;
     DELETE FROM millrace.ready AS ready WHERE ready.key = place.key;
     DELETE FROM millrace.blocked AS blocked WHERE blocked.key = place.key;
 
@@ -234,6 +272,7 @@ BEGIN
         ARRAY[place.crashes]
     );
     RETURN NEXT;
+    tags := NULL;
     RETURN QUERY
     SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
            concat_ws(

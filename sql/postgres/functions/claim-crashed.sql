@@ -9,8 +9,9 @@
 -- ranges are scanned again, further each time, if several candidates ask for one lock, for a
 -- limited number of rounds. The settings are those of `claim_batch`.
 CREATE FUNCTION millrace.add_crashed(
-    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], most integer,
-    most_once integer, most_often integer, cap integer, awaited text, awaited_priority integer,
+    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked text[],
+    most integer, most_once integer, most_often integer, cap integer, awaited text,
+    awaited_priority integer,
     INOUT places tid[], urgency integer[], INOUT keys bigint[], INOUT ranks bigint[],
     INOUT ns integer[], INOUT tries integer[], INOUT crashes integer[], INOUT is_keyed boolean
 )
@@ -32,7 +33,12 @@ BEGIN
         FROM (
             SELECT ready.tenant || ' ' || ready.concurrency AS name
             FROM unnest(keys) WITH ORDINALITY AS named (key, turn)
-            JOIN millrace.ready AS ready ON ready.key = named.key
+            CROSS JOIN LATERAL (
+                SELECT tenant, concurrency FROM millrace.ready WHERE key = named.key
+                UNION ALL
+                SELECT tenant, concurrency FROM millrace.blocked WHERE key = named.key
+                LIMIT 1
+            ) AS ready
             ORDER BY named.turn
         ) AS row;
     END IF;
@@ -70,6 +76,7 @@ BEGIN
                   AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
                   AND type <> ALL (closed)
                   AND tenant <> ALL (closed)
+                  AND tenant || ' ' || type <> ALL (parked)
                   AND (concurrency IS NULL OR NOT EXISTS (
                       SELECT 1
                       FROM millrace.lock AS lock

@@ -19,11 +19,16 @@
 -- other jobs would lock the key again and again. Without `cap` any number of crashed jobs is
 -- claimed. A prefetch takes none.
 --
+-- If there are limits, the jobs of limits that are used up are skipped, and the jobs in the queues
+-- of the others are candidates as well. `lent` are the free permits of the worker. Candidates that
+-- get no permit are left out last: the caller claims again, and then the limit is used up.
+--
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
 -- has the lists of the lease in their order; or it only says that the worker is lost. Its kind has
 -- the word `alone` if a job waits that must run alone, and the word `all` if the lanes are empty
 -- now. Its creation time is how many microseconds the scan has taken: the caller bounds the time of
--- its scans from the beginning, and must not count the commit. The other rows are the jobs, in any
+-- its scans from the beginning, and must not count the commit. Its tags are what the worker must
+-- know about limits; null: there are none. The other rows are the jobs, in any
 -- order. What many jobs have in common is one text (`kind`), so that the caller parses it once.
 --
 -- Whether the lanes are empty is looked up only by a scan from the beginning that found few jobs:
@@ -33,7 +38,7 @@ CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
     to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
     mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], most_once integer,
-    most_often integer, cap integer, given timestamptz
+    most_often integer, cap integer, lent integer[], lent_counts integer[], given timestamptz
 )
 RETURNS TABLE (
     lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
@@ -79,12 +84,22 @@ DECLARE
     far_key    bigint;
     awaited    text;
     awaited_priority integer;
+    limits     record;
+    permits    record;
+    has_queued boolean := false;
     durable    text := millrace.sync_commit();
 BEGIN
     SELECT worker.quiet,
-           ARRAY(
-               SELECT gate.name FROM millrace.gate WHERE gate.until IS NULL OR gate.until > moment
-           ) AS closed,
+           CASE WHEN EXISTS (SELECT FROM millrace.closed_gate) THEN ARRAY(
+               SELECT barrier.target
+               FROM millrace.barrier
+               WHERE barrier.until IS NULL OR barrier.until > moment
+           ) ELSE '{}' END AS closed,
+           CASE WHEN EXISTS (SELECT FROM millrace.service_park) THEN ARRAY(
+               SELECT parked.tenant || ' ' || parked.type
+               FROM millrace.tenant_barrier AS parked
+               WHERE parked.until > moment
+           ) ELSE '{}' END AS parked,
            CASE
                WHEN in_lanes IS NULL THEN ARRAY(
                    SELECT name.id FROM millrace.interned_name AS name WHERE name.kind = 3
@@ -93,7 +108,8 @@ BEGIN
                -- twice.
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
            END AS lanes,
-           EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed
+           EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed,
+           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits
     INTO asker
     FROM millrace.worker AS worker
     WHERE worker.id = claimer
@@ -102,16 +118,51 @@ BEGIN
           SELECT meta.value::integer FROM millrace.meta AS meta WHERE meta.name = 'min_protocol'
       );
     lost := NOT FOUND;
-    IF lost OR asker.quiet THEN
+    -- Gate -2 is closed while the installation is paused.
+    IF lost OR asker.quiet OR -2 = ANY (asker.closed) THEN
         RETURN NEXT;
         RETURN;
+    END IF;
+
+    IF asker.has_limits THEN
+        SELECT * INTO limits
+        FROM millrace.look_at_limits(claimer, lent, lent_counts, to_prefetch, moment);
+        tags := limits.words;
+        asker.closed := asker.closed || limits.closed;
     END IF;
 
     IF cap IS NOT NULL AND (asker.has_crashed OR cardinality(asker.closed) > 0) THEN
         SELECT 'alone', lone.tenant || ' ' || lone.concurrency, lone.priority
         INTO kind, awaited, awaited_priority
-        FROM millrace.find_lone(asker.lanes, of_types, of_tenants, asker.closed, cap, moment)
-            AS lone;
+        FROM millrace.find_lone(
+            asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
+        ) AS lone;
+    END IF;
+
+    IF asker.has_limits THEN
+        IF limits.is_closed THEN
+            PERFORM millrace.want_limits(limits.unheard, moment);
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        -- A limit that has a permit left is looked for in its own queue as well.
+        SELECT * INTO due
+        FROM millrace.find_limited(
+            limits.queues, limits.rooms, asker.lanes, of_types, of_tenants, asker.closed,
+            asker.parked, to_prefetch, most, awaited, awaited_priority
+        );
+        IF due.keys IS NOT NULL THEN
+            has_queued := true;
+            is_keyed := due.is_keyed;
+            lane_count := 2;
+            places := array_fill(NULL::tid, ARRAY[cardinality(due.keys)]);
+            urgency := due.urgency;
+            keys := due.keys;
+            ranks := due.ranks;
+            ns := due.ns;
+            tries := due.tries;
+            crashes := due.crashes;
+        END IF;
     END IF;
 
     lanes := asker.lanes;
@@ -160,6 +211,10 @@ BEGIN
                   AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
                   AND type <> ALL (asker.closed)
                   AND tenant <> ALL (asker.closed)
+                  AND (
+                      cardinality(asker.parked) = 0
+                      OR tenant || ' ' || type <> ALL (asker.parked)
+                  )
                   AND (concurrency IS NULL OR (
                       NOT to_prefetch
                       AND NOT EXISTS (
@@ -222,7 +277,11 @@ BEGIN
                    ) OVER own AS is_known
             FROM unnest(places, urgency, keys, ranks, ns, tries, crashes)
                 AS due (place, priority, key, rank, n, tried, crashed)
-            JOIN millrace.ready AS ready ON ready.key = due.key
+            CROSS JOIN LATERAL (
+                SELECT tenant, concurrency FROM millrace.ready WHERE key = due.key
+                UNION ALL
+                SELECT tenant, concurrency FROM millrace.blocked WHERE has_queued AND key = due.key
+            ) AS ready
             WINDOW own AS (
                 PARTITION BY ready.tenant, ready.concurrency,
                              CASE WHEN ready.concurrency IS NULL THEN due.key END
@@ -250,13 +309,17 @@ BEGIN
         SELECT batch.*
         INTO places, keys, ranks, ns, tries, crashes, is_keyed
         FROM millrace.add_crashed(
-            asker.lanes, of_types, of_tenants, asker.closed, most, most_once, most_often, cap,
-            awaited, awaited_priority, places, urgency, keys, ranks, ns, tries, crashes, is_keyed
+            asker.lanes, of_types, of_tenants, asker.closed, asker.parked, most, most_once,
+            most_often, cap, awaited, awaited_priority, places, urgency, keys, ranks, ns, tries,
+            crashes, is_keyed
         ) AS batch;
     END IF;
     created_at := 1000000 * extract(epoch FROM clock_timestamp() - began);
-    -- A claim that finds no job writes nothing.
+    -- A claim that finds no job writes nothing, unless it wants permits of other workers.
     IF keys IS NULL THEN
+        IF asker.has_limits THEN
+            PERFORM millrace.want_limits(limits.unheard, moment);
+        END IF;
         RETURN NEXT;
         RETURN;
     END IF;
@@ -282,6 +345,33 @@ BEGIN
 
     -- Waits for a rescuer that has locked the worker, and then claims nothing: the rows locked
     -- above are unlocked by the commit.
+    IF asker.has_limits THEN
+        PERFORM FROM millrace.worker WHERE id = claimer FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        SELECT * INTO permits
+        FROM millrace.take_permits(
+            claimer, keys, places, has_queued, lent, lent_counts, to_prefetch, moment
+        );
+        tags := json_build_object(
+            'full', limits.words -> 'full', 'wanted', limits.words -> 'wanted',
+            'granted', permits.granted, 'limits', permits.limits,
+            'cut', permits.kept IS NOT NULL
+        );
+        IF permits.kept IS NOT NULL THEN
+            SELECT array_agg(places[turn]), array_agg(keys[turn]), array_agg(ranks[turn]),
+                   array_agg(ns[turn]), array_agg(tries[turn]), array_agg(crashes[turn])
+            INTO places, keys, ranks, ns, tries, crashes
+            FROM unnest(permits.kept) AS kept (turn);
+        END IF;
+        IF keys IS NULL THEN
+            PERFORM millrace.want_limits(limits.unheard, moment);
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END IF;
     IF is_keyed THEN
         PERFORM FROM millrace.worker WHERE id = claimer FOR KEY SHARE;
         IF NOT FOUND THEN
@@ -292,7 +382,11 @@ BEGIN
             INSERT INTO millrace.lock (job, n, tenant, name)
             SELECT due.key, due.n, ready.tenant, ready.concurrency
             FROM unnest(keys, ns) AS due (key, n)
-            JOIN millrace.ready AS ready ON ready.key = due.key
+            CROSS JOIN LATERAL (
+                SELECT tenant, concurrency FROM millrace.ready WHERE key = due.key
+                UNION ALL
+                SELECT tenant, concurrency FROM millrace.blocked WHERE has_queued AND key = due.key
+            ) AS ready
             WHERE ready.concurrency IS NOT NULL
             ORDER BY ready.tenant, ready.concurrency COLLATE "C"
             ON CONFLICT (tenant, name) DO NOTHING
@@ -305,7 +399,11 @@ BEGIN
             SELECT due.*
             FROM unnest(places, keys, ranks, ns, tries, crashes)
                 WITH ORDINALITY AS due (place, key, rank, n, tried, crashed, turn)
-            JOIN millrace.ready AS ready ON ready.key = due.key
+            CROSS JOIN LATERAL (
+                SELECT concurrency FROM millrace.ready WHERE key = due.key
+                UNION ALL
+                SELECT concurrency FROM millrace.blocked WHERE has_queued AND key = due.key
+            ) AS ready
             LEFT JOIN taken ON taken.job = due.key
             WHERE ready.concurrency IS NULL OR taken.job IS NOT NULL
             ORDER BY due.turn
@@ -340,9 +438,13 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    IF has_queued THEN
+        DELETE FROM millrace.blocked AS blocked WHERE blocked.key = ANY (keys);
+    END IF;
 
     payload := json_build_array(keys, ranks, ns, tries, crashes);
     IF mark_lanes IS NULL AND NOT to_prefetch AND cardinality(keys) < most
+            AND NOT asker.has_limits
             AND NOT EXISTS (
                 SELECT FROM millrace.ready WHERE crashes = 0 AND lane = ANY (asker.lanes)
             )
@@ -352,6 +454,7 @@ BEGIN
         kind := concat_ws(' ', kind, 'all');
     END IF;
     RETURN NEXT;
+    tags := NULL;
     RETURN QUERY
     SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
            concat_ws(
@@ -377,6 +480,9 @@ BEGIN
         IF NOT FOUND THEN
             DELETE FROM millrace.lease WHERE number = claim_batch.key;
         END IF;
+    END IF;
+    IF asker.has_limits THEN
+        PERFORM millrace.want_limits(limits.unheard, moment);
     END IF;
 END
 $claim$;

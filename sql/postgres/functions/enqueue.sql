@@ -16,7 +16,7 @@ $require$;
 -- Writes new jobs that differ only in id and payload, as most jobs of a batch do, and puts them
 -- into `ready` or `scheduled`, by the store's clock. An id that is taken fails the whole batch:
 -- that is rare, and looking for it in every row would cost a third more. Returns whether the jobs
--- are scheduled for later.
+-- are scheduled for later; null: their intake is closed, and nothing is written.
 CREATE FUNCTION millrace.enqueue_alike(
     ids uuid[], payloads text[], type integer, tenant integer, lane integer, category integer,
     priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
@@ -40,6 +40,12 @@ DECLARE
     durable text := millrace.sync_commit();
 BEGIN
     PERFORM millrace.require_protocol(protocol);
+    -- The first look is at an empty table, nearly always.
+    IF parent IS NULL AND EXISTS (SELECT 1 FROM millrace.intake) AND EXISTS (
+        SELECT 1 FROM millrace.intake AS intake WHERE intake.name IN (type, tenant, lane, -2)
+    ) THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO millrace.job (
         key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
         payload_version, correlation, parent, concurrency, webhook, tags, created_by, created_at,
@@ -76,7 +82,7 @@ $enqueue$;
 
 -- Writes new jobs of several kinds. What jobs have in common is sent once, as a kind; each job has
 -- an id, a payload and the number of its kind. Returns the ids of the jobs that are scheduled for
--- later.
+-- later; null: the intake of one of the kinds is closed, and nothing is written.
 CREATE FUNCTION millrace.enqueue_batch(
     kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz,
     protocol integer
@@ -95,6 +101,17 @@ DECLARE
     durable text := millrace.sync_commit();
 BEGIN
     PERFORM millrace.require_protocol(protocol);
+    IF EXISTS (SELECT 1 FROM millrace.intake) AND EXISTS (
+        SELECT 1
+        FROM json_to_recordset(kinds) AS kind (
+            type integer, tenant integer, lane integer, parent uuid
+        )
+        JOIN millrace.intake AS intake
+            ON intake.name IN (kind.type, kind.tenant, kind.lane, -2)
+        WHERE kind.parent IS NULL
+    ) THEN
+        RETURN NULL;
+    END IF;
     WITH fresh AS MATERIALIZED (
         SELECT nextval('millrace.job_key_seq') AS key, item.*,
                item.run_at > moment AS waits
@@ -160,6 +177,6 @@ BEGIN
         SELECT moment, 1, array_agg(key) FROM fresh
     )
     SELECT array_agg(id) FILTER (WHERE waits) INTO later FROM fresh;
-    RETURN later;
+    RETURN coalesce(later, '{}');
 END
 $enqueue$;

@@ -6,8 +6,9 @@
 -- batch: that is rare, and looking for it in every row would cost a third more. Returns the keys of
 -- the accepted runs, whether locks were released, whether other jobs wait for one of these jobs,
 -- and the keys of jobs without a row, whose runs end without a ledger row. One look at the range of
--- their keys saves most batches a look for each key. After a clock was set back, a run begins and
--- ends at the end.
+-- their keys saves most batches a look for each key. The runs are counted in `minute_outbox`, which
+-- also tells whether each job has a row. After a clock was set back, a run begins and ends at the
+-- end.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
@@ -25,6 +26,11 @@ DECLARE
     moment timestamptz := millrace.clock_at(given);
     held   record;
     done   bigint[];
+    waits  integer[];
+    runs   integer[];
+    waited integer[] := '{}';
+    ran    integer[] := '{}';
+    present bigint;
     low    bigint;
     high   bigint;
     durable text := millrace.sync_commit();
@@ -34,7 +40,7 @@ BEGIN
     awaited := false;
     missing := '{}';
     FOR held IN
-        SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns,
+        SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.ranks,
                lease.started_at, proof.place
         FROM unnest(leases, secrets) WITH ORDINALITY AS proof (number, secret, place)
         JOIN millrace.lease AS lease
@@ -43,14 +49,8 @@ BEGIN
         ORDER BY lease.number
         FOR KEY SHARE OF lease
     LOOP
-        WITH fresh AS (
-            INSERT INTO millrace.attempt (
-                key, finished_at, n, tries, crashes, outcome, state, claimed_at, started_at, fence,
-                worker, result
-            )
-            SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
-                   least(held.claimed_at, moment), least(item.start, moment), held.number,
-                   held.worker, item.result::json
+        WITH item AS MATERIALIZED (
+            SELECT item.*, run.rank
             FROM (
                 SELECT item.*, coalesce(held.started_at, (
                            SELECT start.at
@@ -63,14 +63,29 @@ BEGIN
                 -- Keeps the planner from looking each start up twice.
                 OFFSET 0
             ) AS item
-            JOIN unnest(held.keys, held.ns) AS run (key, n)
+            JOIN unnest(held.keys, held.ns, held.ranks) AS run (key, n, rank)
                 ON run.key = item.key AND run.n = item.n
             WHERE item.start IS NOT NULL
+        ),
+        fresh AS (
+            INSERT INTO millrace.attempt (
+                key, finished_at, n, tries, crashes, outcome, state, claimed_at, started_at, fence,
+                worker, result
+            )
+            SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
+                   least(held.claimed_at, moment), least(item.start, moment), held.number,
+                   held.worker, item.result::json
+            FROM item
             ORDER BY item.key
-            RETURNING key
         )
-        SELECT array_agg(key) INTO done FROM fresh;
+        SELECT array_agg(key),
+               array_agg(millrace.duration_ms(millrace.ms_of(start) - rank / 1000)),
+               array_agg(millrace.duration_ms(millrace.ms_of(moment) - millrace.ms_of(start)))
+        INTO done, waits, runs
+        FROM item;
         accepted := accepted || done;
+        waited := waited || waits;
+        ran := ran || runs;
         -- When a part of the lease was settled before, its last runs are looked at first: they are
         -- the most likely to be open.
         DELETE FROM millrace.lease
@@ -93,10 +108,21 @@ BEGIN
         END IF;
     END LOOP;
 
+    IF cardinality(accepted) > 0 THEN
+        WITH counted AS (
+            INSERT INTO millrace.minute_outbox (at, type, lane, outcome, waits, runs)
+            SELECT moment, job.type, job.lane, 1, array_agg(ended.wait), array_agg(ended.run)
+            FROM unnest(accepted, waited, ran) AS ended (key, wait, run)
+            JOIN millrace.job AS job ON job.key = ended.key
+            WHERE job.key = ANY (accepted)
+            GROUP BY job.type, job.lane
+            RETURNING cardinality(waits) AS size
+        )
+        SELECT sum(size) INTO present FROM counted;
+    END IF;
+
     -- The row of a job may have been deleted by hand while the job ran.
-    IF cardinality(accepted) > (
-        SELECT count(*) FROM millrace.job WHERE key = ANY (accepted)
-    ) THEN
+    IF cardinality(accepted) > coalesce(present, 0) THEN
         missing := ARRAY(
             SELECT ended.key
             FROM unnest(accepted) AS ended (key)

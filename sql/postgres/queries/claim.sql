@@ -9,15 +9,16 @@
 -- the other rows are its jobs. In the first row `id` is null, `key` is the number of the lease, or
 -- null if no job was claimed, `payload` has the lists of the lease, `created_at` is how many
 -- microseconds the scan has taken, and `kind` has the words `alone`, if a job waits that must run
--- alone, and `all`, if no other job waits in the lanes. In the other rows `kind` has type, tenant,
--- lane, priority, most attempts, flags and the time limit, if there is one.
+-- alone, and `all`, if no other job waits in the lanes. Its `tags` are about limits. In the other
+-- rows `kind` has type, tenant, lane, priority, most attempts, flags and the time limit, if there
+-- is one.
 -- returns tuples: ClaimTuple
 SELECT *
 FROM millrace.claim_batch(
     :worker::uuid, :secret::text, :lanes::integer[], :types::integer[], :tenants::integer[],
     :prefetch::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
     :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :once::integer,
-    :often::integer, :cap::integer, :now::timestamptz
+    :often::integer, :cap::integer, :lent::integer[], :lent_counts::integer[], :now::timestamptz
 );
 
 -- name: claimed_by

@@ -7,7 +7,7 @@
 SELECT *
 FROM millrace.claim_alone(
     :worker::uuid, :secret::text, :lanes::integer[], :types::integer[], :tenants::integer[],
-    :cap::integer, :now::timestamptz
+    :cap::integer, :lent::integer[], :lent_counts::integer[], :now::timestamptz
 );
 
 -- name: set_next_probe

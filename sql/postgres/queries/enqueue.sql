@@ -4,8 +4,8 @@
 
 -- name: enqueue_alike
 -- Writes new jobs that differ only in id and payload, and notifies listeners if a message is given.
--- Returns whether the jobs are scheduled for later.
--- returns tuples: later boolean, told text?
+-- Returns whether the jobs are scheduled for later; null: their intake is closed.
+-- returns tuples: later boolean?, told text?
 SELECT millrace.enqueue_alike(
     :ids::uuid[], :payloads::text[], :type::integer, :tenant::integer, :lane::integer,
     :category::integer, :priority::integer, :due_at::bigint, :delay_ms::bigint,
@@ -16,7 +16,8 @@ SELECT millrace.enqueue_alike(
     CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END AS told;
 
 -- name: enqueue
--- Writes new jobs and puts them into `ready` or `scheduled`. Returns the ids of the scheduled ones.
+-- Writes new jobs and puts them into `ready` or `scheduled`. Returns the ids of the scheduled ones,
+-- or null if the intake of one of the jobs is closed: then nothing was written.
 -- returns tuples: later uuid[]?
 SELECT millrace.enqueue_batch(
     :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz,
@@ -127,10 +128,11 @@ WHERE id = ANY (:ids::uuid[]);
 
 -- name: draw_keys
 -- Draws keys for jobs that do not exist yet: their dedup rows must name them first. Returns the
--- least protocol that the store accepts with each key.
--- returns: key bigint, protocol integer
+-- least protocol that the store accepts with each key, and whether any intake is closed.
+-- returns: key bigint, protocol integer, closed boolean
 SELECT nextval('millrace.job_key_seq') AS key,
-       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol
+       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol,
+       (SELECT EXISTS (SELECT 1 FROM millrace.intake)) AS closed
 FROM generate_series(1, :count::integer);
 
 -- name: take_idempotency

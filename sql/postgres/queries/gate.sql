@@ -1,14 +1,16 @@
 -- apart: one statement moves many jobs, where SQLite goes job by job.
 
--- row Barriers: gates boolean, held boolean, names boolean, wanted boolean
+-- row Barriers: gates boolean, held boolean, names boolean, wanted boolean, limits boolean
 
 -- name: promote_due
 -- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
 -- is due. Rows that another process has locked are skipped. Also returns whether jobs may be
--- claimable, whether jobs are behind an open gate, and whether there are gates, locks or
--- dependencies at all, so that a poll of an idle store is one statement. Without `look` the first
--- of these is not searched for, because dead rows may make that slow.
--- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean
+-- claimable, whether jobs are behind an open gate, whether there are gates, locks or dependencies
+-- at all, and when the next probe of a service is due, so that a poll of an idle store is one
+-- statement. Without `look` the first of these is not searched for, because dead rows may make that
+-- slow.
+-- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean,
+--   probe_ms bigint?
 WITH RECURSIVE moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -38,7 +40,6 @@ moved AS (
 gate (id) AS (
     SELECT min(gate)
     FROM millrace.blocked
-    WHERE gate > 0
     UNION ALL
     SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)
     FROM gate
@@ -55,22 +56,45 @@ SELECT (SELECT count(*) FROM due) AS moved,
        NOT :look::boolean
            OR EXISTS (SELECT 1 FROM due)
            OR EXISTS (SELECT 1 FROM millrace.ready)
+           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)
            OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,
        EXISTS (
            SELECT 1
            FROM gate
-           WHERE gate.id IS NOT NULL
+           WHERE gate.id NOT IN (-1, 0)
              AND NOT EXISTS (
                  SELECT 1
-                 FROM millrace.gate AS closed
-                 WHERE closed.name = gate.id
+                 FROM millrace.closed_gate AS closed
+                 WHERE closed.gate = gate.id
                    AND (closed.until IS NULL OR closed.until > moment.at)
              )
+             AND NOT EXISTS (
+                 SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id
+             )
        ) AS released,
-       EXISTS (SELECT 1 FROM millrace.gate)
+       EXISTS (SELECT 1 FROM millrace.closed_gate)
+           OR EXISTS (SELECT 1 FROM millrace.limit_setting)
            OR EXISTS (SELECT 1 FROM millrace.lock)
            OR EXISTS (SELECT 1 FROM millrace.blocked)
-           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked
+           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,
+       (
+           SELECT min(greatest(
+               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)
+           ))
+           FROM millrace.breaker AS breaker
+           WHERE breaker.state <> 1
+             AND (
+                 breaker.probe_at IS NOT NULL
+                 OR EXISTS (
+                     SELECT 1
+                     FROM millrace.attempt AS ended
+                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n
+                 )
+                 OR (breaker.state = 3 AND NOT EXISTS (
+                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key
+                 ))
+             )
+       ) AS probe_ms
 FROM moment;
 
 -- name: close_gate
@@ -118,15 +142,32 @@ FROM millrace.gate
 WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
 
+-- name: closed_targets
+-- The lanes, types and tenants that closed gates hold back, and types of one tenant.
+-- returns: name integer, tenant integer?
+SELECT target AS name, NULL::integer AS tenant
+FROM millrace.barrier
+WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
+UNION ALL
+SELECT type, tenant
+FROM millrace.tenant_barrier
+WHERE until > millrace.clock_at(:now::timestamptz);
+
 -- name: count_behind_gate
 -- How many queued jobs a gate alone holds back, or would, and how many it shares with another
--- closed gate, among so many rows of each place; and whether there are no more rows.
+-- closed gate, among so many rows of each place; and whether there are no more rows. Gate -2 holds
+-- back all jobs.
 -- returns: jobs bigint, shared bigint, exact boolean, shared_exact boolean
 -- timeout: reader
-WITH other (name) AS MATERIALIZED (
-    SELECT name
-    FROM millrace.gate
-    WHERE name <> :name::integer
+WITH own (name) AS MATERIALIZED (
+    SELECT :name::integer
+    UNION ALL
+    SELECT type FROM millrace.service_use WHERE service = :name::integer
+),
+other (name, gate) AS MATERIALIZED (
+    SELECT target, gate
+    FROM millrace.barrier
+    WHERE gate <> :name::integer
       AND (until IS NULL OR until > millrace.clock_at(:now::timestamptz))
 ),
 waiting (lane, type, tenant) AS (
@@ -139,19 +180,25 @@ waiting (lane, type, tenant) AS (
     UNION ALL
     (SELECT lane, type, tenant FROM millrace.ready LIMIT :rows::bigint)
     UNION ALL
+    (SELECT lane, type, tenant FROM millrace.blocked WHERE gate < -2 LIMIT :rows::bigint)
+    UNION ALL
     (
         SELECT lane, type, tenant
         FROM millrace.blocked
-        WHERE gate IN (SELECT name FROM other)
+        WHERE gate = ANY (ARRAY(SELECT DISTINCT gate FROM other))
         LIMIT :rows::bigint
     )
 ),
 behind (shared) AS (
     SELECT EXISTS (
-        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)
+        SELECT 1
+        FROM other
+        WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant, -2)
     )
     FROM waiting
-    WHERE :name::integer IN (waiting.lane, waiting.type, waiting.tenant)
+    WHERE EXISTS (
+        SELECT 1 FROM own WHERE own.name IN (waiting.lane, waiting.type, waiting.tenant, -2)
+    )
       AND (:tenant::integer IS NULL OR waiting.tenant = :tenant::integer)
 ),
 place (exact, shared_exact) AS (
@@ -161,11 +208,14 @@ place (exact, shared_exact) AS (
                WHERE gate = :name::integer
                LIMIT 1 OFFSET :rows::bigint
            )
-               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint),
+               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET :rows::bigint)
+               AND NOT EXISTS (
+                   SELECT 1 FROM millrace.blocked WHERE gate < -2 LIMIT 1 OFFSET :rows::bigint
+               ),
            NOT EXISTS (
                SELECT 1
                FROM millrace.blocked
-               WHERE gate IN (SELECT name FROM other)
+               WHERE gate = ANY (ARRAY(SELECT DISTINCT gate FROM other))
                LIMIT 1 OFFSET :rows::bigint
            )
 )
@@ -175,14 +225,80 @@ SELECT count(*) FILTER (WHERE NOT shared) AS jobs,
        (SELECT exact AND shared_exact FROM place) AS shared_exact
 FROM behind;
 
+-- name: count_ahead
+-- How many due jobs of the lane of a due job come before it in the order of the claim, among so
+-- many rows of jobs without crashes and so many of others; and whether there are no more rows.
+-- Jobs behind a closed gate and jobs whose key is locked do not count. No row: the job is not due.
+-- returns: jobs bigint, exact boolean
+-- timeout: reader
+WITH own AS MATERIALIZED (
+    SELECT key, lane, priority, rank
+    FROM millrace.ready
+    WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
+),
+closed (name) AS MATERIALIZED (
+    SELECT target
+    FROM millrace.barrier
+    WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
+),
+front (before, lane, type, tenant, concurrency) AS MATERIALIZED (
+    SELECT true, clean.*
+    FROM own
+    CROSS JOIN LATERAL (
+        SELECT ready.lane, ready.type, ready.tenant, ready.concurrency
+        FROM millrace.ready AS ready
+        WHERE ready.lane = own.lane
+          AND ready.crashes = 0
+          AND (ready.priority, ready.rank, ready.key) < (own.priority, own.rank, own.key)
+        ORDER BY ready.priority, ready.rank, ready.key
+        LIMIT :rows::bigint
+    ) AS clean
+    UNION ALL
+    SELECT crashed.*
+    FROM own
+    CROSS JOIN LATERAL (
+        SELECT (ready.priority, ready.rank, ready.key) < (own.priority, own.rank, own.key),
+               ready.lane, ready.type, ready.tenant, ready.concurrency
+        FROM millrace.ready AS ready
+        WHERE ready.lane = own.lane AND ready.crashes > 0
+        ORDER BY ready.crashes, ready.priority, ready.rank, ready.key
+        LIMIT :rows::bigint
+    ) AS crashed
+)
+SELECT (
+           SELECT count(*)
+           FROM front
+           WHERE front.before
+             AND (:tenant::integer IS NULL OR front.tenant = :tenant::integer)
+             AND NOT EXISTS (
+                 SELECT 1
+                 FROM closed
+                 WHERE closed.name IN (front.lane, front.type, front.tenant, -2)
+             )
+             AND (front.tenant, front.type) NOT IN (
+                 SELECT tenant, type
+                 FROM millrace.tenant_barrier
+                 WHERE until > millrace.clock_at(:now::timestamptz)
+             )
+             AND NOT EXISTS (
+                 SELECT 1
+                 FROM millrace.lock AS lock
+                 WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
+             )
+       ) AS jobs,
+       (SELECT count(*) FROM front) < :rows::bigint AS exact
+FROM own;
+
 -- name: barriers_in_use
 -- Whether there are gates and locks, and whether jobs are in `blocked` because of either. Mostly
 -- there are none, and the statements that deal with them need not be planned.
 -- returns: Barriers
-SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
-       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0) AS held,
+SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,
+       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)
+           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,
        EXISTS (SELECT 1 FROM millrace.lock) AS names,
-       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted;
+       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,
+       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits;
 
 -- name: hold_jobs
 -- Moves due jobs behind closed gates, and jobs whose lock is taken, from `ready` to `blocked`, so
@@ -192,9 +308,13 @@ SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
 -- wait for its lock. A lock that is being released blocks no job. Keys are passed as a list: with a
 -- join the planner might scan whole tables.
 WITH RECURSIVE closed AS MATERIALIZED (
-    SELECT name
-    FROM millrace.gate
+    SELECT target, NULL::integer AS tenant, gate
+    FROM millrace.barrier
     WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
+    UNION ALL
+    SELECT type, tenant, gate
+    FROM millrace.tenant_barrier
+    WHERE until > millrace.clock_at(:now::timestamptz)
 ),
 lane (id) AS (
     SELECT min(lane)
@@ -278,12 +398,14 @@ taken_key AS MATERIALIZED (
 ),
 -- A closed gate has a number above 0, and takes precedence over a taken lock.
 behind AS MATERIALIZED (
-    SELECT front.key, coalesce(min(closed.name), -1) AS gate
+    SELECT front.key, coalesce(min(closed.gate), -1) AS gate
     FROM front
-    LEFT JOIN closed ON closed.name IN (front.lane, front.type, front.tenant)
+    LEFT JOIN closed
+        ON closed.target IN (front.lane, front.type, front.tenant)
+        AND (closed.tenant IS NULL OR closed.tenant = front.tenant)
     LEFT JOIN taken_key
         ON taken_key.tenant = front.tenant AND taken_key.name = front.concurrency
-    WHERE closed.name IS NOT NULL OR taken_key.name IS NOT NULL
+    WHERE closed.gate IS NOT NULL OR taken_key.name IS NOT NULL
     GROUP BY front.key
     LIMIT :limit::integer
 ),
@@ -312,11 +434,11 @@ ON CONFLICT DO NOTHING;
 -- Moves jobs from `blocked` back to `ready` if their gate is not closed, most urgent first, with
 -- their old rank. The statement starts from the blocked jobs and not from the gates, so it finds a
 -- job that was blocked at the moment in which its gate opened. Gates that have opened by time are
--- removed. Jobs that wait for a lock or for other jobs are not touched.
+-- removed. The queue of a limit that was removed is emptied. Jobs that wait for a limit, for a lock
+-- or for other jobs are not touched.
 WITH RECURSIVE gate (id) AS (
     SELECT min(gate)
     FROM millrace.blocked
-    WHERE gate > 0
     UNION ALL
     SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)
     FROM gate
@@ -325,12 +447,16 @@ WITH RECURSIVE gate (id) AS (
 open AS MATERIALIZED (
     SELECT gate.id
     FROM gate
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM millrace.gate AS closed
-        WHERE closed.name = gate.id
-          AND (closed.until IS NULL OR closed.until > millrace.clock_at(:now::timestamptz))
-    )
+    WHERE gate.id NOT IN (-1, 0)
+      AND NOT EXISTS (
+          SELECT 1
+          FROM millrace.closed_gate AS closed
+          WHERE closed.gate = gate.id
+            AND (closed.until IS NULL OR closed.until > millrace.clock_at(:now::timestamptz))
+      )
+      AND NOT EXISTS (
+          SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id
+      )
 ),
 free AS MATERIALIZED (
     SELECT front.key
@@ -353,6 +479,10 @@ taken AS (
 ),
 deleted_gates AS (
     DELETE FROM millrace.gate
+    WHERE until <= millrace.clock_at(:now::timestamptz)
+),
+deleted_parks AS (
+    DELETE FROM millrace.service_park
     WHERE until <= millrace.clock_at(:now::timestamptz)
 )
 INSERT INTO millrace.ready (

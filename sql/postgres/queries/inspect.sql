@@ -231,6 +231,69 @@ GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups::integer;
 
+-- name: claims_under_way
+-- only: postgres, where claims run beside other transactions.
+-- The transactions that have read the gates and are still open, of all of them or of those given.
+-- A claim reads the gates before it takes jobs, and keeps the lock of this read until its commit.
+-- returns: name text
+SELECT DISTINCT held.virtualtransaction AS name
+FROM pg_locks AS held
+WHERE held.locktype = 'relation'
+  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND held.relation = 'millrace.gate'::regclass
+  AND held.pid <> pg_backend_pid()
+  AND (:claims::text[] IS NULL OR held.virtualtransaction = ANY (:claims::text[]));
+
+-- name: count_running
+-- How many jobs of a gate, or of a worker, workers hold, up to a limit. Gate -2 is the gate of all
+-- jobs. A run that has ended may still be in a lease.
+-- returns: count bigint
+-- timeout: reader
+WITH own (name) AS MATERIALIZED (
+    VALUES (:gate::integer)
+    UNION ALL
+    SELECT type FROM millrace.service_use WHERE service = :gate::integer
+)
+SELECT count(*) AS count
+FROM (
+    SELECT 1
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+    JOIN millrace.job AS job ON job.key = run.key
+    WHERE (:worker::uuid IS NULL OR lease.worker = :worker::uuid)
+      AND EXISTS (
+          SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2)
+      )
+      AND NOT EXISTS (
+          SELECT 1
+          FROM millrace.attempt AS ended
+          WHERE ended.key = run.key AND ended.n = run.n
+      )
+    LIMIT :rows::bigint
+) AS held;
+
+-- name: ids_of_running
+-- The ids of some of the jobs that `count_running` counts.
+-- returns: id uuid
+-- timeout: reader
+WITH own (name) AS MATERIALIZED (
+    VALUES (:gate::integer)
+    UNION ALL
+    SELECT type FROM millrace.service_use WHERE service = :gate::integer
+)
+SELECT job.id
+FROM millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+JOIN millrace.job AS job ON job.key = run.key
+WHERE (:worker::uuid IS NULL OR lease.worker = :worker::uuid)
+  AND EXISTS (SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2))
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.attempt AS ended
+      WHERE ended.key = run.key AND ended.n = run.n
+  )
+LIMIT :limit::bigint;
+
 -- name: count_due
 -- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
 -- many none does, and the least rank of these; and whether there are no more due jobs.
@@ -238,13 +301,20 @@ LIMIT :groups::integer;
 -- returns: queued bigint, behind bigint, ms bigint?, exact boolean
 -- timeout: reader
 WITH closed (name) AS MATERIALIZED (
-    SELECT name
-    FROM millrace.gate
+    SELECT target
+    FROM millrace.barrier
     WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
+),
+parked (tenant, type) AS MATERIALIZED (
+    SELECT tenant, type
+    FROM millrace.tenant_barrier
+    WHERE until > millrace.clock_at(:now::timestamptz)
 ),
 due (rank, behind) AS (
     SELECT rank, EXISTS (
-        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)
+        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)
+    ) OR EXISTS (
+        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant
     )
     FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT :rows::bigint) AS ready
 )
@@ -419,6 +489,34 @@ WHERE name = :name::text
   AND value = :value::text
   AND key < :before::bigint
 ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_long_runs
+-- Jobs whose present run started so long ago, newest job first. Of a lease that was claimed later,
+-- no run can have started. A prefetched job has not started, and a run that has ended may still be
+-- in its lease.
+-- returns: key bigint
+-- timeout: reader
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) - :running_ms::bigint * interval '1 millisecond'
+               AS at
+)
+SELECT DISTINCT run.key
+FROM moment
+JOIN millrace.lease AS lease ON lease.claimed_at <= moment.at
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+WHERE run.key < :before::bigint
+  AND coalesce(lease.started_at, (
+      SELECT start.at
+      FROM millrace.run_start AS start
+      WHERE start.lease = lease.number AND start.key = run.key
+  )) <= moment.at
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.attempt AS ended
+      WHERE ended.key = run.key AND ended.n = run.n
+  )
+ORDER BY run.key DESC
 LIMIT :limit::integer;
 
 -- name: keys_of_states

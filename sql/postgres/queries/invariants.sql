@@ -561,6 +561,26 @@ WHERE coalesce(told.times, 0) < due.times
 ORDER BY due.key
 LIMIT :limit::integer;
 
+-- name: permits_against_limits
+-- Limits whose number of used permits is not the sum of the permits that workers hold, and permits
+-- without a worker or without a limit. Neither concerns a job.
+-- returns: OffendingRow
+SELECT NULL::bigint AS key, NULL::uuid AS id
+FROM millrace.limit_setting AS setting
+WHERE setting.used <> (
+    SELECT coalesce(sum(permit.held), 0)
+    FROM millrace.permit AS permit
+    WHERE permit.limit_id = setting.id
+)
+UNION ALL
+SELECT NULL, NULL
+FROM millrace.permit AS permit
+WHERE NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = permit.worker)
+   OR NOT EXISTS (
+       SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.id = permit.limit_id
+   )
+LIMIT :limit::integer;
+
 -- name: recount
 -- How many jobs are in each state, counted job by job. Reads all jobs.
 -- returns: scheduled bigint, queued bigint, held bigint, running bigint, failed bigint

@@ -375,3 +375,20 @@ WHERE position = ANY (ARRAY(
     CROSS JOIN young
     WHERE oldest.position < coalesce(young.position, 9223372036854775807)
 ));
+
+-- name: prune_minutes
+-- Removes the figures of minutes and hours that ended a while ago.
+-- timeout: reader
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond' AS at
+),
+ended AS MATERIALIZED (
+    SELECT minute.ctid AS place
+    FROM (VALUES (1::smallint), (60::smallint)) AS kind (span)
+    JOIN millrace.minute AS minute ON minute.span = kind.span
+    WHERE minute.start <= (SELECT at FROM moment) - kind.span * interval '1 minute'
+    LIMIT :limit::integer
+    FOR UPDATE OF minute SKIP LOCKED
+)
+DELETE FROM millrace.minute
+WHERE ctid = ANY (ARRAY(SELECT place FROM ended));

@@ -16,29 +16,48 @@ FROM millrace.settle_done(
 
 -- name: insert_attempts
 -- Writes the ledger rows of runs that have ended, and of waits that an operator ended. The lease of
--- a run must still exist. After a clock was set back, a run begins and ends at the end. Returns
--- when a job is to run again.
+-- a run must still exist. After a clock was set back, a run begins and ends at the end. Runs that
+-- have started are counted in `minute_outbox`. Returns when a job is to run again.
 -- returns: key bigint, next_run_at bigint?
-INSERT INTO millrace.attempt (
-    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
-    error_class, error, result, reason, next_run_at
+WITH ended AS MATERIALIZED (
+    SELECT *
+    FROM json_to_recordset(:ends::json) AS ended (
+        key bigint, n integer, tries integer, crashes integer, fence bigint, rank bigint,
+        started_at bigint, outcome smallint, state smallint, error_class smallint, error text,
+        result text, reason text, delay_ms bigint
+    )
+),
+written AS (
+    INSERT INTO millrace.attempt (
+        key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
+        error_class, error, result, reason, next_run_at
+    )
+    SELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence,
+           CASE WHEN lease.claimed_at > moment.at THEN moment.at ELSE lease.claimed_at END,
+           CASE WHEN millrace.at_ms(ended.started_at) > moment.at THEN moment.at
+                ELSE millrace.at_ms(ended.started_at) END,
+           moment.at, ended.outcome, ended.state, ended.error_class, ended.error::json,
+           ended.result::json, ended.reason,
+           moment.at + ended.delay_ms * interval '1 millisecond'
+    FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+    CROSS JOIN ended
+    LEFT JOIN millrace.lease AS lease ON lease.number = ended.fence
+    ORDER BY ended.key
+    RETURNING key, n, finished_at, next_run_at
+),
+counted AS (
+    INSERT INTO millrace.minute_outbox (at, type, lane, outcome, waits, runs)
+    SELECT written.finished_at, job.type, job.lane, ended.outcome,
+           array_agg(millrace.duration_ms(ended.started_at - ended.rank / 1000)),
+           array_agg(millrace.duration_ms(millrace.ms_of(written.finished_at) - ended.started_at))
+    FROM written
+    JOIN ended ON ended.key = written.key AND ended.n = written.n
+    JOIN millrace.job AS job ON job.key = written.key
+    WHERE ended.started_at IS NOT NULL
+    GROUP BY written.finished_at, job.type, job.lane, ended.outcome
 )
-SELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence,
-       CASE WHEN lease.claimed_at > moment.at THEN moment.at ELSE lease.claimed_at END,
-       CASE WHEN millrace.at_ms(ended.started_at) > moment.at THEN moment.at
-            ELSE millrace.at_ms(ended.started_at) END,
-       moment.at, ended.outcome, ended.state, ended.error_class, ended.error::json,
-       ended.result::json, ended.reason,
-       moment.at + ended.delay_ms * interval '1 millisecond'
-FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
-CROSS JOIN json_to_recordset(:ends::json) AS ended (
-    key bigint, n integer, tries integer, crashes integer, fence bigint, started_at bigint,
-    outcome smallint, state smallint, error_class smallint, error text, result text, reason text,
-    delay_ms bigint
-)
-LEFT JOIN millrace.lease AS lease ON lease.number = ended.fence
-ORDER BY ended.key
-RETURNING key, millrace.ms_of(next_run_at) AS next_run_at;
+SELECT key, millrace.ms_of(next_run_at) AS next_run_at
+FROM written;
 
 -- name: end_runs
 -- Runs have ended, and some of their jobs are over: removes their locks, dedup keys and

@@ -11,12 +11,15 @@ SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS h
 -- name: enqueue_at_home
 -- only: postgres, whose connections may lead to any server.
 -- The same as `enqueue`, if this is the database that the interned names come from. Otherwise
--- writes nothing and returns null.
--- returns tuples: later uuid[]?
-SELECT CASE WHEN (pg_control_system()).system_identifier || ' ' || current_database() = :home::text
-            THEN coalesce(
-                millrace.enqueue_batch(
-                    :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[],
-                    :now::timestamptz, :protocol::integer
-                ), '{}'
-            ) END AS later;
+-- writes nothing.
+-- returns tuples: here boolean, later uuid[]?
+SELECT place.here,
+       CASE WHEN place.here
+            THEN millrace.enqueue_batch(
+                :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[],
+                :now::timestamptz, :protocol::integer
+            ) END AS later
+FROM (
+    SELECT (pg_control_system()).system_identifier || ' ' || current_database() = :home::text
+               AS here
+) AS place;

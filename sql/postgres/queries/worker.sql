@@ -3,11 +3,11 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
-    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, leases_at,
-    until, renewed_at, beat_ms, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at,
+    leases_at, until, renewed_at, beat_ms, beats, quiet
 )
 SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
-       :types::json, :lanes::json, :slots::integer, :tenant::text, moment.at, moment.at,
+       :types::json, :lanes::json, :slots::integer, :tenant::text, :app::text, moment.at, moment.at,
        moment.at + :lease_ms::bigint * interval '1 millisecond', moment.at, :beat_ms::bigint, 0,
        false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
@@ -207,11 +207,11 @@ LIMIT 1;
 -- Workers as operators see them, longest registered first, with the number of running and of
 -- prefetched jobs.
 -- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
---   tenant text?, joined_at bigint, until bigint, beat_ms bigint, beat_ago_ms bigint,
+--   tenant text?, app text?, joined_at bigint, until bigint, beat_ms bigint, beat_ago_ms bigint,
 --   beats bigint, quiet boolean, stopping boolean, running bigint, buffered bigint
 -- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
-       worker.tenant, millrace.ms_of(worker.joined_at) AS joined_at,
+       worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,
        millrace.ms_of(worker.until) AS until, worker.beat_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,
        worker.beats, worker.quiet, worker.stopping, held.running, held.buffered

@@ -8,13 +8,15 @@ CREATE TABLE millrace_meta (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Types, tenants, lanes and categories as integers. One id space for all, so that a gate is just an
--- interned name.
+-- Types, tenants, lanes, categories and services as integers. One id space for all, so that a gate
+-- is just an interned name. Kind 6 is a tenant and a service: the id of the tenant, a dot, the name
+-- of the service.
 CREATE TABLE millrace_interned_name (
     id   INTEGER PRIMARY KEY,
-    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
-    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),
-    UNIQUE (kind, text)
+    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 6),
+    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 220),
+    UNIQUE (kind, text),
+    CHECK (kind = 6 OR length(text) <= 200)
 ) STRICT;
 
 -- The spec of a job. Written once, never updated. AUTOINCREMENT: a key is never used again, not
@@ -171,7 +173,9 @@ CREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);
 CREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;
 
 -- A closed gate blocks jobs until `until`, or until an operator opens it. An open gate keeps its
--- row only while jobs behind it have to be moved back. `closed_at` is when it was last closed.
+-- row only while jobs behind it have to be moved back. `closed_at` is when it was last closed. Gate
+-- -2 is the gate of the whole installation: while it is closed, claims are empty, and no job is
+-- moved behind it.
 CREATE TABLE millrace_gate (
     name      INTEGER PRIMARY KEY,
     closed_at INTEGER NOT NULL,
@@ -180,11 +184,163 @@ CREATE TABLE millrace_gate (
     by        TEXT
 ) STRICT;
 
+-- What the worker that joined last has declared about a type. Producers without the code of the
+-- type read the row. Workers with different declarations of a type have different hashes.
+CREATE TABLE millrace_type_setting (
+    type           INTEGER PRIMARY KEY,
+    lane           TEXT    NOT NULL CHECK (length(lane) BETWEEN 1 AND 200),
+    priority       INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),
+    max_attempts   INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),
+    timeout_ms     INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),
+    payload_schema TEXT    CHECK (json_valid(payload_schema)),
+    app_version    TEXT    CHECK (length(app_version) BETWEEN 1 AND 200),
+    hash           TEXT    NOT NULL CHECK (length(hash) = 64),
+    declared_at    INTEGER NOT NULL
+) STRICT;
+
+-- The services that the jobs of a type call, as the worker that joined last has declared them.
+CREATE TABLE millrace_service_use (
+    service INTEGER NOT NULL,
+    type    INTEGER NOT NULL,
+    PRIMARY KEY (service, type)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_service_use_type ON millrace_service_use (type, service);
+
+-- The circuit breaker of a service, shared by all workers. State 1 is closed, 2 open, 3 half-open.
+-- A probe is due at `probe_at`; null: the breaker is not open, or an operator keeps it open. The
+-- run of the probe is (`probe_key`, `probe_n`). `reason` and `by` say why the state is what it is.
+CREATE TABLE millrace_breaker (
+    service         INTEGER PRIMARY KEY,
+    state           INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+    failure_count   INTEGER NOT NULL CHECK (failure_count >= 0),
+    success_count   INTEGER NOT NULL CHECK (success_count >= 0),
+    last_failure_at INTEGER,
+    opened_at       INTEGER,
+    half_opened_at  INTEGER,
+    updated_at      INTEGER NOT NULL,
+    probe_at        INTEGER,
+    probe_key       INTEGER,
+    probe_n         INTEGER,
+    reason          TEXT,
+    by              TEXT,
+    CHECK ((state = 1) = (opened_at IS NULL)),
+    CHECK (state = 2 OR probe_at IS NULL),
+    CHECK ((state = 3) = (probe_key IS NOT NULL)),
+    CHECK ((probe_key IS NULL) = (probe_n IS NULL))
+) STRICT;
+
+CREATE INDEX millrace_breaker_open ON millrace_breaker (service) WHERE state <> 1;
+
+-- What has happened to breakers, numbered for each service. Retention removes old rows.
+CREATE TABLE millrace_breaker_change (
+    service       INTEGER NOT NULL,
+    n             INTEGER NOT NULL CHECK (n >= 1),
+    at            INTEGER NOT NULL,
+    state         INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+    failure_count INTEGER NOT NULL CHECK (failure_count >= 0),
+    reason        TEXT,
+    by            TEXT,
+    PRIMARY KEY (service, n)
+) STRICT, WITHOUT ROWID;
+
+-- Services that have asked for a pause (Retry-After): no job that uses one starts before `until`.
+-- With a tenant, only jobs of this tenant wait. `gate` is the service, or with a tenant the
+-- interned name of both. An expired row is deleted when its jobs were moved back.
+CREATE TABLE millrace_service_park (
+    gate    INTEGER PRIMARY KEY,
+    service INTEGER NOT NULL,
+    tenant  INTEGER,
+    until   INTEGER NOT NULL,
+    reason  TEXT    NOT NULL,
+    CHECK ((tenant IS NULL) = (gate = service))
+) STRICT;
+
+-- Gates behind which jobs may wait: pauses, open breakers and services that have asked for a pause.
+-- A gate is closed while `until` is null or in the future.
+CREATE VIEW millrace_closed_gate AS
+SELECT name AS gate, until FROM millrace_gate
+UNION ALL
+SELECT service, NULL FROM millrace_breaker WHERE state <> 1
+UNION ALL
+SELECT gate, until FROM millrace_service_park;
+
+-- What a gate holds back: the jobs of the lane, type or tenant `target`. The gate of a service
+-- holds back the types that use the service.
+CREATE VIEW millrace_barrier AS
+SELECT gate AS target, gate, until FROM millrace_closed_gate
+UNION ALL
+SELECT uses.type, closed.gate, closed.until
+FROM millrace_closed_gate AS closed
+CROSS JOIN millrace_service_use AS uses ON uses.service = closed.gate;
+
+-- The same for the jobs of one tenant.
+CREATE VIEW millrace_tenant_barrier AS
+SELECT park.tenant, uses.type, park.gate, park.until
+FROM millrace_service_park AS park
+CROSS JOIN millrace_service_use AS uses ON uses.service = park.service
+WHERE park.tenant IS NOT NULL;
+
+-- The hash of each declaration of a worker. The rows are deleted with the row of the worker.
+CREATE TABLE millrace_worker_type (
+    worker BLOB    NOT NULL CHECK (length(worker) = 16),
+    type   INTEGER NOT NULL,
+    hash   TEXT    NOT NULL CHECK (length(hash) = 64),
+    PRIMARY KEY (worker, type)
+) STRICT, WITHOUT ROWID;
+
+-- How many jobs of a type, of a tenant or of the whole installation (name 0) may run at the same
+-- time (`cap`), and how many may start in a period (`rate_count` in `rate_ms`, up to `burst` at
+-- once; `tokens` were left at `refilled_at`). `used` is the sum of the permits that workers hold.
+-- `wanted_at` is when a claim last found all permits taken. `code_cap` is the cap that the code of
+-- the type states. It counts unless an operator has set the limit (owner 2). AUTOINCREMENT: a limit
+-- that is set again is another one, of which no worker holds permits.
+CREATE TABLE millrace_limit_setting (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    name        INTEGER NOT NULL UNIQUE CHECK (name >= 0),
+    cap         INTEGER CHECK (cap BETWEEN 1 AND 1000000000),
+    rate_count  INTEGER CHECK (rate_count BETWEEN 1 AND 1000000000),
+    rate_ms     INTEGER CHECK (rate_ms BETWEEN 1 AND 9000000000000),
+    burst       INTEGER CHECK (burst BETWEEN 1 AND 1000000000),
+    tokens      REAL    NOT NULL DEFAULT 0 CHECK (tokens >= 0),
+    refilled_at INTEGER NOT NULL,
+    used        INTEGER NOT NULL DEFAULT 0 CHECK (used >= 0),
+    wanted_at   INTEGER,
+    code_cap    INTEGER CHECK (code_cap BETWEEN 1 AND 1000000000),
+    owner       INTEGER NOT NULL CHECK (owner IN (1, 2)),
+    by          TEXT,
+    set_at      INTEGER NOT NULL,
+    CHECK ((rate_count IS NULL) = (rate_ms IS NULL)),
+    CHECK ((rate_count IS NULL) = (burst IS NULL)),
+    CHECK (cap IS NOT NULL OR rate_count IS NOT NULL),
+    CHECK (owner = 2 OR (code_cap IS NOT NULL AND cap = code_cap))
+) STRICT;
+
+-- The permits that a worker holds of a limit, for jobs that it runs or is about to run. They are
+-- deleted with the worker.
+CREATE TABLE millrace_permit (
+    worker   BLOB    NOT NULL CHECK (length(worker) = 16),
+    limit_id INTEGER NOT NULL,
+    held     INTEGER NOT NULL CHECK (held >= 1),
+    PRIMARY KEY (worker, limit_id)
+) STRICT, WITHOUT ROWID;
+
+-- A closed intake refuses new jobs of producers until an operator opens it. Names are those of
+-- gates, and -2 stands for the whole installation. An open intake has no row, so that mostly the
+-- table is empty.
+CREATE TABLE millrace_intake (
+    name      INTEGER PRIMARY KEY,
+    closed_at INTEGER NOT NULL,
+    reason    TEXT NOT NULL,
+    by        TEXT
+) STRICT;
+
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
 -- workers of an operating-system process have the same `process`. `renewed_at` is the last
 -- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
 -- worker of a dead process: how many runs the workers of this process had begun. `stopping`: an
--- operator has asked the worker to stop, so it is quiet as well.
+-- operator has asked the worker to stop, so it is quiet as well. `app` is the version of the
+-- application.
 CREATE TABLE millrace_worker (
     id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     process    BLOB    NOT NULL CHECK (length(process) = 16),
@@ -197,6 +353,7 @@ CREATE TABLE millrace_worker (
     slots      INTEGER NOT NULL CHECK (slots >= 0),
     died_with  INTEGER CHECK (died_with >= 0),
     tenant     TEXT,
+    app        TEXT    CHECK (length(app) BETWEEN 1 AND 200),
     joined_at  INTEGER NOT NULL,
     until      INTEGER NOT NULL,
     renewed_at INTEGER NOT NULL,
@@ -321,6 +478,51 @@ CREATE TABLE millrace_dead_letter (
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX millrace_dead_letter_died
     ON millrace_dead_letter (died_at, id, status, type, tenant);
+
+-- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
+-- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are
+-- made up for. `next_slot` only grows, so that no slot makes a second job.
+CREATE TABLE millrace_schedule (
+    name         TEXT    NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
+    owner        INTEGER NOT NULL CHECK (owner IN (1, 2)),
+    tenant       TEXT    NOT NULL CHECK (length(tenant) BETWEEN 1 AND 200),
+    cron         TEXT    NOT NULL CHECK (length(cron) BETWEEN 1 AND 200),
+    time_zone    TEXT    NOT NULL CHECK (length(time_zone) BETWEEN 1 AND 200),
+    missed_max   INTEGER NOT NULL CHECK (missed_max BETWEEN 0 AND 1000),
+    overlap      INTEGER NOT NULL CHECK (overlap BETWEEN 1 AND 3),
+    jitter_ms    INTEGER NOT NULL CHECK (jitter_ms >= 0),
+    starts_at    INTEGER,
+    ends_at      INTEGER,
+    job          TEXT    NOT NULL CHECK (json_type(job) = 'object'),
+    next_slot    INTEGER,
+    last_slot    INTEGER,
+    last_job     BLOB    CHECK (length(last_job) = 16),
+    paused_at    INTEGER,
+    paused_by    TEXT,
+    pause_reason TEXT,
+    declared_at  INTEGER,
+    created_by   TEXT,
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    revision     INTEGER NOT NULL CHECK (revision >= 1),
+    CHECK (next_slot > last_slot),
+    CHECK ((declared_at IS NOT NULL) = (owner = 1)),
+    CHECK ((paused_at IS NULL) = (pause_reason IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX millrace_schedule_next ON millrace_schedule (next_slot)
+    WHERE paused_at IS NULL AND next_slot IS NOT NULL;
+
+-- The newest ticks of each schedule: what came of a slot. `since` is the first of several missed
+-- slots that one row stands for.
+CREATE TABLE millrace_schedule_tick (
+    schedule TEXT    NOT NULL,
+    slot     INTEGER NOT NULL,
+    since    INTEGER CHECK (since <= slot),
+    job      BLOB    CHECK (length(job) = 16),
+    outcome  INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 8),
+    at       INTEGER NOT NULL,
+    PRIMARY KEY (schedule, slot)
+) STRICT, WITHOUT ROWID;
 
 -- API tokens. Of a secret only its SHA-256 is stored. `roles` is a set of bits. `types` are the job
 -- types of a producer or a worker, and null stands for all types. A stream reads one job. A session
@@ -451,6 +653,35 @@ CREATE TABLE millrace_unit (
 CREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;
 -- Pages of units in the order given.
 CREATE INDEX millrace_unit_turn ON millrace_unit (key, phase, turn, unit);
+
+-- The runs that ended with one commit, by type, lane and outcome: how long each waited and ran, in
+-- milliseconds. A settle only inserts. A fold moves the rows to `minute`.
+CREATE TABLE millrace_minute_outbox (
+    number  INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL,
+    type    INTEGER NOT NULL,
+    lane    INTEGER NOT NULL,
+    outcome INTEGER NOT NULL,
+    waits   TEXT    NOT NULL,
+    runs    TEXT    NOT NULL
+) STRICT;
+
+-- The runs of one type and lane that ended with one outcome within a minute or an hour: `span` is
+-- the number of minutes. `wait_ms` and `run_ms` are sums. The histograms are lists of buckets and
+-- counts; see core/metrics/histogram.ts. A row is updated while its minute or hour lasts.
+CREATE TABLE millrace_minute (
+    span    INTEGER NOT NULL CHECK (span IN (1, 60)),
+    start   INTEGER NOT NULL,
+    type    INTEGER NOT NULL,
+    lane    INTEGER NOT NULL,
+    outcome INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),
+    count   INTEGER NOT NULL CHECK (count > 0),
+    wait_ms INTEGER NOT NULL CHECK (wait_ms >= 0),
+    run_ms  INTEGER NOT NULL CHECK (run_ms >= 0),
+    waits   TEXT    NOT NULL CHECK (json_type(waits) = 'array'),
+    runs    TEXT    NOT NULL CHECK (json_type(runs) = 'array'),
+    PRIMARY KEY (span, start, type, lane, outcome)
+) STRICT, WITHOUT ROWID;
 
 -- A job with its present state: the final state of its last attempt, else the place it is in, else
 -- running.

@@ -1,21 +1,25 @@
 -- name: worker_may_claim
 -- Whether a worker is registered, has an unexpired lease and speaks a protocol that this store
--- accepts; and whether an operator has asked it to take no new work.
+-- accepts; and whether an operator has asked it to take no new work, or has paused the installation
+-- (gate -2).
 -- returns: quiet boolean
-SELECT quiet
+SELECT quiet OR EXISTS (
+           SELECT 1 FROM millrace_gate WHERE name = -2 AND (until IS NULL OR until > :now)
+       ) AS quiet
 FROM millrace_worker
 WHERE id = :worker
   AND until > :now
   AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol');
 
 -- name: claim_candidates
--- The most urgent due jobs of one lane, with so many crashes, that no gate and no lock blocks: only
--- those after a position, up to a priority. For each key that the claim itself is about to lock,
--- only the job that gets the lock. Of the key that is left to a lone job, only more urgent jobs.
+-- The most urgent due jobs of one lane, with so many crashes, that no gate, no lock and no limit
+-- that is used up blocks, after a position and up to a priority. For each key that the claim itself
+-- is about to lock, only the job that gets the lock. Of the key that is left to a lone job, only
+-- more urgent jobs.
 -- The transaction has the only write lock, so the rows need no locks of their own.
 -- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
---   crashes integer, tenant integer, concurrency text?
-SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
+--   crashes integer, tenant integer, concurrency text?, type integer
+SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type
 FROM millrace_ready
 WHERE lane = :lane
   AND crashes = :crashes
@@ -25,8 +29,13 @@ WHERE lane = :lane
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
   AND (:prefetch = 0 OR concurrency IS NULL)
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
-  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now)
+  AND (:full IS NULL OR NOT (
+      type IN (SELECT value FROM json_each(:full))
+      OR tenant IN (SELECT value FROM json_each(:full))
+  ))
   AND (
       concurrency IS NULL
       OR (

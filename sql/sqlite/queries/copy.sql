@@ -16,6 +16,19 @@ ORDER BY number;
 -- Removes all workers.
 DELETE FROM millrace_worker;
 
+-- name: delete_all_worker_types
+-- Removes the declarations of all workers.
+DELETE FROM millrace_worker_type;
+
+-- name: delete_all_permits
+-- Removes the permits of all workers.
+DELETE FROM millrace_permit;
+
+-- name: reset_limits
+-- No permit of any limit is used.
+UPDATE millrace_limit_setting
+SET used = 0;
+
 -- name: delete_all_ended_runs
 -- Removes the ended runs of all workers.
 DELETE FROM millrace_ended_run;

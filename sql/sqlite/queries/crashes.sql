@@ -68,6 +68,13 @@ FROM millrace_crash_streak AS streak
 JOIN millrace_gate AS gate ON gate.name = streak.type
 WHERE streak.probe_at <= :now
   AND (gate.until IS NULL OR gate.until > :now)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_barrier AS barrier
+      WHERE barrier.target = streak.type
+        AND barrier.gate <> streak.type
+        AND (barrier.until IS NULL OR barrier.until > :now)
+  )
   AND (:types IS NULL OR streak.type IN (SELECT value FROM json_each(:types)))
 ORDER BY streak.probe_at, streak.type;
 

@@ -1,8 +1,10 @@
--- name: least_protocol
--- only: sqlite. On PostgreSQL, the statements that write jobs check the protocol.
--- The least protocol that the store accepts.
--- returns: protocol integer
-SELECT CAST(value AS INTEGER) AS protocol FROM millrace_meta WHERE name = 'min_protocol';
+-- name: admission
+-- only: sqlite. On PostgreSQL, the statements that write jobs check both.
+-- The least protocol that the store accepts, and whether any intake is closed.
+-- returns: protocol integer, closed integer
+SELECT CAST(value AS INTEGER) AS protocol, EXISTS (SELECT 1 FROM millrace_intake) AS closed
+FROM millrace_meta
+WHERE name = 'min_protocol';
 
 -- name: insert_job
 -- Writes the spec of a job. The rest of an enqueue depends on this row being new, so that a

@@ -196,16 +196,69 @@ GROUP BY type, lane, tenant
 ORDER BY count(*) DESC, type, lane, tenant
 LIMIT :groups;
 
+-- name: count_running
+-- How many jobs of a gate, or of a worker, workers hold, up to a limit. Gate -2 is the gate of all
+-- jobs. A run that has ended may still be in a lease.
+-- returns: count integer
+WITH own (name) AS MATERIALIZED (
+    VALUES (:gate)
+    UNION ALL
+    SELECT type FROM millrace_service_use WHERE service = :gate
+)
+SELECT count(*) AS count
+FROM (
+    SELECT 1
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS claimed
+    CROSS JOIN millrace_job AS job ON job.key = claimed.value
+    WHERE (:worker IS NULL OR lease.worker = :worker)
+      AND EXISTS (
+          SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2)
+      )
+      AND NOT EXISTS (
+          SELECT 1
+          FROM millrace_attempt AS ended
+          WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
+      )
+    LIMIT :rows
+);
+
+-- name: ids_of_running
+-- The ids of some of the jobs that `count_running` counts.
+-- returns: id blob
+WITH own (name) AS MATERIALIZED (
+    VALUES (:gate)
+    UNION ALL
+    SELECT type FROM millrace_service_use WHERE service = :gate
+)
+SELECT job.id
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+CROSS JOIN millrace_job AS job ON job.key = claimed.value
+WHERE (:worker IS NULL OR lease.worker = :worker)
+  AND EXISTS (SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2))
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_attempt AS ended
+      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
+  )
+LIMIT :limit;
+
 -- name: count_due
 -- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
 -- many none does, and the least rank of these; and whether there are no more due jobs.
 -- returns: queued integer, behind integer, rank integer?, exact boolean
 WITH closed (name) AS MATERIALIZED (
-    SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now
+    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now
+),
+parked (tenant, type) AS MATERIALIZED (
+    SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now
 ),
 due (rank, behind) AS (
     SELECT rank, EXISTS (
-        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)
+        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)
+    ) OR EXISTS (
+        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant
     )
     FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT :rows) AS ready
 )
@@ -352,6 +405,25 @@ WHERE name = :name
   AND value = :value
   AND key < :before
 ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_long_runs
+-- Jobs whose present run started so long ago, newest job first. Of a lease that was claimed later,
+-- no run can have started. A prefetched job has not started, and a run that has ended may still be
+-- in its lease.
+-- returns: key integer
+SELECT DISTINCT claimed.value AS key
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+WHERE lease.claimed_at <= :now - :running_ms
+  AND lease.claimed_at + (lease.starts ->> claimed.key) <= :now - :running_ms
+  AND claimed.value < :before
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_attempt AS ended
+      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
+  )
+ORDER BY claimed.value DESC
 LIMIT :limit;
 
 -- name: keys_of_states

@@ -546,6 +546,26 @@ WHERE coalesce(told.times, 0) < due.times
 ORDER BY due.key
 LIMIT :limit;
 
+-- name: permits_against_limits
+-- Limits whose number of used permits is not the sum of the permits that workers hold, and permits
+-- without a worker or without a limit. Neither concerns a job.
+-- returns: OffendingRow
+SELECT NULL AS key, NULL AS id
+FROM millrace_limit_setting AS setting
+WHERE setting.used <> (
+    SELECT coalesce(sum(permit.held), 0)
+    FROM millrace_permit AS permit
+    WHERE permit.limit_id = setting.id
+)
+UNION ALL
+SELECT NULL, NULL
+FROM millrace_permit AS permit
+WHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = permit.worker)
+   OR NOT EXISTS (
+       SELECT 1 FROM millrace_limit_setting AS setting WHERE setting.id = permit.limit_id
+   )
+LIMIT :limit;
+
 -- name: recount
 -- How many jobs are in each state, counted job by job. Reads all jobs.
 -- returns: scheduled integer, queued integer, held integer, running integer, failed integer

@@ -228,3 +228,14 @@ WHERE id IN (
     ORDER BY min(expires_at, coalesce(revoked_at, expires_at)), id
     LIMIT :limit
 );
+
+-- name: delete_minutes
+-- Removes the figures of minutes and hours that ended a while ago.
+DELETE FROM millrace_minute
+WHERE (span, start, type, lane, outcome) IN (
+    SELECT span, start, type, lane, outcome
+    FROM millrace_minute
+    WHERE (span = 1 AND start <= :before - 60000)
+       OR (span = 60 AND start <= :before - 3600000)
+    LIMIT :limit
+);

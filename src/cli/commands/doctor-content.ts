@@ -1,4 +1,4 @@
-/** What `millrace doctor` says about jobs, workers and pauses. */
+/** What `millrace doctor` says about jobs, workers, pauses and intakes. */
 import type { JobStats } from "../../api/client.ts";
 import { countJobs } from "../../client/stats.ts";
 import { formatDuration } from "../../core/duration.ts";
@@ -9,8 +9,10 @@ import type { CountBehind, CountName, Gate, WorkerRecord } from "../../store/typ
 import type { JobStore } from "../../store/store.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
 import type { UnfinishedChecks } from "../../store/doctor/unfinished.ts";
+import { intakeChecks } from "./control/doctor-intakes.ts";
 import { partialChecks } from "./doctor-partial.ts";
 import { newUnfinishedChecks, unfinishedChecks } from "./doctor-unfinished.ts";
+import { typeChecks } from "./services/doctor-types.ts";
 
 const WORKERS_MAX = 1_000;
 /** The queued jobs that are compared with workers and pauses; --deep compares all with workers. */
@@ -28,10 +30,14 @@ export async function contentChecks(store: JobStore, isDeep: boolean): Promise<D
     workers === null ? [] : jobChecks(store, workers, isDeep, checks),
   );
   const ofPauses = await checks.run("pauses", [], () => pauseChecks(store));
+  const ofTypes = await checks.run("types", [], () => typeChecks(store));
+  const ofIntakes = await checks.run("intakes", [], () => intakeChecks(store));
   return [
     ...ofJobs,
     ...(workers === null ? [] : workerChecks(workers)),
     ...ofPauses,
+    ...ofTypes,
+    ...ofIntakes,
     ...unfinishedChecks(checks.all),
   ];
 }

@@ -46,29 +46,30 @@ export function invariantChecks(
 }
 
 function checkOf({ invariant, offenders }: BrokenInvariant, form: FixForm): InvariantCheck {
-  const { name, number, means } = invariant;
-  const jobs = offenders.slice(0, NAMED_MAX).map(nameOf);
+  const { name, number, means, what = "job" } = invariant;
+  const named = offenders.slice(0, NAMED_MAX);
+  const jobs = named.filter((offender) => offender.name === undefined).map(nameOf);
   const found =
     offenders.length === 0
       ? means
-      : `${amountOf(offenders)}: ${means} (${listOf(jobs, offenders)})`;
+      : `${amountOf(offenders, what)}: ${means} (${listOf(named.map(nameOf), offenders)})`;
   const fix = fixOf(invariant.fix, offenders, form);
   const repair = repairOf(invariant.fix, offenders, form.table);
   const check = { name, found, fix, invariant: number, count: offenders.length, jobs };
   return repair === null ? check : { ...check, repair };
 }
 
-function nameOf({ id, key }: OffendingJob): string {
-  return id ?? `key ${key}`;
+function nameOf({ name, id, key }: OffendingJob): string {
+  return name ?? id ?? `key ${key}`;
 }
 
-function amountOf({ length }: readonly OffendingJob[]): string {
-  if (length === 1) return "1 job";
-  return `${length}${length === OFFENDING_JOBS_MAX ? " or more" : ""} jobs`;
+function amountOf({ length }: readonly OffendingJob[], what: string): string {
+  if (length === 1) return `1 ${what}`;
+  return `${length}${length === OFFENDING_JOBS_MAX ? " or more" : ""} ${what}s`;
 }
 
-function listOf(jobs: readonly string[], offenders: readonly OffendingJob[]): string {
-  return `${jobs.join(", ")}${offenders.length > jobs.length ? ", …" : ""}`;
+function listOf(names: readonly string[], offenders: readonly OffendingJob[]): string {
+  return `${names.join(", ")}${offenders.length > names.length ? ", …" : ""}`;
 }
 
 function fixOf(fix: Fix, offenders: readonly OffendingJob[], { table, run }: FixForm): string {

@@ -2,13 +2,14 @@
 import type { Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { JobContract } from "../../api/contract.ts";
-import { defineJob, typed } from "../../api/define.ts";
+import type { TypeView } from "../../api/services/types.ts";
 import type { OperatorMill } from "../operator-mill.ts";
 import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { follow } from "../follow/follow.ts";
 import { declaredType } from "../../jobs/declared-type.ts";
+import { bareContract } from "../../jobs/stored-type.ts";
 import { loadJobFile, usualJobFile } from "../jobs-file/job-file.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
@@ -81,8 +82,9 @@ const HELP_AFTER = `
 The job file is --jobs, or jobs in millrace.config.ts, or else jobs.ts or src/jobs.ts (or .mts, .js,
 .mjs). The job uses its definition in the file: the payload is checked, and lane, timeout and
 attempts are set. A type that the file does not declare is refused. Without a job file, and with
---no-jobs, any type and payload are accepted, and the default settings apply. With --server, the job
-file is that of the server.
+--no-jobs, any type and payload are accepted, with the settings that a worker has declared for the
+type (millrace types), or else the default settings. With --server, the job file is that of the
+server.
 
 With --follow:${FOLLOW_HELP_AFTER}
 Examples:
@@ -104,9 +106,12 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   const isRemote = isServerUrl(options.db);
   const hasNoFile = isRemote || options.jobs === false;
   const file = hasNoFile ? undefined : options.jobs || usualJobFile();
-  const contract = await contractOf(request, file);
+  const known = file === undefined ? null : await knownContract(request, file);
   return withOperatorMill(options.db, async (mill) => {
-    if (file === undefined && !isRemote) await warnUnknown(mill, type, terminal);
+    // A server knows what its workers have declared.
+    const declared = known === null && !isRemote ? await mill.types.get(type) : null;
+    if (known === null && !isRemote) await warnUnknown({ mill, type, declared }, terminal);
+    const contract = known ?? bareContract(type, payload, declared);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " already existed"}\n`);
@@ -120,18 +125,13 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   });
 }
 
-/** The definition of the job file, or a definition that accepts any payload. */
-async function contractOf(
-  { type, payload }: Request,
-  file: string | undefined,
+/** The definition of the job file. */
+async function knownContract(
+  { type }: Request,
+  file: string,
 ): Promise<JobContract<string, unknown, unknown>> {
-  if (file !== undefined) {
-    const { contracts } = await loadJobFile(file);
-    return declaredType(type, contracts, file, "To enqueue any type, add --no-jobs.");
-  }
-  return payload === undefined
-    ? defineJob({ type })
-    : defineJob({ type, payload: typed<unknown>() });
+  const { contracts } = await loadJobFile(file);
+  return declaredType(type, contracts, file, "To enqueue any type, add --no-jobs.");
 }
 
 function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
@@ -143,11 +143,16 @@ function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
  * Warns that the definition is not known without the file. A type without any job may be mistyped,
  * and its job would wait for ever.
  */
-async function warnUnknown(mill: OperatorMill, type: string, terminal: Terminal): Promise<void> {
+async function warnUnknown(
+  { mill, type, declared }: { mill: OperatorMill; type: string; declared: TypeView | null },
+  terminal: Terminal,
+): Promise<void> {
+  const settings = declared === null ? "the default settings" : "the settings of its workers";
   terminal.err(
     "Without a job file (--jobs FILE) the definition is not known: the payload is not checked, " +
-      "and the default settings apply.\n",
+      `and ${settings} apply.\n`,
   );
+  if (declared !== null) return;
   const near = await nearestType(mill, type);
   if (near === null) return;
   const unused = `There is no job of type "${plain(type)}" yet.`;

@@ -1,4 +1,4 @@
-/** `millrace pause`, `resume` and `pauses`: pauses of types, lanes and tenants. */
+/** `millrace pause`, `resume` and `pauses`: pauses of types, lanes, tenants and of all jobs. */
 import type { Command } from "commander";
 import type { Pause, PauseTarget, Resumed } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
@@ -9,11 +9,13 @@ import { actorOption, databaseOption, serverOption, outputOption } from "../term
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
-interface TargetOptions {
+export interface TargetOptions {
   readonly db: string;
   readonly type?: string;
   readonly lane?: string;
   readonly tenant?: string;
+  readonly service?: string;
+  readonly all?: true;
   readonly output: Format;
 }
 
@@ -30,7 +32,7 @@ export function declarePause(program: Command, shell: Shell): void {
 
 function declarePauseOf(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("pause"))
-    .description("Start no more jobs of a type, a lane or a tenant; running jobs continue.")
+    .description("Start no more jobs of a type, a lane, a tenant, a service or at all.")
     .option("--reason <text>", "the reason, shown by explain and pauses", "no reason given")
     .addOption(actorOption("the person, for the record", systemUser()))
     .addHelpText("after", `\nExample:\n  millrace pause --type email --reason "the bank is down"\n`)
@@ -51,7 +53,7 @@ function declarePauseOf(program: Command, { terminal, end }: Shell): void {
 
 function declareResume(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("resume"))
-    .description("End the pause of a type, a lane or a tenant.")
+    .description("End the pause of a type, a lane, a tenant, a service or of all jobs.")
     .addHelpText("after", RESUME_HELP_AFTER)
     .action(async (options: TargetOptions) => {
       const { target, subject } = targetOf(options);
@@ -129,27 +131,56 @@ function countOf({ queued, atLeast }: Pick<Resumed, "queued" | "atLeast">): stri
 }
 
 function targeted(command: Command): Command {
+  return targetedAtEnqueue(
+    command.option("--service <name>", "jobs of types that use this service"),
+  );
+}
+
+/** The targets that a job has when it is enqueued, without the services that its type uses. */
+export function targetedAtEnqueue(command: Command): Command {
   return command
     .option("--type <name>", "jobs of this type")
     .option("--lane <name>", "jobs of this lane")
     .option("--tenant <name>", "jobs of this tenant")
+    .option("--all", "all jobs, also those of new types, lanes and tenants")
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption());
 }
 
-function targetOf({ type, lane, tenant }: TargetOptions): {
-  target: PauseTarget;
-  subject: string;
-} {
-  const targets: { target: PauseTarget; subject: string }[] = [];
-  if (type !== undefined) targets.push({ target: { type }, subject: `Type ${type}` });
-  if (lane !== undefined) targets.push({ target: { lane }, subject: `Lane ${lane}` });
-  if (tenant !== undefined) targets.push({ target: { tenant }, subject: `Tenant ${tenant}` });
-  const [target, ...more] = targets;
+/** What a command is about, and its name for people. */
+export interface NamedTarget {
+  readonly target: PauseTarget;
+  readonly subject: string;
+}
+
+function targetOf(options: TargetOptions): NamedTarget {
+  return onlyTarget(options, "--type, --lane, --tenant, --service and --all");
+}
+
+export function onlyTarget(options: TargetOptions, names: string): NamedTarget {
+  const [target, ...more] = targetsOf(options);
   if (target !== undefined && more.length === 0) return target;
-  throw new CommandFailure("Name exactly one of --type, --lane and --tenant.", {
+  throw new CommandFailure(`Name exactly one of ${names}.`, {
     hint: "For example: --type email",
     exitCode: EXIT.usage,
   });
+}
+
+export function targetsOf({
+  type,
+  lane,
+  tenant,
+  service,
+  all,
+}: Omit<TargetOptions, "db" | "output">): NamedTarget[] {
+  const targets: NamedTarget[] = [];
+  if (type !== undefined) targets.push({ target: { type }, subject: `Type ${type}` });
+  if (lane !== undefined) targets.push({ target: { lane }, subject: `Lane ${lane}` });
+  if (tenant !== undefined) targets.push({ target: { tenant }, subject: `Tenant ${tenant}` });
+  if (service !== undefined) targets.push({ target: { service }, subject: `Service ${service}` });
+  if (all === true) {
+    targets.push({ target: { installation: true }, subject: "The whole installation" });
+  }
+  return targets;
 }

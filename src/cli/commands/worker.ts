@@ -2,7 +2,7 @@
 import { Option, type Command } from "commander";
 import type { Millrace } from "../../api/client.ts";
 import type { Logger } from "../../api/context.ts";
-import type { AnyJob, Worker } from "../../api/worker.ts";
+import type { Worker } from "../../api/worker.ts";
 import { declaredType } from "../../jobs/declared-type.ts";
 import { systemClock } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
@@ -62,7 +62,8 @@ export function declareWorker(program: Command, { terminal, end }: Shell): void 
 const HELP_AFTER = `
 Without --jobs, the worker runs jobs.ts or src/jobs.ts, as millrace dev does.
 
-The file exports the jobs that defineJob(…).run(…) returns: by name, as default, or in a list.
+The file exports the jobs that defineJob(…).run(…) returns, and the schedules that schedule(…)
+returns: by name, as default, or in a list.
 
 The file may export deps, the value of ctx.deps in handlers: an object, or a function that makes one
 when the worker starts. When the worker has stopped, [Symbol.asyncDispose]() or dispose() of deps is
@@ -97,7 +98,7 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
   const deps = await depsOf(file, path);
   const logger = terminalLogger(terminal, systemClock);
   try {
-    const run = { jobs: file.jobs, deps, dev, logger };
+    const run = { file, deps, dev, logger };
     return await withMill(options.db, (mill) => runWorker(mill, options, run), { logger });
   } finally {
     await deps.dispose();
@@ -117,7 +118,7 @@ async function depsOf({ deps }: JobFile, file: string): Promise<Deps> {
 }
 
 interface LoadedWorker {
-  readonly jobs: readonly AnyJob[];
+  readonly file: JobFile;
   readonly deps: Deps;
   readonly dev: DevLink | null;
   readonly logger: Logger;
@@ -126,12 +127,12 @@ interface LoadedWorker {
 async function runWorker(
   mill: Millrace,
   options: WorkerOptions,
-  { jobs, deps, dev, logger }: LoadedWorker,
+  { file: { jobs, schedules }, deps, dev, logger }: LoadedWorker,
 ): Promise<ExitCode> {
   const stop = Promise.race([stopSignal(systemClock), ...(dev === null ? [] : [dev.cut])]);
   const { types, tenant, lanes, lease, poll, grace } = options;
   const settings = given({ types, tenant, lanes, lease, poll, grace });
-  const worker = mill.work({ jobs, deps: deps.value, signals: false, ...settings });
+  const worker = mill.work({ jobs, schedules, deps: deps.value, signals: false, ...settings });
   await worker.ready;
   const names = types ?? jobs.map(({ type }) => type);
   logger.info(`worker ${worker.id} runs ${names.join(", ")} on ${shownUrl(options.db)}`);

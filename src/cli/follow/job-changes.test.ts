@@ -13,7 +13,8 @@ describe("the changes of a job", () => {
   });
 
   test("name each reason to wait once", () => {
-    const wait = { reason: "no_worker", sentence: "No worker runs.", hint: "Start one." };
+    const words = { sentence: "No worker runs.", hint: "Start one." };
+    const wait = { ...words, reason: "no_worker" } as const;
     const waiting = snapshot("queued", { wait });
     const paused = snapshot("queued", { wait: { ...wait, reason: "paused" } });
 

@@ -60,7 +60,7 @@ export interface JobSnapshot {
   /** The lines that were logged since the last snapshot. */
   readonly log: NewLines;
   /** Why the job does not run, unless a worker is about to take it. */
-  readonly wait: Explanation | null;
+  readonly wait: Pick<Explanation, "reason" | "sentence" | "hint"> | null;
 }
 
 /** The changes of a job that have been reported. */

@@ -1,9 +1,8 @@
 /** Loads the file that exports a user's jobs. */
 import { existsSync } from "node:fs";
 import { definitionOf, isContract, type AnyContract } from "../../api/definition.ts";
-import { isSchedule } from "../../api/schedule.ts";
+import { isSchedule, type Schedule } from "../../api/schedule.ts";
 import type { AnyJob } from "../../api/worker.ts";
-import { MillraceError } from "../../core/errors.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
 
@@ -16,23 +15,21 @@ export interface JobFile {
   readonly jobs: readonly AnyJob[];
   /** All jobs that the file declares, with and without a handler. */
   readonly contracts: readonly AnyContract[];
+  readonly schedules: readonly Schedule[];
   /** The export `deps`, unchecked. */
   readonly deps: unknown;
 }
 
-/** Reads every job that the file exports: by name, as its default, or in a list. */
+/** Reads every job and schedule that the file exports: by name, as its default, or in a list. */
 export async function loadJobFile(file: string): Promise<JobFile> {
   const exported = await importUserModule(file);
   const values = Object.values(exported).flatMap((value: unknown) =>
     Array.isArray(value) ? value : [value],
   );
-  const schedule = values.find(isSchedule);
-  if (schedule !== undefined) {
-    const message = `${file}: the schedule "${schedule.name}" is not part of this release`;
-    throw new MillraceError("NOT_YET", message);
-  }
-  const contracts = [...new Set(values)].filter(isContract);
-  return { contracts, jobs: contracts.filter(isJob), deps: exported["deps"] };
+  const different = [...new Set(values)];
+  const contracts = different.filter(isContract);
+  const schedules = different.filter(isSchedule);
+  return { contracts, jobs: contracts.filter(isJob), schedules, deps: exported["deps"] };
 }
 
 /** Loads the file for a worker, for which a file without a job is a mistake. */

@@ -73,7 +73,7 @@ export function exitCodeOfState(state: FinalState): ExitCode {
 
 function exitCodeOf(code: ErrorCode): ExitCode {
   if (USAGE_ERRORS.has(code)) return EXIT.usage;
-  if (code === "WAIT_TIMED_OUT") return EXIT.timedOut;
+  if (code === "WAIT_TIMED_OUT" || code === "DRAIN_TIMED_OUT") return EXIT.timedOut;
   if (code === "SERVER_UNREACHABLE" || code === "SQLITE_TOO_OLD") return EXIT.store;
   if (code.startsWith("STORE_")) return EXIT.store;
   return EXIT.broken;

@@ -135,7 +135,7 @@ describe("stats of a tenant", () => {
 
     expect(await db.acme.stats(2)).toMatchObject({ queued: 2, oldestQueuedMs: null });
     expect(await db.acme.stats(100)).toMatchObject({ queued: 3, isOldestExact: false });
-    expect(await tenantStore(db.store, "nobody").stats(100)).toMatchObject({
+    expect(await tenantStore(db.store, "unknown").stats(100)).toMatchObject({
       queued: 0,
       isOldestExact: true,
     });

@@ -14,10 +14,12 @@
 import type { JobId } from "../../core/job.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { JobEnd, ListFilter, WorkerRecord } from "../../store/types/records.ts";
+import type { BreakerRecord } from "../../store/types/services.ts";
 import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
 import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
 import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
+import { SCHEDULE_RULES } from "./tenant-schedules.ts";
 import { TOKEN_RULES } from "./tenant-tokens.ts";
 
 /** Linked jobs and holders that a verb reads before it leaves out those of other tenants. */
@@ -140,6 +142,18 @@ const RULES: Rules = {
     ({ store, tenant }) =>
     (gate, rows) =>
       store.countBehind(gate, rows, tenant),
+  // Jobs of other tenants that come before are not told.
+  countAhead: (scope) => async (id, rows) =>
+    (await isOwn(scope, id)) ? scope.store.countAhead(id, rows, scope.tenant) : null,
+  // The running jobs of the own tenant are those of its own gate.
+  countRunning: (scope) => async (target, page) => {
+    insistOwnGate("countRunning", scope, target);
+    return scope.store.countRunning(target, page);
+  },
+  limits:
+    ({ store, tenant }) =>
+    async () =>
+      (await store.limits()).filter(({ kind, name }) => kind !== "tenant" || name === tenant),
   pause: (scope) => async (gate, why) => {
     insistOwnGate("pause", scope, gate);
     await scope.store.pause(gate, why);
@@ -147,6 +161,37 @@ const RULES: Rules = {
   resume: (scope) => async (gate) => {
     insistOwnGate("resume", scope, gate);
     return scope.store.resume(gate);
+  },
+
+  // What workers declare about types names no tenant.
+  types:
+    ({ store }) =>
+    (only) =>
+      store.types(only),
+
+  // Services are shared by all tenants; what their last calls were about is not told.
+  breakers:
+    ({ store, tenant }) =>
+    async () =>
+      (await store.breakers()).map((breaker) => tenantBreaker(breaker, tenant)),
+  breakerChanges:
+    ({ store }) =>
+    async (service, limit) => {
+      const changes = await store.breakerChanges(service, limit);
+      return changes.map((change) => ({ ...change, reason: null, by: null }));
+    },
+  // Intakes, as pauses.
+  intakes:
+    ({ store, tenant }) =>
+    async () =>
+      (await store.intakes()).filter(({ kind, name }) => kind !== "tenant" || name === tenant),
+  closeIntake: (scope) => async (gate, why) => {
+    insistOwnGate("closeIntake", scope, gate);
+    await scope.store.closeIntake(gate, why);
+  },
+  openIntake: (scope) => async (gate) => {
+    insistOwnGate("openIntake", scope, gate);
+    return scope.store.openIntake(gate);
   },
 
   // The feed. A position is a number of the whole installation, and tells nothing else.
@@ -161,6 +206,7 @@ const RULES: Rules = {
   feed: (scope) => (position, limit, about) => tenantFeed(scope, position, limit, about),
 
   ...TOKEN_RULES,
+  ...SCHEDULE_RULES,
 
   // What concerns all tenants.
   open: refused("open"),
@@ -169,10 +215,16 @@ const RULES: Rules = {
   quiet: refused("quiet"),
   stopWorker: refused("stopWorker"),
   register: refused("register"),
+  declareTypes: refused("declareTypes"),
   deregister: refused("deregister"),
   renew: refused("renew"),
   claim: refused("claim"),
   claimAlone: refused("claimAlone"),
+  claimProbe: refused("claimProbe"),
+  callServices: refused("callServices"),
+  reportCalls: refused("reportCalls"),
+  openBreaker: refused("openBreaker"),
+  resetBreaker: refused("resetBreaker"),
   endCrashStreak: refused("endCrashStreak"),
   startPrefetched: refused("startPrefetched"),
   returnPrefetched: refused("returnPrefetched"),
@@ -183,15 +235,29 @@ const RULES: Rules = {
   overdue: refused("overdue"),
   silent: refused("silent"),
   rescue: refused("rescue"),
+  keepPermits: refused("keepPermits"),
+  declareLimits: refused("declareLimits"),
+  setLimit: refused("setLimit"),
+  removeLimit: refused("removeLimit"),
   promote: refused("promote"),
   hold: refused("hold"),
   release: refused("release"),
   resolveDependencies: refused("resolveDependencies"),
   prune: refused("prune"),
+  minutes: refused("minutes"),
+  foldMinutes: refused("foldMinutes"),
   expired: refused("expired"),
   markStale: refused("markStale"),
   remove: refused("remove"),
 };
+
+/** Without what names jobs and pauses of other tenants. */
+function tenantBreaker(breaker: BreakerRecord, tenant: string): BreakerRecord {
+  const parks = breaker.parks
+    .filter((park) => park.tenant === null || park.tenant === tenant)
+    .map((park) => (park.tenant === null ? { ...park, reason: "" } : park));
+  return { ...breaker, probe: null, reason: null, by: null, parks };
+}
 
 function refused(verb: Verb): (scope: TenantScope) => () => Promise<never> {
   return ({ tenant }) =>
@@ -241,7 +307,7 @@ function excludes({ tenant }: TenantScope, filter: Pick<ListFilter, "tenant">): 
 }
 
 function insistOwnGate(
-  verb: "pause" | "resume",
+  verb: "pause" | "resume" | "countRunning" | "closeIntake" | "openIntake",
   { tenant }: TenantScope,
   { kind, name }: { readonly kind: string; readonly name: string },
 ): void {

@@ -15,7 +15,7 @@ describe("the API", () => {
   test.each(GUARDED)("refuses %s %s without the token (003-30)", async (method, path) => {
     await using server = await openServer();
 
-    const response = await server.ask(path, { as: "nobody", method });
+    const response = await server.ask(path, { as: "anonymous", method });
 
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe('Bearer realm="millrace"');
@@ -37,13 +37,13 @@ describe("the API", () => {
   ])("refuses %s (003-30)", async (_, headers) => {
     await using server = await openServer();
 
-    expect((await server.ask("/api/v1/jobs", { as: "nobody", headers })).status).toBe(401);
+    expect((await server.ask("/api/v1/jobs", { as: "anonymous", headers })).status).toBe(401);
   });
 
   test("does not enqueue what it refuses", async () => {
     await using server = await openServer();
 
-    await server.ask("/api/v1/jobs", { as: "nobody", json: { type: "email" } });
+    await server.ask("/api/v1/jobs", { as: "anonymous", json: { type: "email" } });
 
     expect((await server.mill.jobs.list()).jobs).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe("the link that the server prints", () => {
     await using server = await openServer();
     const code = server.links.make(ownerOf("ada"));
 
-    const response = await server.ask(`/?login=${code}`, { as: "nobody" });
+    const response = await server.ask(`/?login=${code}`, { as: "anonymous" });
 
     expect(response.status).toBe(303);
     expect(response.headers.get("location")).toBe("/");
@@ -110,16 +110,16 @@ describe("the link that the server prints", () => {
       "SameSite=Strict",
     ]);
     const headers = { cookie: pair };
-    const session = await server.ask("/api/v1/session", { as: "nobody", headers });
+    const session = await server.ask("/api/v1/session", { as: "anonymous", headers });
     expect(await session.json()).toMatchObject({ actor: "ada", tenant: null });
-    const again = await server.ask(`/?login=${code}`, { as: "nobody" });
+    const again = await server.ask(`/?login=${code}`, { as: "anonymous" });
     expect(again.headers.get("set-cookie")).toBeNull();
   });
 
   test.each(["wrong", ""])("with the code “%s” leads to the page alone", async (code) => {
     await using server = await openServer();
 
-    const response = await server.ask(`/?login=${code}`, { as: "nobody" });
+    const response = await server.ask(`/?login=${code}`, { as: "anonymous" });
 
     expect(response.status).toBe(303);
     expect(response.headers.get("set-cookie")).toBeNull();

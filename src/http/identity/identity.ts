@@ -23,7 +23,7 @@ type IdentityKind = "person" | "producer" | "worker" | "stream";
 
 /**
  * Who may call a route. There is no default: a route without an access does not compile, and one
- * that names nobody does not start.
+ * that names no caller does not start.
  */
 export type Access = "public" | AccessList;
 
@@ -53,7 +53,7 @@ export const GRANT: AccessList = { roles: ["manager", "admin"] };
 export const SEE_INSTANCE: AccessList = { ...SEE, isInstanceWide: true };
 export const OPERATE_INSTANCE: AccessList = { ...OPERATE, isInstanceWide: true };
 /** Any caller with a credential. */
-export const ANYBODY: AccessList = {
+export const ANY_CALLER: AccessList = {
   roles: ["viewer", "operator", "manager", "admin"],
   kinds: ["producer", "worker", "stream"],
 };

@@ -1,16 +1,23 @@
 /** All routes of the API. */
 import type { AppParts } from "../parts.ts";
 import type { Route } from "../route.ts";
+import { breakerRoutes } from "./breakers.ts";
 import { deadLetterRoutes } from "./dead-letters.ts";
 import { enqueueRoutes } from "./enqueue.ts";
 import { eventRoutes } from "./events.ts";
+import { intakeRoutes } from "./intakes.ts";
 import { jobActionRoutes } from "./job-actions.ts";
 import { jobPartRoutes } from "./job-parts.ts";
 import { jobRoutes } from "./jobs.ts";
+import { metricsRoutes } from "./metrics.ts";
+import { limitRoutes } from "./limits.ts";
 import { operationRoutes } from "./operations.ts";
+import { scheduleRoutes } from "./schedules.ts";
+import { runningRoutes } from "./running.ts";
 import { serviceRoutes } from "./service.ts";
 import { sessionRoutes } from "./session.ts";
 import { tokenRoutes } from "./tokens.ts";
+import { typeRoutes } from "./types.ts";
 
 export function allRoutes(parts: AppParts): readonly Route[] {
   return [
@@ -23,6 +30,13 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...eventRoutes(parts),
     ...deadLetterRoutes(parts),
     ...operationRoutes(),
+    ...metricsRoutes(parts),
+    ...scheduleRoutes(parts),
+    ...runningRoutes(),
+    ...limitRoutes(),
+    ...intakeRoutes(),
     ...tokenRoutes(),
+    ...typeRoutes(),
+    ...breakerRoutes(),
   ];
 }

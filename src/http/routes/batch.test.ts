@@ -113,7 +113,7 @@ describe("POST /api/v1/jobs/batch", () => {
     const json = { jobs: [{ type: "a" }, { type: "a", options: { tenant: "globex" } }] };
 
     const headers = { authorization: `Bearer ${secret}` };
-    const response = await server.ask("/api/v1/jobs/batch", { as: "nobody", json, headers });
+    const response = await server.ask("/api/v1/jobs/batch", { as: "anonymous", json, headers });
 
     const { jobs } = await jsonOf<Batch>(response);
     expect(jobs).toMatchObject([{ created: true }, { problem: { status: 403 } }]);
@@ -164,7 +164,7 @@ describe("POST /api/v1/jobs", () => {
 
       const json = { type: "b", options: { [name]: name === "after" ? [id] : id } };
       const headers = { authorization: `Bearer ${secret}` };
-      const response = await server.ask("/api/v1/jobs", { as: "nobody", json, headers });
+      const response = await server.ask("/api/v1/jobs", { as: "anonymous", json, headers });
 
       expect(response.status).toBe(name === "after" ? 422 : 400);
     },

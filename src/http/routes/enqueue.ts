@@ -4,12 +4,13 @@
  */
 import { z } from "@hono/zod-openapi";
 import { MillraceError } from "../../core/errors.ts";
-import { defineJob, typed } from "../../api/define.ts";
 import type { AnyContract } from "../../api/definition.ts";
+import type { TypeView } from "../../api/services/types.ts";
 import type { Enqueued, EnqueueOptions } from "../../api/enqueue.ts";
 import { wholeNumberIn } from "../../api/rules.ts";
 import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../../api/settings.ts";
 import { declaredType } from "../../jobs/declared-type.ts";
+import { bareContract } from "../../jobs/stored-type.ts";
 import { PRODUCE, type Identity } from "../identity/identity.ts";
 import type { AppParts, HttpMill } from "../parts.ts";
 import { bodyOf, invalid, RequestRefusal } from "../problem.ts";
@@ -117,11 +118,12 @@ function enqueueRoute(parts: AppParts): Route {
       200: { description: "The job already exists.", schema: ENQUEUED },
       201: { description: "The job was created. Location is its path.", schema: ENQUEUED },
     },
-    problems: [409, 422, 501],
+    problems: [409, 422, 501, 503],
   } as const;
   return route(form, async ({ body, headers, mill, identity, base }) => {
     const key = keyOf(headers["idempotency-key"] ?? null);
-    const enqueued = await enqueue(parts, mill, identity, withKey(body, key));
+    const types = new DeclaredTypes(mill);
+    const enqueued = await enqueue({ parts, mill, identity, types }, withKey(body, key));
     const location = `${base}${PATH}/${enqueued.id}`;
     if (enqueued.created) return Response.json(enqueued, { status: 201, headers: { location } });
     // Without a key, it is the dedup key that names a job which exists.
@@ -167,14 +169,15 @@ function batchRoute(parts: AppParts): Route {
       const message = "is for one job: give each job an idempotencyKey in its options";
       throw invalid({ path: KEY_HEADER, message });
     }
+    const call = { parts, mill, identity, types: new DeclaredTypes(mill) };
     const jobs = await Promise.all(
       body.jobs.map(async (given, index) => {
         try {
-          return await enqueue(parts, mill, identity, checked(NEW_JOB, given, `jobs[${index}]`));
+          return await enqueue(call, checked(NEW_JOB, given, `jobs[${index}]`));
         } catch (error) {
-          const { status, ...problem } = bodyOf(error);
-          if (status >= 500 && status !== 501) throw error;
-          return { problem: { status, ...problem } };
+          const refused = bodyOf(error);
+          if (!isAboutOneJob(refused)) throw error;
+          return { problem: refused };
         }
       }),
     );
@@ -185,10 +188,36 @@ function batchRoute(parts: AppParts): Route {
   });
 }
 
+interface EnqueueCall {
+  readonly parts: AppParts;
+  readonly mill: HttpMill;
+  readonly identity: Identity;
+  readonly types: DeclaredTypes;
+}
+
+/** What workers have declared about the types of one request. Each type is read once. */
+class DeclaredTypes {
+  readonly #mill: HttpMill;
+  readonly #known = new Map<string, Promise<TypeView | null>>();
+
+  constructor(mill: HttpMill) {
+    this.#mill = mill;
+  }
+
+  get(type: string): Promise<TypeView | null> {
+    const known = this.#known.get(type) ?? this.#mill.types.get(type);
+    this.#known.set(type, known);
+    return known;
+  }
+}
+
+/** Errors of the server itself concern all jobs of a batch. */
+function isAboutOneJob({ status, code }: { status: number; code: string }): boolean {
+  return status < 500 || code === "NOT_YET" || code === "INTAKE_CLOSED";
+}
+
 async function enqueue(
-  parts: AppParts,
-  mill: HttpMill,
-  identity: Identity,
+  { parts, mill, identity, types }: EnqueueCall,
   { type, payload, options }: NewJob,
 ): Promise<Enqueued<unknown>> {
   if (identity.types !== null && !identity.types.includes(type)) {
@@ -197,7 +226,7 @@ async function enqueue(
       `The token may enqueue ${identity.types.join(", ")}, not ${type}.`,
     );
   }
-  const contract = contractOf(parts, type, payload);
+  const contract = await contractOf(parts, { type, payload }, (name) => types.get(name));
   try {
     return await mill.enqueue(contract, payload, optionsOf(options ?? {}, identity));
   } catch (error) {
@@ -205,13 +234,20 @@ async function enqueue(
   }
 }
 
-/** The known contract of a type; without a job file, one that accepts any payload. */
-function contractOf(parts: AppParts, type: string, payload: unknown): AnyContract {
+/** The contract of a type whose code is here, else one made of what the store knows of the type. */
+export async function contractOf(
+  parts: AppParts,
+  { type, payload }: { readonly type: string; readonly payload?: unknown },
+  storedType: (name: string) => Promise<TypeView | null>,
+): Promise<AnyContract> {
+  return knownContract(parts, type) ?? bareContract(type, payload, await storedType(type));
+}
+
+/** With a job file, a type that the file does not declare is refused. */
+function knownContract(parts: AppParts, type: string): AnyContract | undefined {
   const { contracts, jobFile } = parts;
   if (jobFile !== null) return declaredType(type, contracts(), jobFile);
-  const known = contracts().find((contract) => contract.type === type);
-  if (known !== undefined) return known;
-  return payload === undefined ? defineJob({ type }) : defineJob({ type, payload: typed<any>() });
+  return contracts().find((contract) => contract.type === type);
 }
 
 function optionsOf(given: NonNullable<NewJob["options"]>, identity: Identity): EnqueueOptions {

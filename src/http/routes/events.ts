@@ -5,7 +5,7 @@ import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
 import { SEE, SEE_JOB } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
-import { route, type Route } from "../route.ts";
+import { route, type Route, type RouteRequest } from "../route.ts";
 import { ID_PARAMS, LIMIT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
 import { messageData } from "../stream-views.ts";
 import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
@@ -82,17 +82,7 @@ function streamRoute(parts: AppParts): Route {
     answers: STREAM_ANSWER,
     problems: [],
   } as const;
-  return route(form, async ({ query, headers, mill, identity, isStillValid, signal }) => {
-    const options = { ...filterOf(query), ...placeOf(query.after, headers["last-event-id"]) };
-    const { snapshot } = query;
-    const redactor = new Redactor(parts.redaction, identity);
-    return parts.streams.respond({
-      open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
-      dataOf: (message) => messageData(message, redactor),
-      isAllowed: isStillValid,
-      signal,
-    });
-  });
+  return route(form, async (request) => streamOf(parts, request, filterOf(request.query)));
 }
 
 function jobStreamRoute(parts: AppParts): Route {
@@ -108,17 +98,33 @@ function jobStreamRoute(parts: AppParts): Route {
     answers: STREAM_ANSWER,
     problems: [404],
   } as const;
-  return route(form, async ({ params, query, headers, mill, identity, isStillValid, signal }) => {
-    const { id: job } = await mill.jobs.get(params.id);
-    const options = { job, ...placeOf(query.after, headers["last-event-id"]) };
-    const { snapshot } = query;
-    const redactor = new Redactor(parts.redaction, identity);
-    return parts.streams.respond({
-      open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
-      dataOf: (message) => messageData(message, redactor),
-      isAllowed: isStillValid,
-      signal,
-    });
+  return route(form, async (request) => {
+    const { id: job } = await request.mill.jobs.get(request.params.id);
+    return streamOf(parts, request, { job });
+  });
+}
+
+interface StreamQuery {
+  readonly after?: string | undefined;
+  readonly snapshot?: boolean | undefined;
+}
+
+type StreamRequest = Pick<
+  RouteRequest<unknown, StreamQuery, z.output<typeof LAST_ID>, unknown>,
+  "query" | "headers" | "mill" | "identity" | "isStillValid" | "signal"
+>;
+
+/** The response that streams the chosen events, from the place that the request names. */
+function streamOf(parts: AppParts, request: StreamRequest, chosen: StreamOptions): Response {
+  const { query, headers, mill, identity, isStillValid, signal } = request;
+  const { after, snapshot } = query;
+  const options = { ...chosen, ...placeOf(after, headers["last-event-id"]) };
+  const redactor = new Redactor(parts.redaction, identity);
+  return parts.streams.respond({
+    open: () => mill.stream(snapshot === undefined ? options : { ...options, snapshot }),
+    dataOf: (message) => messageData(message, redactor),
+    isAllowed: isStillValid,
+    signal,
   });
 }
 

@@ -147,7 +147,7 @@ describe("an action", () => {
     const headers = { authorization: `Bearer ${secret}` };
     const json = { ...NEEDED[action] };
     const path = `/api/v1/jobs/${id}/${action}`;
-    const response = await server.ask(path, { as: "nobody", json, headers });
+    const response = await server.ask(path, { as: "anonymous", json, headers });
 
     expect(response.status).toBe(404);
     expect(await server.mill.jobs.get(id)).toEqual(before);

@@ -124,6 +124,7 @@ describe("GET /api/v1/jobs/{id}/…", () => {
       reason: "scheduled",
       sentence: expect.stringContaining("It is due at"),
       hint: expect.stringContaining(id),
+      details: { at: expect.stringMatching(/^2.*Z$/) },
     });
   });
 

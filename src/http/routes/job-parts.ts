@@ -16,7 +16,8 @@ import {
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
-import { ATTEMPT, DETAILS, EXPLANATION, LOG_LINE, PROGRESS, UNIT } from "../schemas/job-parts.ts";
+import { EXPLANATION } from "../schemas/explanation.ts";
+import { ATTEMPT, DETAILS, LOG_LINE, PROGRESS, UNIT } from "../schemas/job-parts.ts";
 import {
   redactedAttempt,
   redactedDetails,

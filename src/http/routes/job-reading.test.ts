@@ -53,7 +53,7 @@ describe("GET /api/v1/jobs/{id}", () => {
     const etag = (await server.ask(path)).headers.get("etag") ?? "";
 
     const headers = { authorization: `Bearer ${secret}`, "if-none-match": etag };
-    expect((await server.ask(path, { as: "nobody", headers })).status).toBe(200);
+    expect((await server.ask(path, { as: "anonymous", headers })).status).toBe(200);
   });
 
   test.each(["wait=30", "respond-async, wait=30", "wait=30; x=y"])(

@@ -1,11 +1,10 @@
 /** `GET /api/v1/jobs` and `GET /api/v1/jobs/{id}`: list jobs, and read or await one. */
 import { z } from "@hono/zod-openapi";
-import { durationMs, instantMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { shown } from "../../core/text.ts";
 import { STATES } from "../../core/job.ts";
 import type { JobFilter } from "../../api/client.ts";
 import { matches, withTag } from "../etag.ts";
+import { defined, DURATION_TEXT, lengthOf, momentOf, MOMENT_TEXT } from "../moments.ts";
 import { SEE, SEE_JOB } from "../identity/identity.ts";
 import type { AppParts, HttpMill } from "../parts.ts";
 import { invalid } from "../problem.ts";
@@ -18,12 +17,6 @@ import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs";
 const TAGS_MAX = 20;
-
-const MOMENT_TEXT = z
-  .string()
-  .min(1)
-  .max(40)
-  .openapi({ description: "ISO text, or a time ago such as 2h." });
 
 const FILTERS = z.strictObject({
   state: z
@@ -48,6 +41,9 @@ const FILTERS = z.strictObject({
     .openapi({ description: "May be repeated: area:north. A job must have all of these tags." }),
   created_after: MOMENT_TEXT.optional(),
   created_before: MOMENT_TEXT.optional(),
+  running_longer_than: DURATION_TEXT.optional().openapi({
+    description: "Running jobs whose present run started longer ago, such as 30m.",
+  }),
   after: AFTER.optional(),
   limit: LIMIT,
 });
@@ -85,7 +81,8 @@ function listRoute({ redaction, clock }: AppParts): Route {
 
 /** The filter of the library. */
 function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
-  const { tag, correlation_id, parent_id, created_after, created_before, ...rest } = query;
+  const { tag, correlation_id, parent_id, created_after, created_before, ...others } = query;
+  const { running_longer_than, ...rest } = others;
   return {
     ...defined(rest),
     ...defined({
@@ -93,34 +90,10 @@ function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
       parentId: parent_id,
       createdAfter: momentOf("created_after", created_after, now),
       createdBefore: momentOf("created_before", created_before, now),
+      runningLongerThan: lengthOf("running_longer_than", running_longer_than),
       tags: tag === undefined ? undefined : tagsOf(tag),
     }),
   };
-}
-
-/** `2h` is two hours ago. */
-function momentOf(name: string, text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return isAgo(text) ? Math.max(0, now - durationMs(text, name)) : instantMs(text, name);
-  } catch {
-    const expected = "ISO text with an offset, or a time ago such as 2h";
-    throw invalid({ path: name, message: `must be ${expected}, not ${shown(text)}` });
-  }
-}
-
-function isAgo(text: string): text is `${number}m` {
-  return /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text);
-}
-
-/** The values that are given. */
-function defined<Values extends object>(
-  values: Values,
-): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
-  const given: any = Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  );
-  return given;
 }
 
 /** A value may contain colons, a name may not. A job has one value for each name. */

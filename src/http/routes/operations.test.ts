@@ -12,6 +12,7 @@ describe("/api/v1/pauses", () => {
     ["type", "email"],
     ["tenant", "default"],
     ["lane", "a/b c"],
+    ["installation", "all"],
   ])("pauses and resumes the %s %s, with its reason and who asked", async (kind, name) => {
     await using server = await openServer();
     await server.mill.enqueue(email);
@@ -50,7 +51,7 @@ describe("/api/v1/pauses", () => {
     expect(await response.json()).toMatchObject({ errors: [{ path: place }] });
   });
 
-  test.each(["lane/general", "type/email", "tenant/globex"])(
+  test.each(["lane/general", "type/email", "tenant/globex", "installation/all"])(
     "keeps an operator of one tenant from pausing %s",
     async (target) => {
       await using server = await openServer();
@@ -58,7 +59,7 @@ describe("/api/v1/pauses", () => {
 
       for (const method of ["PUT", "DELETE"]) {
         const response = await server.ask(`/api/v1/pauses/${target}`, {
-          as: "nobody",
+          as: "anonymous",
           headers,
           method,
           ...(method === "PUT" ? { json: { reason: "x" } } : {}),
@@ -76,10 +77,55 @@ describe("/api/v1/pauses", () => {
     }
 
     const headers = await headersOf(server, "viewer", "acme");
-    const response = await server.ask("/api/v1/pauses", { as: "nobody", headers });
+    const response = await server.ask("/api/v1/pauses", { as: "anonymous", headers });
 
     const { pauses } = await jsonOf<{ pauses: object[] }>(response);
     expect(pauses).toMatchObject([{ kind: "tenant", name: "acme" }]);
+  });
+});
+
+describe("/api/v1/running", () => {
+  test("counts the running jobs of a target, for a drain over HTTP (004-37)", async () => {
+    await using server = await openServer();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    const slow = defineJob({ type: "slow" }).run(() => {
+      started.resolve();
+      return promise;
+    });
+    const { id } = await server.mill.enqueue(slow);
+    await using worker = server.mill.work({ jobs: [slow], signals: false });
+    await started.promise;
+
+    const running = await read(server, "/api/v1/running/type/slow");
+    const ofWorker = await read(server, `/api/v1/running/worker/${worker.id}?claims=1/2,x`);
+    const other = await read(server, "/api/v1/running/lane/fast");
+    resolve();
+
+    expect(running).toEqual({ running: 1, atLeast: false, ids: [id], claims: [] });
+    expect(ofWorker).toMatchObject({ running: 1 });
+    expect(other).toMatchObject({ running: 0, ids: [] });
+  });
+
+  test.each([
+    "lane/general",
+    "type/email",
+    "tenant/globex",
+    "installation/all",
+    `worker/${NOWHERE}`,
+  ])("keeps a viewer of one tenant from counting %s", async (target) => {
+    await using server = await openServer();
+    const headers = await headersOf(server, "viewer", "acme");
+
+    const response = await server.ask(`/api/v1/running/${target}`, { as: "anonymous", headers });
+
+    expect(response.status).toBe(403);
+  });
+
+  test.each(["installation/some", "worker/x", "job/x"])("refuses %s", async (target) => {
+    await using server = await openServer();
+
+    expect((await server.ask(`/api/v1/running/${target}`)).status).toBe(400);
   });
 });
 

@@ -1,6 +1,8 @@
 /** Pauses, workers and statistics: what an operator sees and does about the whole fleet. */
 import { z } from "@hono/zod-openapi";
-import type { PauseTarget } from "../../api/client.ts";
+import type { ClosedIntake, IntakeTarget } from "../../api/control/intake.ts";
+import type { Pause, PauseTarget } from "../../api/client.ts";
+import { MillraceError } from "../../core/errors.ts";
 import { OPERATE, OPERATE_INSTANCE, SEE, SEE_INSTANCE } from "../identity/identity.ts";
 import { route, type Route } from "../route.ts";
 import {
@@ -15,11 +17,12 @@ import {
 } from "../schemas/common.ts";
 
 const KINDS = ["lane", "type", "tenant"] as const;
-const PAUSE_PARAMS = z.strictObject({ kind: z.enum(KINDS), name: NAME });
+const PAUSED_KINDS = [...KINDS, "service", "installation"] as const;
+const PAUSE_PARAMS = z.strictObject({ kind: z.enum(PAUSED_KINDS), name: NAME });
 
 const PAUSE = z
   .strictObject({
-    kind: z.enum(KINDS),
+    kind: z.enum(PAUSED_KINDS),
     name: TEXT,
     reason: TEXT,
     pausedBy: TEXT_OR_NULL,
@@ -27,6 +30,8 @@ const PAUSE = z
     until: MOMENT_OR_NULL,
     queued: COUNT,
     atLeast: z.boolean(),
+    shared: COUNT,
+    sharedAtLeast: z.boolean(),
   })
   .openapi("Pause");
 
@@ -36,6 +41,7 @@ const WORKER = z
     host: TEXT,
     pid: COUNT,
     version: TEXT,
+    appVersion: TEXT_OR_NULL,
     joinedAt: MOMENT,
     isAlive: z.boolean(),
     heartbeatAgoMs: z.number(),
@@ -75,7 +81,7 @@ const GROUPED = z
   .openapi("GroupedStats");
 
 export function operationRoutes(): readonly Route[] {
-  return [...pauseRoutes(), ...workerRoutes(), statsRoute(), groupedStatsRoute()];
+  return [...pauseRoutes(), ...workerRoutes(), ...statsRoutes()];
 }
 
 function pauseRoutes(): readonly Route[] {
@@ -95,7 +101,9 @@ function pauseRoutes(): readonly Route[] {
     method: "put",
     path,
     name: "pause",
-    summary: "Pauses a lane, a type or a tenant: none of its jobs starts until it is resumed.",
+    summary:
+      "Pauses a lane, a type, a tenant, a service or the installation (`all`): none of its jobs " +
+      "starts until it is resumed.",
     access: OPERATE,
     params: PAUSE_PARAMS,
     body: z.strictObject({ reason: REMARK }),
@@ -127,7 +135,21 @@ function pauseRoutes(): readonly Route[] {
   ];
 }
 
-function targetOf({ kind, name }: z.output<typeof PAUSE_PARAMS>): PauseTarget {
+export function targetOf(params: {
+  readonly kind: ClosedIntake["kind"];
+  readonly name: string;
+}): IntakeTarget;
+export function targetOf(params: {
+  readonly kind: Pause["kind"];
+  readonly name: string;
+}): PauseTarget;
+export function targetOf({
+  kind,
+  name,
+}: {
+  readonly kind: Pause["kind"];
+  readonly name: string;
+}): PauseTarget {
   switch (kind) {
     case "lane":
       return { lane: name };
@@ -135,6 +157,11 @@ function targetOf({ kind, name }: z.output<typeof PAUSE_PARAMS>): PauseTarget {
       return { type: name };
     case "tenant":
       return { tenant: name };
+    case "service":
+      return { service: name };
+    case "installation":
+      if (name === "all") return { installation: true };
+      throw new MillraceError("OPTION_INVALID", "the name of the installation is all");
   }
 }
 
@@ -172,6 +199,10 @@ function workerRoutes(): readonly Route[] {
     change("quiet", "Makes a worker claim no more jobs. Its running jobs continue."),
     change("stop", "Stops a worker gracefully."),
   ];
+}
+
+function statsRoutes(): readonly Route[] {
+  return [statsRoute(), groupedStatsRoute()];
 }
 
 function statsRoute(): Route {

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { sessionCookie, sessionSecret } from "../identity/cookie.ts";
 import { isSame } from "../identity/identify.ts";
-import { ANYBODY, identityOf, ownerOf, type Identity } from "../identity/identity.ts";
+import { ANY_CALLER, identityOf, ownerOf, type Identity } from "../identity/identity.ts";
 import { insistOwnPage } from "../identity/origin.ts";
 import type { AppParts } from "../parts.ts";
 import { RequestRefusal } from "../problem.ts";
@@ -29,7 +29,7 @@ export function sessionRoutes(parts: AppParts): readonly Route[] {
         path: PATH,
         name: "getSession",
         summary: "Returns who the caller is.",
-        access: ANYBODY,
+        access: ANY_CALLER,
         answers: { 200: { description: "The caller.", schema: SESSION } },
         problems: [],
       },
@@ -73,7 +73,7 @@ function logoutRoute(parts: AppParts): Route {
     path: PATH,
     name: "closeSession",
     summary: "Ends the session of the cookie.",
-    access: ANYBODY,
+    access: ANY_CALLER,
     answers: { 204: { description: "The session has ended." } },
     problems: [],
   } as const;

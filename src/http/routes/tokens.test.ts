@@ -196,7 +196,7 @@ describe("DELETE /api/v1/tokens/{id}", () => {
 
     const headers = { authorization: `Bearer ${secret}` };
     const path = `${PATH}/${other.id}`;
-    const response = await server.ask(path, { as: "nobody", method: "DELETE", headers });
+    const response = await server.ask(path, { as: "anonymous", method: "DELETE", headers });
 
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: "TOKEN_NOT_FOUND" });
@@ -226,10 +226,10 @@ describe("POST /api/v1/jobs/{id}/stream-token", () => {
     const made = await jsonOf<Record<"path" | "secret" | "expiresAt", string>>(response);
     expect(made.path).toBe(`/jobs/api/v1/jobs/${id}/events?token=${made.secret}`);
     expect(Date.parse(made.expiresAt) - Date.now()).toBeLessThanOrEqual(600_000);
-    const read = await server.ask(`/api/v1/jobs/${id}?token=${made.secret}`, { as: "nobody" });
+    const read = await server.ask(`/api/v1/jobs/${id}?token=${made.secret}`, { as: "anonymous" });
     expect(read.status).toBe(200);
     const act = await server.ask(`/api/v1/jobs/${id}/cancel?token=${made.secret}`, {
-      as: "nobody",
+      as: "anonymous",
       json: {},
     });
     expect(act.status).toBe(401);
@@ -243,7 +243,9 @@ describe("POST /api/v1/jobs/{id}/stream-token", () => {
     const made = await jsonOf<{ secret: string }>(await as(server, secret, path, {}));
     await server.mill.tokens.revoke(token.id);
 
-    const response = await server.ask(`/api/v1/jobs/${id}?token=${made.secret}`, { as: "nobody" });
+    const response = await server.ask(`/api/v1/jobs/${id}?token=${made.secret}`, {
+      as: "anonymous",
+    });
 
     expect(response.status).toBe(401);
   });
@@ -266,5 +268,5 @@ async function person({ mill }: TestServer, role: PersonRole, tenant?: string): 
 
 function as(server: TestServer, secret: string, path: string, json?: unknown): Promise<Response> {
   const headers = { authorization: `Bearer ${secret}` };
-  return server.ask(path, { as: "nobody", headers, ...(json === undefined ? {} : { json }) });
+  return server.ask(path, { as: "anonymous", headers, ...(json === undefined ? {} : { json }) });
 }

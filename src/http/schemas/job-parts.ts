@@ -1,4 +1,4 @@
-/** The schemas of what belongs to one job: progress, units, runs, log lines, reasons. */
+/** The schemas of what belongs to one job: progress, units, runs, log lines. */
 import { z } from "@hono/zod-openapi";
 import { ANYTHING, COUNT, MOMENT, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL } from "./common.ts";
 import { FAULT, JOB, STATE } from "./jobs.ts";
@@ -76,15 +76,6 @@ export const LOG_LINE: z.ZodType = z
     fields: z.record(z.string(), z.unknown()).nullable(),
   })
   .openapi("LogLine");
-
-export const EXPLANATION: z.ZodType = z
-  .strictObject({
-    sentence: TEXT,
-    reason: TEXT.openapi({ description: "The reason as one word, for programs." }),
-    hint: TEXT,
-    until: MOMENT.optional(),
-  })
-  .openapi("Explanation");
 
 const LINKS = z.strictObject({ ids: z.array(TEXT), more: z.boolean() });
 

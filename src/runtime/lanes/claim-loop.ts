@@ -9,7 +9,6 @@ import { claimPlan, GENERAL_LANE } from "../../core/lanes.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
 import { soon } from "../../lib/system.ts";
-import type { JobStore } from "../../store/store.ts";
 import type { ClaimedJob, Lease, LoneClaim } from "../../store/types/jobs-and-runs.ts";
 import { jittered, REST_MS } from "../maintenance/duty.ts";
 import type { WorkerRuns } from "../run/worker-runs.ts";
@@ -17,9 +16,10 @@ import type { WorkerSettings } from "../settings.ts";
 import { Ticker } from "../ticker.ts";
 import { Lane, type LaneParts } from "./lane.ts";
 import { LaneGroup } from "./lane-group.ts";
+import type { Permits } from "./permits.ts";
 
 export interface ClaimLoopParts extends Pick<LaneParts, "request" | "process" | "onLost"> {
-  readonly store: JobStore;
+  readonly permits: Permits;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: WorkerSettings;
@@ -42,20 +42,20 @@ export class ClaimLoop {
 
   constructor(parts: ClaimLoopParts) {
     this.#parts = parts;
-    const { store, settings } = parts;
+    const { permits, settings } = parts;
     this.lanes = new LaneGroup(
       Object.entries(settings.lanes).map(([name, slots]) => this.#makeLane(name, slots)),
     );
-    this.#pumps = Array.from({ length: store.claimsAtOnce }, () =>
+    this.#pumps = Array.from({ length: permits.store.claimsAtOnce }, () =>
       this.#makeTicker(() => this.#fillLanes(), "cannot claim jobs; trying again"),
     );
     const cannotStart = "cannot start prefetched jobs; trying again";
     this.#marker = this.#makeTicker(() => this.#markAhead(), cannotStart);
   }
 
-  /** A job may have become claimable: also lanes that are dry claim again. */
-  hint(): void {
-    this.lanes.hint();
+  /** A job, perhaps of a known lane, may have become claimable: lanes that are dry claim again. */
+  hint(lane?: string): void {
+    this.lanes.hint(lane);
     this.wake();
   }
 
@@ -83,11 +83,16 @@ export class ClaimLoop {
     return this.#startRun(lane, lease, job);
   }
 
+  /** Starts a job in a slot of a lane that was taken before. */
+  startIn(lane: Lane, { lease, job }: Pick<LoneClaim, "lease" | "job">): void {
+    void this.#startRun(lane, lease, job);
+  }
+
   #makeLane(name: string, slots: number): Lane {
-    const { store, clock, settings, request, process, runs, mayClaim, onLost } = this.#parts;
+    const { permits, clock, settings, request, process, runs, mayClaim, onLost } = this.#parts;
     const { batch, pollMs, preset } = settings;
     return new Lane({
-      store,
+      store: permits.store,
       clock,
       name,
       slots,
@@ -98,7 +103,11 @@ export class ClaimLoop {
       process,
       crashCap: preset.retry.crashCap,
       start: (lane, lease, job) => void this.#startRun(lane, lease, job),
-      settleUnbegun: (...run) => runs.settleUnbegun(...run),
+      settleUnbegun: (lease, job, outcome) => {
+        permits.jobEnded(job.key);
+        runs.settleUnbegun(lease, job, outcome);
+      },
+      onDropped: ({ key }) => permits.jobEnded(key),
       onLost,
       onClaimed: (awaitsAlone) => void (this.#awaitsAlone ||= awaitsAlone),
       isOpen: mayClaim,
@@ -151,6 +160,7 @@ export class ClaimLoop {
   }
 
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
+    this.#parts.permits.jobEnded(job.key);
     lane.runEnded(job, ms);
     if (!lane.isDry && lane.free > 0) this.#wakeSoon();
     else this.#wakeMarker();

@@ -1,4 +1,5 @@
 /** The lanes of one worker. */
+import { takesLane } from "../../core/lanes.ts";
 import type { Lane } from "./lane.ts";
 import type { UnbegunOutcome } from "./marked-jobs.ts";
 import type { RunName } from "../run/lock-queue.ts";
@@ -22,9 +23,11 @@ export class LaneGroup {
     return this.all.some((lane) => lane.wantsMarks);
   }
 
-  /** A job may have become claimable: also lanes that are dry claim again. */
-  hint(): void {
-    for (const lane of this.all) lane.hint();
+  /** A job may have become claimable: lanes whose slots take jobs of `of` claim again. */
+  hint(of?: string): void {
+    for (const lane of this.all) {
+      if (of === undefined || takesLane([lane.name], of)) lane.hint();
+    }
   }
 
   /** Marks prefetched jobs as started. True: a lane has free slots and no more jobs for them. */

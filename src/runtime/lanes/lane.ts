@@ -41,6 +41,8 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   readonly onLost: () => void;
   /** After every claim: whether a job waits that must run alone. */
   readonly onClaimed: (awaitsAlone: boolean) => void;
+  /** A job that is marked as started was ended by the store. */
+  readonly onDropped: (job: ClaimedJob) => void;
   /** False once no job may start. */
   readonly isOpen: () => boolean;
   /** False while too many settlements wait for the store. */
@@ -154,7 +156,8 @@ export class Lane {
 
   /** Ends a run that was cancelled or ended while its job waited for a slot. */
   dropMarked(run: RunName, outcome: UnbegunOutcome | null): void {
-    this.#marked.drop(run, outcome);
+    const dropped = this.#marked.drop(run, outcome);
+    if (dropped !== null) this.#parts.onDropped(dropped);
   }
 
   /** Returns all jobs that wait here if the first one has waited too long for a slot. */
@@ -198,7 +201,9 @@ export class Lane {
     if (this.free <= 0 || !this.#parts.isOpen() || !this.#parts.hasRoom()) return false;
     this.#startMarked();
     if (!this.#prefetched.isEmpty || this.free <= 0) return false;
-    await this.#claimForSlots(lanes);
+    const isCut = await this.#claimForSlots(lanes);
+    // Limits left jobs out, and are used up now: the next claim looks behind these jobs.
+    if (isCut) return true;
     if (!this.#hasBacklog) return false;
     const { slots } = this.#parts;
     const most = this.#prefetchMax;
@@ -207,17 +212,19 @@ export class Lane {
     return true;
   }
 
-  async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<void> {
+  /** True: limits have left jobs out, behind which others may wait. */
+  async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<boolean> {
     const { slots, batch, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
     const limit = Math.min(this.free, share, batch);
     const hints = this.#hints;
     const isApart = this.#isApart();
-    const { lease, jobs, tookAll } = await this.#claimFor(lanes, limit);
+    const { lease, jobs, tookAll, permits } = await this.#claimFor(lanes, limit);
     const isEmpty = jobs.length === 0 || (tookAll && isApart);
     if (isEmpty && hints === this.#hints) this.#runDry();
     this.#hasBacklog = jobs.length >= limit;
     if (lease !== null) await this.#startAll(lease, jobs);
+    return permits?.isCut ?? false;
   }
 
   /** The next job comes long after the one before. */
@@ -309,6 +316,12 @@ export class Lane {
   /** A run begins that this lane has not claimed. */
   takeSlot(): void {
     this.#running += 1;
+  }
+
+  /** The run does not begin: the slot is free again. */
+  freeSlot(): void {
+    this.#running -= 1;
+    this.#startMarked();
   }
 
   #start(lease: Lease, job: ClaimedJob): void {

@@ -63,12 +63,13 @@ export class MarkedJobs {
     return this.#jobs.shift();
   }
 
-  /** The run was cancelled, or, without an outcome, ended by the store. */
-  drop({ key, n }: RunName, outcome: UnbegunOutcome | null): void {
+  /** The run was cancelled, or, without an outcome, ended by the store. Answers its job. */
+  drop({ key, n }: RunName, outcome: UnbegunOutcome | null): ClaimedJob | null {
     const index = this.#jobs.findIndex(({ job }) => job.key === key && job.n === n);
     const [dropped] = index === -1 ? [] : this.#jobs.splice(index, 1);
-    if (dropped === undefined || outcome === null) return;
-    this.#parts.settleUnbegun(dropped.lease, dropped.job, outcome);
+    if (dropped === undefined) return null;
+    if (outcome !== null) this.#parts.settleUnbegun(dropped.lease, dropped.job, outcome);
+    return dropped.job;
   }
 
   /** The runs have not begun: their jobs go back uncharged. */

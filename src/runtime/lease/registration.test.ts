@@ -29,7 +29,7 @@ describe("a registration", () => {
 
     world.registration.checkLease();
     const ended = world.registration.end();
-    // Whatever does not wait for the answer has its chance to be faster.
+    // Code that does not wait for the answer has its chance to be faster.
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     renew.goOn();
     await ended;
@@ -141,6 +141,7 @@ async function makeWorld() {
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
     info: workerInfo(),
+    declarations: [],
     beatMs: 1_000,
     retryMs: 1_000,
     policy: defaults.retry,

@@ -14,6 +14,7 @@ import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Renewal, WorkerInfo } from "../../store/types/jobs-and-runs.ts";
+import type { TypeDeclaration } from "../../store/types/services.ts";
 import { isClosed, isMoved } from "../closed-store.ts";
 import { BeatTimes } from "./beat-times.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
@@ -30,6 +31,8 @@ export interface RegistrationParts extends Pick<
   readonly clock: Clock;
   readonly logger: Logger;
   readonly info: WorkerInfo;
+  /** What the worker declares about its types whenever it joins. */
+  readonly declarations: readonly TypeDeclaration[];
   /** The delay before a failed registration is retried. */
   readonly retryMs: number;
   /** The answer of a heartbeat, with requests for this worker. */
@@ -149,13 +152,14 @@ export class Registration {
 
   /** Grants a lease, like a renewal. */
   async #registerOnce(): Promise<void> {
-    const { store, clock, info } = this.#parts;
+    const { store, clock, info, declarations } = this.#parts;
     const sentAt = clock.monotonic();
     this.#times.sending(sentAt);
     await store.register(info);
     const answered = { sentAt, answeredAt: clock.monotonic() };
     this.#times.renewed(answered);
     this.#renewed(answered);
+    await store.declareTypes(info.id, declarations);
   }
 
   async #check(): Promise<void> {

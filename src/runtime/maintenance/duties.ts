@@ -1,28 +1,34 @@
 /** The maintenance duties of one worker. */
 import type { Ticker } from "../ticker.ts";
 import { gatekeeper } from "./gatekeeper.ts";
+import { minuteFolder } from "./minute-folder.ts";
 import { promoter, type PollTargets } from "./promoter.ts";
 import { pruners, type PrunerParts } from "./pruner.ts";
 import { rescuer } from "./rescuer.ts";
+import { Scheduler, type SchedulerParts } from "./scheduler.ts";
 
 export class Duties {
   readonly #promoter: Ticker;
-  readonly #all: readonly Ticker[];
+  readonly #scheduler: Scheduler;
+  readonly #all: readonly Pick<Ticker, "wake" | "stop">[];
 
-  constructor(parts: PrunerParts, claim: PollTargets["claim"]) {
+  constructor(parts: PrunerParts & SchedulerParts, targets: Pick<PollTargets, "claim" | "probe">) {
     const sweeping = pruners(parts);
     const gates = gatekeeper(parts);
-    this.#promoter = promoter(parts, { claim, keepGates: () => gates.wake() });
-    this.#all = [this.#promoter, gates, rescuer(parts), ...sweeping];
+    this.#promoter = promoter(parts, { ...targets, keepGates: () => gates.wake() });
+    this.#scheduler = new Scheduler(parts);
+    const others = [rescuer(parts), minuteFolder(parts), this.#scheduler];
+    this.#all = [this.#promoter, gates, ...others, ...sweeping];
   }
 
   start(): void {
     for (const duty of this.#all) duty.wake();
   }
 
-  /** Scheduled jobs may be due. */
+  /** Scheduled jobs may be due, and schedules may have changed. */
   wakePromoter(): void {
     this.#promoter.wake();
+    this.#scheduler.hint();
   }
 
   /** Resolves when the ticks under way have ended. */

@@ -3,9 +3,9 @@ import { dutyWorld } from "../../../test/support/duties.ts";
 import { newJob } from "../../../test/support/factories.ts";
 import { stateOf } from "../../../test/support/steps.ts";
 import type { JobStore } from "../../store/store.ts";
-import { promoter } from "./promoter.ts";
+import { promoter, type PollTargets } from "./promoter.ts";
 
-const NOBODY = { claim() {}, keepGates() {} };
+const NO_LISTENER = { claim() {}, keepGates() {}, probe() {} };
 const EMAIL = { kind: "type", name: "email" } as const;
 
 describe("a promoter", () => {
@@ -14,7 +14,7 @@ describe("a promoter", () => {
     const { store, clock, parts } = world;
     const job = newJob({ due: { delayMs: parts.pollMs / 2 } });
     await store.enqueue([job]);
-    const duty = promoter(parts, NOBODY);
+    const duty = promoter(parts, NO_LISTENER);
 
     duty.wake();
     await world.stillness();
@@ -110,7 +110,7 @@ describe("a promoter", () => {
     await using world = await dutyWorld();
     const { clock } = world;
     const polls = countPromotions(world.store);
-    const duty = promoter({ ...world.parts, random: () => random }, NOBODY);
+    const duty = promoter({ ...world.parts, random: () => random }, NO_LISTENER);
 
     duty.wake();
     await world.stillness();
@@ -125,8 +125,9 @@ describe("a promoter", () => {
   });
 });
 
-function tellTo(told: string[]): { claim: () => void; keepGates: () => void } {
-  return { claim: () => void told.push("claim"), keepGates: () => void told.push("keepGates") };
+function tellTo(told: string[]): PollTargets {
+  const at = (name: string) => () => void told.push(name);
+  return { claim: at("claim"), keepGates: at("keepGates"), probe: at("probe") };
 }
 
 function countPromotions(store: JobStore): { count: number } {

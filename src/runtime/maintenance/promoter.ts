@@ -14,12 +14,14 @@ export interface PollTargets {
   readonly claim: () => void;
   /** There may be jobs to hold, to release or to resolve. */
   readonly keepGates: () => void;
+  /** The probe of a service is due. */
+  readonly probe: () => void;
 }
 
 /** If the store does not answer, the claims and the gatekeeper find out for themselves. */
 const UNKNOWN: WaitingJobs = { ready: true, released: true, blocked: true };
 
-export function promoter(parts: DutyParts, { claim, keepGates }: PollTargets): Ticker {
+export function promoter(parts: DutyParts, { claim, keepGates, probe }: PollTargets): Ticker {
   const { store, clock, random, pollMs } = parts;
   let polledAt = -Infinity;
   const tell = ({ ready, released, blocked }: WaitingJobs): void => {
@@ -30,13 +32,18 @@ export function promoter(parts: DutyParts, { claim, keepGates }: PollTargets): T
     if (released || (isPoll && blocked)) keepGates();
   };
   return makeDuty(parts, pollMs, async () => {
-    const { moved, nextDueMs, waiting } = await store.promote(MOVE_BATCH).catch((error) => {
-      tell(UNKNOWN);
-      throw error;
-    });
+    const { moved, nextDueMs, probeInMs, waiting } = await store
+      .promote(MOVE_BATCH)
+      .catch((error) => {
+        tell(UNKNOWN);
+        throw error;
+      });
     tell(waiting);
+    if (probeInMs === 0) probe();
     if (moved === MOVE_BATCH) return 0;
     const restMs = jittered(pollMs, random());
-    return Math.min(nextDueMs ?? restMs, restMs);
+    // A probe that is due and finds no job is looked for at the next poll.
+    const probeMs = probeInMs === null || probeInMs === 0 ? restMs : probeInMs;
+    return Math.min(nextDueMs ?? restMs, probeMs, restMs);
   });
 }

@@ -19,6 +19,8 @@ export interface ContextParts {
   readonly logger: Logger;
   readonly deps: unknown;
   readonly clock: Clock;
+  /** Calls a service through its breaker. */
+  callService<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
   /** Stores a line in the log of the job. Never throws. */
   keepLine(level: LogLevel, message: unknown, fields: unknown): void;
 }
@@ -53,7 +55,7 @@ export function contextOf(
     progress: (...report) => phaseScope().progress(...report),
     step: (name, fn) => phaseScope().step(name, fn),
     each: (items, key, fn, options) => phaseScope().each(items, key, fn, options),
-    breaker: async () => notYet("ctx.breaker"),
+    breaker: (service, fn) => parts.callService(service, fn),
   };
 }
 
@@ -121,9 +123,4 @@ async function withTimeout<R>(
   } finally {
     stopTimer();
   }
-}
-
-function notYet(what: string): never {
-  const message = `${what} is not part of this release, so no attempt of the job can succeed`;
-  throw new MillraceError("NOT_YET", message);
 }

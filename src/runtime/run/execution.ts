@@ -12,13 +12,11 @@
  * attempt of the job. The outcome is that of the first error. When the handler returns, its units
  * are joined without an abort.
  */
-import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { parsePayload } from "../../jobs/new-job.ts";
 import { runInJob, type CurrentRun } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
-import { decode, encodeResult } from "../../core/payload.ts";
+import { encodeResult } from "../../core/payload.ts";
 import type { Definition, Handler, Phase } from "../../api/definition.ts";
 import type { Preset } from "../../core/presets.ts";
 import type { Logger } from "../../api/context.ts";
@@ -26,11 +24,14 @@ import { isInstance } from "../../lib/is-instance.ts";
 import type { ClaimedJob, Lease, NewJob, SettleItem } from "../../store/types/jobs-and-runs.ts";
 import type { LogLevel } from "../../store/types/notes.ts";
 import { contextOf, type ContextParts } from "./context.ts";
+import { acceptedPayload, storedPayload } from "./stored-payload.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
 import { RunAborted, RunNotes, type RunStore } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
 import { IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
+import { RunServices } from "../services/run-services.ts";
+import type { ServiceCalls } from "../services/service-calls.ts";
 import { Snooze } from "./snooze.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
@@ -56,6 +57,7 @@ export interface ExecutionParts {
   /** Stores the notes of runs. */
   readonly runStore: RunStore;
   readonly newChild: PhaseScopeParts["newChild"];
+  readonly serviceCalls: ServiceCalls;
 }
 
 export class Execution implements ContextParts, PhaseScopeParts {
@@ -72,6 +74,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #renewedAt: number | null = null;
   #interruption: { readonly why: RunInterruption; readonly reason: MillraceError } | null = null;
   #phaseScope: PhaseScope | null = null;
+  #services: RunServices | null = null;
   #runNotes: RunNotes | null = null;
   #pipeline: PipelineEnd | null = null;
   #note: SettleItem["note"];
@@ -87,6 +90,38 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.#definition = definition;
     this.job = job;
     this.lease = lease;
+  }
+
+  /**
+   * Before the handler: the outcome if a declared service is closed. Null: the run may begin.
+   * Synchronous for types without services, which are most types.
+   */
+  askServices(): Promise<Outcome | null> | null {
+    const { services = [] } = this.#definition.settings;
+    return services.length === 0 ? null : this.#ownServices.begin();
+  }
+
+  /** The outcome of the run, after the breakers of its services know. */
+  judge(outcome: Outcome): Outcome | Promise<Outcome> {
+    const { services = [] } = this.#definition.settings;
+    const isNamed = outcome.type === "failed" && outcome.fault.service !== undefined;
+    if (this.#services === null && services.length === 0 && !isNamed) return outcome;
+    return this.#ownServices.judge(outcome);
+  }
+
+  callService<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R> {
+    return this.#ownServices.call(service, fn, this.signal);
+  }
+
+  get #ownServices(): RunServices {
+    this.#services ??= new RunServices({
+      calls: this.#parts.serviceCalls,
+      job: this.job,
+      declared: this.#definition.settings.services ?? [],
+      failureOf: (error) => failureOf(error, this.#failureParts),
+      isInterrupted: (error) => this.isInterrupted(error),
+    });
+    return this.#services;
   }
 
   /** Aborts the signal. The first reason counts, unless it is the expiry of the lease. */
@@ -334,7 +369,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     const { type, schema } = this.#definition;
     const stored = storedPayload(this.job);
     if (schema === undefined) return this.#carryOut(stored);
-    const payload = accepted(type, schema, stored);
+    const payload = acceptedPayload(type, schema, stored);
     return payload instanceof Promise
       ? payload.then((late) => this.#carryOut(late))
       : this.#carryOut(payload);
@@ -454,30 +489,6 @@ function currentRunOf(
       });
     },
   };
-}
-
-/** A payload that was damaged in the store does not heal by a retry. */
-function storedPayload({ id, payload }: ClaimedJob): unknown {
-  try {
-    return decode(payload, `the payload of job ${id}`);
-  } catch (error) {
-    return refuse(error);
-  }
-}
-
-/** The output of the schema for the stored payload. A payload that it refuses is not retried. */
-function accepted(type: string, schema: StandardSchemaV1, stored: unknown): unknown {
-  try {
-    const payload = parsePayload(type, schema, stored);
-    return payload instanceof Promise ? payload.catch(refuse) : payload;
-  } catch (error) {
-    return refuse(error);
-  }
-}
-
-function refuse(error: unknown): never {
-  const message = error instanceof Error ? error.message : String(error);
-  throw new NonRetryableError(message, { cause: error });
 }
 
 function nothing(): void {}

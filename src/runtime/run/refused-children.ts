@@ -64,5 +64,6 @@ const FIXES: Readonly<Record<RefusedChild["code"], string>> = {
   IDEMPOTENCY_CONFLICT: "use a new key for a different job",
   IDEMPOTENCY_KEY_USED:
     'use a new key, or onConflict "return-existing" to use the job that holds it',
+  INTAKE_CLOSED: "open the intake",
   STORE_REFUSED: "correct the payload or the options of the child",
 };

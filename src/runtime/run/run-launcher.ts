@@ -12,6 +12,7 @@ import type { WorkerSettings } from "../settings.ts";
 import { Execution, type ExecutionParts } from "./execution.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
+import type { ServiceCalls } from "../services/service-calls.ts";
 
 export interface RunLauncherParts {
   readonly clock: Clock;
@@ -22,6 +23,7 @@ export interface RunLauncherParts {
   readonly settings: WorkerSettings;
   readonly noteSender: NoteSender;
   readonly settler: Settler;
+  readonly serviceCalls: ServiceCalls;
   readonly running: RunningJobs;
   /** Whether the lease of the worker is in force, as far as the worker knows. */
   readonly holdsLease: () => boolean;
@@ -49,11 +51,16 @@ export class RunLauncher {
       return Promise.resolve(null);
     }
     const began = clock.monotonic();
-    const ended = this.#run(execution).then((outcome) => {
+    const end = (outcome: Outcome): Outcome => {
       this.settle(execution, outcome);
       running.remove(execution);
       onEnded(clock.monotonic() - began);
       return outcome;
+    };
+    const ended = this.#run(execution).then((outcome) => {
+      // Breakers know of a failure before the store does: it may cost no attempt.
+      const judged = execution.judge(outcome);
+      return judged instanceof Promise ? judged.then(end) : end(judged);
     });
     running.add(execution, ended);
     return ended;
@@ -90,6 +97,12 @@ export class RunLauncher {
 
   /** A claim may be answered after the lease has expired: the job goes back without a run. */
   #begin(execution: Execution): Promise<Outcome> {
+    const asked = execution.askServices();
+    if (asked === null) return this.#runNow(execution);
+    return asked.then((refusal) => refusal ?? this.#runNow(execution));
+  }
+
+  #runNow(execution: Execution): Promise<Outcome> {
     return this.#parts.holdsLease() ? execution.run() : Promise.resolve({ type: "interrupted" });
   }
 
@@ -115,13 +128,14 @@ export class RunLauncher {
 }
 
 function executionPartsOf(parts: RunLauncherParts): ExecutionParts {
-  const { clock, logger, jobDefaults, settings, noteSender } = parts;
+  const { clock, logger, jobDefaults, settings, noteSender, serviceCalls } = parts;
   return {
     clock,
     preset: settings.preset,
     logger,
     deps: settings.deps,
     runStore: noteSender,
+    serviceCalls,
     // The job is passed explicitly: callbacks of connection pools lose the async context.
     newChild: async (running, contract, ...[payload, options = {}]) =>
       newJobOf({ contract, payload, options }, { ...jobDefaults, running }),

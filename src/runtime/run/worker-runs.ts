@@ -1,5 +1,5 @@
 /** The runs of one worker, from the call of a handler to the answer of the store. */
-import type { Clock, Dice } from "../../core/clock.ts";
+import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
@@ -9,6 +9,7 @@ import { soon } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import { NoteSender } from "../notes/note-sender.ts";
+import { ServiceCalls } from "../services/service-calls.ts";
 import type { WorkerSettings } from "../settings.ts";
 import { RunLauncher } from "./run-launcher.ts";
 import { RunningJobs } from "./running-jobs.ts";
@@ -44,6 +45,7 @@ export class WorkerRuns {
   readonly running: RunningJobs;
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
+  readonly #serviceCalls: ServiceCalls;
   readonly #launcher: RunLauncher;
 
   constructor(parts: WorkerRunsParts) {
@@ -55,7 +57,14 @@ export class WorkerRuns {
     // The locks of a run are released when the store has settled it: local waiters are woken.
     const onSettled = lockQueue.runSettled.bind(lockQueue);
     this.#settler = new Settler({ store, clock, logger, onRoom, onSettled });
-    const own = { noteSender: this.#noteSender, settler: this.#settler, running: this.running };
+    const { failures: failuresMax, openMs } = parts.settings.preset.breaker;
+    this.#serviceCalls = new ServiceCalls({ ...parts, limits: { failuresMax, openMs } });
+    const own = {
+      noteSender: this.#noteSender,
+      settler: this.#settler,
+      serviceCalls: this.#serviceCalls,
+      running: this.running,
+    };
     this.#launcher = new RunLauncher({ ...parts, ...own });
   }
 
@@ -99,6 +108,7 @@ export class WorkerRuns {
     await new Promise<void>((resolve) => soon(resolve));
     const stuck = this.running.executions;
     for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
+    await within(this.#parts.clock, LAST_CALLS_MS, this.#serviceCalls.close());
     const unsettled = await this.#settler.close(LAST_CALLS_MS);
     const returned = this.#settler.returned - before;
     if (returned > 0) {

@@ -20,6 +20,7 @@ export type InvariantQuery =
   | "failed_without_letter"
   | "letters_without_failure"
   | "ended_runs_without_worker"
+  | "permits_against_limits"
   | "runs_after_end"
   | "run_gaps"
   | "wrong_charges"
@@ -30,12 +31,18 @@ export type InvariantQuery =
   | "aliases_without_job"
   | "endless_idempotency"
   | "lost_idempotency"
-  | "untold_changes";
+  | "untold_changes"
+  | "overdue_schedules"
+  | "unfolded_minutes"
+  | "ticks_without_schedule"
+  | "minutes_without_name";
 
 export interface InvariantDescription {
   /** The number of the invariant in RELIABILITY.md. */
   readonly number: string;
   readonly name: string;
+  /** What breaks the invariant. Default: a job. */
+  readonly what?: "schedule" | "type";
   /** What a violation leads to. */
   readonly means: string;
   readonly fix: Fix;
@@ -203,6 +210,20 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     ),
     isDeep: false,
   },
+  permits_against_limits: {
+    number: "I10",
+    name: "permits miscounted",
+    means:
+      "a limit counts permits that no worker holds, or too few: it allows too few or too many jobs",
+    fix: sql(
+      (table) =>
+        `DELETE FROM ${table("permit")} WHERE worker NOT IN (SELECT id FROM ${table("worker")}) ` +
+        `OR limit_id NOT IN (SELECT id FROM ${table("limit_setting")}); ` +
+        `UPDATE ${table("limit_setting")} AS setting SET used = (SELECT coalesce(sum(held), 0) ` +
+        `FROM ${table("permit")} AS permit WHERE permit.limit_id = setting.id);`,
+    ),
+    isDeep: false,
+  },
   runs_after_end: {
     number: "I4",
     name: "run after the end",
@@ -323,6 +344,53 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     fix: words(
       "Let readers of the feed read these jobs again, for example with millrace jobs show; the" +
         " entries themselves can be restored only from a backup.",
+    ),
+    isDeep: true,
+  },
+  overdue_schedules: {
+    number: "I12",
+    name: "overdue schedule",
+    what: "schedule",
+    means: "a slot has been due for more than five minutes, and no living worker makes its job",
+    fix: words(
+      "Search the logs of the workers for errors of the schedule, such as a time zone that their" +
+        " host does not know, and restart the workers.",
+    ),
+    isDeep: false,
+  },
+  unfolded_minutes: {
+    number: "I19",
+    name: "minutes not folded",
+    what: "type",
+    means: "runs were counted more than five minutes ago and are missing from the metrics",
+    fix: words("Restart the workers, and search their logs for errors of the minute folder."),
+    isDeep: false,
+  },
+  ticks_without_schedule: {
+    number: "I12",
+    name: "tick without schedule",
+    what: "schedule",
+    means: "a removed schedule has ticks: a new schedule with its name would not make these slots",
+    fix: sql(
+      (table) =>
+        `DELETE FROM ${table("schedule_tick")} WHERE schedule NOT IN ` +
+        `(SELECT name FROM ${table("schedule")});`,
+    ),
+    isDeep: true,
+  },
+  minutes_without_name: {
+    number: "I19",
+    name: "metrics without name",
+    what: "type",
+    means: "the metrics have runs of a type or lane without a name: no read shows them",
+    fix: sql((table) =>
+      ["minute", "minute_outbox"]
+        .map(
+          (name) =>
+            `DELETE FROM ${table(name)} WHERE type NOT IN (SELECT id FROM ` +
+            `${table("interned_name")}) OR lane NOT IN (SELECT id FROM ${table("interned_name")});`,
+        )
+        .join(" "),
     ),
     isDeep: true,
   },

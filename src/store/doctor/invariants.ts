@@ -21,6 +21,8 @@ export interface Invariant extends InvariantDescription {
 export interface OffendingJob {
   readonly key: JobKey | null;
   readonly id: JobId | null;
+  /** Of what is no job, such as a schedule. */
+  readonly name?: string;
 }
 
 /** A violated invariant, and the jobs that violate it. */

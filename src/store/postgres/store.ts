@@ -21,13 +21,26 @@ import { closedError, storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
-import { countBehind, gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
+import {
+  countAhead,
+  countBehind,
+  gates,
+  hold,
+  pause,
+  promote,
+  release,
+  resume,
+} from "./queue/gates.ts";
+import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
+import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
+import { foldMinutes, minutes } from "./inspect/minutes.ts";
 import { migrate } from "./database/migrate.ts";
 import { record } from "./runs/record.ts";
+import { countRunning } from "./inspect/running.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import {
   createToken,
@@ -41,6 +54,19 @@ import { overdue } from "./runs/overdue.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
 import { send } from "./database/pool.ts";
 import { OperatorWarnings } from "../shared/operator-warnings.ts";
+import {
+  confirmSchedules,
+  declareSchedules,
+  dueSchedules,
+  pauseSchedule,
+  removeSchedule,
+  resumeSchedule,
+  saveSchedule,
+  schedule,
+  schedules,
+  scheduleTicks,
+} from "./schedules/schedules.ts";
+import { runSchedule, tickSchedule } from "./schedules/ticks.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
@@ -56,6 +82,16 @@ import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
 import { rescue } from "./runs/rescue.ts";
 import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
+import {
+  breakerChanges,
+  breakers,
+  callServices,
+  openBreaker,
+  reportCalls,
+  resetBreaker,
+} from "./services/breakers.ts";
+import { claimProbe } from "./services/claim-probe.ts";
+import { declareTypes, types } from "./services/types.ts";
 
 /** Jobs in one call. */
 const ENQUEUE_MAX = 10_000;
@@ -105,10 +141,14 @@ export class PostgresJobStore implements JobStore {
   }
 
   readonly register: JobStore["register"] = this.#verb(register);
+  readonly declareTypes: JobStore["declareTypes"] = this.#verb(declareTypes);
   readonly deregister: JobStore["deregister"] = this.#verb(deregister);
   readonly renew: JobStore["renew"] = this.#verb(renew);
   readonly claim: JobStore["claim"] = this.#verb(claim);
   readonly claimAlone: JobStore["claimAlone"] = this.#verb(claimAlone);
+  readonly claimProbe: JobStore["claimProbe"] = this.#verb(claimProbe);
+  readonly callServices: JobStore["callServices"] = this.#verb(callServices);
+  readonly reportCalls: JobStore["reportCalls"] = this.#verb(reportCalls);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#verb(endCrashStreak);
   readonly startPrefetched: JobStore["startPrefetched"] = this.#verb(startPrefetched);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#verb(returnPrefetched);
@@ -126,7 +166,17 @@ export class PostgresJobStore implements JobStore {
   readonly pause: JobStore["pause"] = this.#verb(pause);
   readonly resume: JobStore["resume"] = this.#verb(resume);
   readonly gates: JobStore["gates"] = this.#verb(gates);
+  readonly limits: JobStore["limits"] = this.#verb(limits);
+  readonly setLimit: JobStore["setLimit"] = this.#verb(setLimit);
+  readonly removeLimit: JobStore["removeLimit"] = this.#verb(removeLimit);
+  readonly declareLimits: JobStore["declareLimits"] = this.#verb(declareLimits);
+  readonly keepPermits: JobStore["keepPermits"] = this.#verb(keepPermits);
+  readonly closeIntake: JobStore["closeIntake"] = this.#verb(closeIntake);
+  readonly openIntake: JobStore["openIntake"] = this.#verb(openIntake);
+  readonly intakes: JobStore["intakes"] = this.#verb(intakes);
+  readonly countAhead: JobStore["countAhead"] = this.#verb(countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#verb(countBehind);
+  readonly countRunning: JobStore["countRunning"] = this.#verb(countRunning);
   readonly hold: JobStore["hold"] = this.#verb(hold);
   readonly release: JobStore["release"] = this.#verb(release);
   readonly resolveDependencies: JobStore["resolveDependencies"] = this.#verb(resolveDependencies);
@@ -150,10 +200,16 @@ export class PostgresJobStore implements JobStore {
   readonly review: JobStore["review"] = this.#verb(review);
   readonly reprocess: JobStore["reprocess"] = this.#verb(reprocess);
   readonly workers: JobStore["workers"] = this.#verb(workers);
+  readonly types: JobStore["types"] = this.#verb(types);
+  readonly breakers: JobStore["breakers"] = this.#verb(breakers);
+  readonly breakerChanges: JobStore["breakerChanges"] = this.#verb(breakerChanges);
+  readonly openBreaker: JobStore["openBreaker"] = this.#verb(openBreaker);
+  readonly resetBreaker: JobStore["resetBreaker"] = this.#verb(resetBreaker);
   readonly quiet: JobStore["quiet"] = this.#verb(quiet);
   readonly stopWorker: JobStore["stopWorker"] = this.#verb(stopWorker);
   readonly stats: JobStore["stats"] = this.#verb(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
+  readonly minutes: JobStore["minutes"] = this.#verb(minutes);
   readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);
   readonly feedStart: JobStore["feedStart"] = this.#verb(feedStart);
   readonly feed: JobStore["feed"] = this.#verb(feed);
@@ -163,7 +219,20 @@ export class PostgresJobStore implements JobStore {
   readonly tokens: JobStore["tokens"] = this.#verb(tokens);
   readonly token: JobStore["token"] = this.#verb(token);
   readonly revokeToken: JobStore["revokeToken"] = this.#verb(revokeToken);
+  readonly declareSchedules: JobStore["declareSchedules"] = this.#verb(declareSchedules);
+  readonly confirmSchedules: JobStore["confirmSchedules"] = this.#verb(confirmSchedules);
+  readonly dueSchedules: JobStore["dueSchedules"] = this.#verb(dueSchedules);
+  readonly tickSchedule: JobStore["tickSchedule"] = this.#verb(tickSchedule);
+  readonly schedules: JobStore["schedules"] = this.#verb(schedules);
+  readonly schedule: JobStore["schedule"] = this.#verb(schedule);
+  readonly scheduleTicks: JobStore["scheduleTicks"] = this.#verb(scheduleTicks);
+  readonly saveSchedule: JobStore["saveSchedule"] = this.#verb(saveSchedule);
+  readonly pauseSchedule: JobStore["pauseSchedule"] = this.#verb(pauseSchedule);
+  readonly resumeSchedule: JobStore["resumeSchedule"] = this.#verb(resumeSchedule);
+  readonly runSchedule: JobStore["runSchedule"] = this.#verb(runSchedule);
+  readonly removeSchedule: JobStore["removeSchedule"] = this.#verb(removeSchedule);
   readonly prune: JobStore["prune"] = this.#verb(prune);
+  readonly foldMinutes: JobStore["foldMinutes"] = this.#verb(foldMinutes);
   readonly expired: JobStore["expired"] = this.#verb(expired);
   readonly markStale: JobStore["markStale"] = this.#verb(markStale);
   readonly remove: JobStore["remove"] = this.#verb(remove);
@@ -186,8 +255,8 @@ export class PostgresJobStore implements JobStore {
   }
 
   /** Checks the server, the schema and the invariants. */
-  async examine(limits: Partial<ExamineLimits> = {}): Promise<ServerExamination> {
-    return this.#run((session) => examine(session, limits));
+  async examine(bounds: Partial<ExamineLimits> = {}): Promise<ServerExamination> {
+    return this.#run((session) => examine(session, bounds));
   }
 
   /** Runs statements of `millrace doctor --fix` in one transaction. */

@@ -2,9 +2,11 @@
 import type { JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
+import type { LimitName, StoredRule } from "../types/limits.ts";
 import type {
   CancelAnswer,
   GateName,
+  IntakeName,
   InterveneAnswer,
   ReprocessAnswer,
   Review,
@@ -38,6 +40,38 @@ export interface OperatorStore {
    * the gate was closed.
    */
   resume(gate: GateName): Promise<boolean>;
+  /** Opens the breaker of a service until `resetBreaker` closes it: no probe does. */
+  openBreaker(
+    service: string,
+    why: { readonly reason: string; readonly by: string | null },
+  ): Promise<void>;
+  /**
+   * Closes the breaker of a service, and ends the pauses that the service has asked for. Answers
+   * whether anything has changed. A pause of an operator stays.
+   */
+  resetBreaker(service: string, by: string | null): Promise<boolean>;
+  /**
+   * Sets a limit in place of the one that was set before. Permits that workers hold stay: if the
+   * limit is lower now, no job starts until enough runs have ended. Rejected with OPTION_INVALID if
+   * there are too many limits.
+   */
+  setLimit(limit: LimitName, rule: StoredRule, by: string | null): Promise<void>;
+  /**
+   * Removes what an operator has set. If the code of the type states a limit, that one counts
+   * again. Answers whether an operator had set the limit.
+   */
+  removeLimit(limit: LimitName): Promise<boolean>;
+  /**
+   * Closes an intake: from now on, new jobs of producers that the gate names are refused with
+   * INTAKE_CLOSED. Children of runs, successors, and what repeats a job that exists are not
+   * refused. An enqueue under way may still commit.
+   */
+  closeIntake(
+    gate: IntakeName,
+    why: { readonly reason: string; readonly by: string | null },
+  ): Promise<void>;
+  /** Opens an intake. Answers whether it was closed. */
+  openIntake(gate: IntakeName): Promise<boolean>;
   /**
    * Asks a worker to take no new work. From now on its claims are empty, and its next renewal
    * reports the request. Answers whether the worker is known.

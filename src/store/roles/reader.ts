@@ -1,6 +1,9 @@
 /** Queries. None of them changes anything. */
+import type { MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
+import type { LimitRecord } from "../types/limits.ts";
+import type { IntakeRecord } from "../types/jobs-and-runs.ts";
 import type {
   JobProgress,
   LogRecord,
@@ -11,6 +14,7 @@ import type {
 } from "../types/notes.ts";
 import type {
   AttemptRecord,
+  CountAhead,
   CountBehind,
   DeadLetterRecord,
   DeadLetterQuery,
@@ -25,9 +29,12 @@ import type {
   ListFilter,
   Listing,
   Page,
+  RunningJobCount,
+  RunTarget,
   Stats,
   WorkerRecord,
 } from "../types/records.ts";
+import type { BreakerChange, BreakerRecord, TypeRecord } from "../types/services.ts";
 
 export interface ReaderStore {
   /** One job; null if there is no such job. */
@@ -83,11 +90,32 @@ export interface ReaderStore {
   count(filter: ListFilter, max: number): Promise<number>;
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
+  /** All limits, by kind and name. */
+  limits(): Promise<readonly LimitRecord[]>;
+  /** All closed intakes. */
+  intakes(): Promise<readonly IntakeRecord[]>;
   /**
    * Counts the queued jobs that a gate holds back, or would. Reads at most `rows` jobs of each
    * place. With `tenant`, only the jobs of that tenant count, among the jobs that are read.
    */
   countBehind(gate: GateName, rows: number, tenant?: string): Promise<CountBehind>;
+  /**
+   * Counts the due jobs of its lane that come before a due job in the order of the claim. Jobs
+   * that a gate or a taken key holds back do not count. Reads fewer than `rows` jobs, or else the
+   * count is not exact. With `tenant`, only the jobs of that tenant count, among the jobs that are
+   * read. Null: the job is not due, or something holds it back.
+   */
+  countAhead(id: JobId, rows: number, tenant?: string): Promise<CountAhead | null>;
+  /**
+   * Counts the jobs of a target that workers hold: those that run, and those that are prefetched.
+   * Reads at most `rows` of them, and answers the ids of at most `ids`. With `claims`, the claims
+   * of the answer are those of the list that are still under way. If the target was paused before
+   * the first call and a call answers no job and no claim, no job of the target runs any more.
+   */
+  countRunning(
+    target: RunTarget,
+    page: { readonly rows: number; readonly ids: number; readonly claims?: readonly string[] },
+  ): Promise<RunningJobCount>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /** Newest first. `after` is the id of the last letter of the previous page. */
@@ -97,6 +125,12 @@ export interface ReaderStore {
   ): Promise<readonly DeadLetterRecord[]>;
   /** Known workers, longest known first. */
   workers(limit: number): Promise<readonly WorkerRecord[]>;
+  /** The types that workers have declared, by name, or one of them. */
+  types(only?: string): Promise<readonly TypeRecord[]>;
+  /** The breakers of all services that types use or that were ever changed, by name. */
+  breakers(): Promise<readonly BreakerRecord[]>;
+  /** What has happened to the breaker of a service, newest first. */
+  breakerChanges(service: string, limit: number): Promise<readonly BreakerChange[]>;
   /** Counts of jobs by state. Each count stops at `max`. */
   stats(max: number): Promise<Stats>;
   /**
@@ -108,6 +142,13 @@ export interface ReaderStore {
     limits: { readonly rows: number; readonly groups: number },
     tenant?: string,
   ): Promise<GroupedStats>;
+  /**
+   * Figures about the runs that ended within a stretch of time: those of jobs that were removed
+   * since, and those that no fold has moved yet, too. A run counts once, in the minute of its end,
+   * if the ledger has a start for it. The wait of a run is the time from the due time of its job,
+   * for a retry that of the retry, to its start.
+   */
+  minutes(query: MinutesQuery): Promise<MinutesAnswer>;
   /** The last position that an entry of the feed was given, also if the entry was removed. */
   feedEnd(): Promise<number>;
   /**

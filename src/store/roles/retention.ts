@@ -1,4 +1,4 @@
-/** How final jobs, dead letters, keys, events and tokens are removed. */
+/** How final jobs, dead letters, keys, events, tokens and figures are removed. */
 import type { JobKey } from "../types/jobs-and-runs.ts";
 import type { ExpiredJobs, ExpiredPage, Periods, Pruned, Retention } from "../types/records.ts";
 
@@ -11,6 +11,12 @@ export interface RetentionStore {
    * Of API tokens, sessions and streams are removed when they have ended, all others 30 days later.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
+  /**
+   * Adds counted runs to the figures of their minutes and hours, at most `limit` batches. Answers
+   * how many batches. On PostgreSQL one call at a time folds, and answers 0 to the others. The
+   * answers of {@link ReaderStore.minutes} stay the same.
+   */
+  foldMinutes(limit: number): Promise<number>;
   /**
    * The next page of expired jobs, longest ended first. Skips the same jobs as `prune`. One call
    * scans a bounded number of jobs, so a page may be empty before the sweep ends. A job that was

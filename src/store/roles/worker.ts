@@ -19,12 +19,28 @@ import type {
   WorkerId,
   WorkerInfo,
 } from "../types/jobs-and-runs.ts";
+import type { PermitCount } from "../../core/control/permits.ts";
+import type { DeclaredLimit } from "../types/limits.ts";
 import type { AcquiredLocks, Checkpoints, NoteAnswer, OpenRun, RunNote } from "../types/notes.ts";
 import type { Promotion } from "../types/records.ts";
+import type {
+  CallAnswer,
+  CallReport,
+  ProbeClaim,
+  ReportAnswer,
+  ServiceCall,
+  TypeDeclaration,
+} from "../types/services.ts";
 
 export interface WorkerStore {
   /** Registers a worker and gives it its first lease. Registering again renews the lease. */
   register(worker: WorkerInfo): Promise<void>;
+  /**
+   * Stores what a registered worker says about its types, for producers and operators. Of several
+   * workers, the declaration of the last one stays. What this worker declares is known until it is
+   * deregistered or rescued. Safe to repeat.
+   */
+  declareTypes(worker: WorkerId, types: readonly TypeDeclaration[]): Promise<void>;
   /** The worker has stopped. Jobs that it still holds can be rescued at once. */
   deregister(worker: WorkerId): Promise<void>;
   /**
@@ -37,6 +53,9 @@ export interface WorkerStore {
    * Takes due jobs under a new lease, ordered by priority, due time and age. Never takes more than
    * `limit`, and no job twice. The concurrency key of the job that `claimAlone` would take is left
    * to it: only more urgent jobs take the key. A quiet worker gets nothing.
+   *
+   * A job is taken only if each limit that applies to it has a permit left: a free permit of the
+   * worker, or one that no worker holds, which is then granted to this worker.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
@@ -49,6 +68,25 @@ export interface WorkerStore {
    * `returnPrefetched`.
    */
   claimAlone(request: LoneClaimRequest): Promise<LoneClaim | null>;
+  /**
+   * Takes a job as the probe of services: the most urgent one that waits for nothing but breakers
+   * that are open and whose probe is due, or whose probe has ended without a verdict. These
+   * breakers are half-open from now on, and their probe is the run of the job. Jobs with `cap`
+   * crashes or more run alone, and are no probes. Null: there is no such job, or the worker may not
+   * claim. The run has started, as by `claim`.
+   */
+  claimProbe(request: LoneClaimRequest): Promise<ProbeClaim | null>;
+  /**
+   * Whether runs may call services now. One answer per call, in the order given. If the probe of a
+   * service is due, the first run that asks is the probe from now on. Nothing is written otherwise.
+   */
+  callServices(calls: readonly ServiceCall[]): Promise<readonly CallAnswer[]>;
+  /**
+   * Feeds the breakers of services with the results of calls. One answer per report, in the order
+   * given. Concurrent reports about a service are applied one after the other. Successes that do
+   * not change the breaker write nothing.
+   */
+  reportCalls(reports: readonly CallReport[]): Promise<readonly ReportAnswer[]>;
   /**
    * A probe of this type has succeeded: forgets the jobs of the type that died alone, and opens the
    * gate that they have closed. A pause of an operator stays.
@@ -113,11 +151,23 @@ export interface WorkerStore {
    * `resume` of a type forget its deaths.
    */
   rescue(request: RescueRequest): Promise<RescueAnswer>;
+  /**
+   * Notes that the worker holds these permits and no others. The call never raises what the store
+   * has noted. Other workers get the rest. No claim of the worker may be under way. False: an
+   * earlier claim may still have jobs for the worker, and nothing has changed; ask again later.
+   */
+  keepPermits(worker: WorkerId, permits: readonly PermitCount[]): Promise<boolean>;
+  /**
+   * Stores the limits that the code of these types states, and forgets those that it states no
+   * more. A limit that an operator has set stays.
+   */
+  declareLimits(limits: readonly DeclaredLimit[]): Promise<void>;
   /** Moves due jobs from `scheduled` to `queued`. */
   promote(limit: number): Promise<Promotion>;
   /**
-   * Moves waiting jobs that are behind a closed gate, or whose concurrency key is taken, out of the
-   * range that claims scan. Answers how many.
+   * Moves waiting jobs that are behind a closed gate, whose concurrency key is taken, or of which a
+   * limit is used up, out of the range that claims scan. Answers how many. Claims take jobs of a
+   * limit from there, as soon as the limit has a permit left.
    */
   hold(limit: number): Promise<number>;
   /** Returns held jobs whose gate is open, or whose key is free again. Answers how many. */

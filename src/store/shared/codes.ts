@@ -2,10 +2,12 @@
  * The small integers that encode words in both databases. Never renumber: stored rows keep them.
  */
 import type { PersonRole } from "../types/tokens.ts";
+import type { Breaker } from "../../core/breaker.ts";
 import type { ErrorClass, State } from "../../core/job.ts";
 import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { LogLevel, UnitRecord } from "../types/notes.ts";
 import type { DeadLetterRecord, EventKind } from "../types/records.ts";
+import type { ScheduleRecord, TickOutcome } from "../types/schedules.ts";
 import type { TokenKind } from "../types/tokens.ts";
 
 interface Codec<Word extends string> {
@@ -54,12 +56,17 @@ export const eventCodec: Codec<EventKind> = codec({
   "job:unit": 11,
 });
 
-export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
-  type: 1,
-  tenant: 2,
-  lane: 3,
-  category: 4,
-});
+export const nameCodec: Codec<"type" | "tenant" | "lane" | "category" | "service" | "park"> = codec(
+  {
+    type: 1,
+    tenant: 2,
+    lane: 3,
+    category: 4,
+    service: 5,
+    // A tenant whose calls of a service have to wait: the id of the tenant, a dot, the service.
+    park: 6,
+  },
+);
 
 export type NameKind = keyof typeof nameCodec.code;
 
@@ -77,6 +84,8 @@ export const unitCodec: Codec<UnitRecord["state"]> = codec({
   failed: 3,
 });
 
+export const breakerCodec: Codec<Breaker["state"]> = codec({ closed: 1, open: 2, half_open: 3 });
+
 export const logLevelCodec: Codec<LogLevel> = codec({ debug: 1, info: 2, warn: 3, error: 4 });
 
 export const tokenKindCodec: Codec<TokenKind> = codec({
@@ -85,6 +94,25 @@ export const tokenKindCodec: Codec<TokenKind> = codec({
   worker: 3,
   stream: 4,
   session: 5,
+});
+
+export const ownerCodec: Codec<ScheduleRecord["owner"]> = codec({ code: 1, operator: 2 });
+
+export const overlapCodec: Codec<ScheduleRecord["overlap"]> = codec({
+  queue: 1,
+  skip: 2,
+  replace: 3,
+});
+
+export const tickCodec: Codec<TickOutcome> = codec({
+  made: 1,
+  skipped: 2,
+  replaced: 3,
+  missed: 4,
+  duplicate: 5,
+  refused: 6,
+  run_now: 7,
+  intake_closed: 8,
 });
 
 /** Bits of `api_token.roles`. */
@@ -108,6 +136,25 @@ export function rolesOfBits(bits: number): readonly PersonRole[] {
 /** Values of `blocked.gate` besides names of closed gates: waits for dependencies, or for a key. */
 export const GATE_AFTER = 0;
 export const GATE_KEY = -1;
+/** The gate of the whole installation. No job is moved behind it. */
+export const GATE_INSTALLATION = -2;
+/** The name of that gate: an installation has one. */
+export const INSTALLATION_NAME = "all";
+
+/** The gates of limits are below the gate of the installation. */
+const LIMIT_GATES = GATE_INSTALLATION - 1;
+
+/** The value of `blocked.gate` for jobs that wait for a limit, by the name of the limit. */
+export function limitGate(name: number): number {
+  return LIMIT_GATES - name;
+}
+
+/** The name of the limit that a job in `blocked` waits for; null: it waits for something else. */
+export function limitOfGate(gate: number): number | null {
+  return gate <= LIMIT_GATES ? LIMIT_GATES - gate : null;
+}
+
+export const limitOwnerCodec: Codec<"code" | "operator"> = codec({ code: 1, operator: 2 });
 
 /** Bits of `job.flags`. */
 const FLAG_FAIL_ORPHAN = 1;

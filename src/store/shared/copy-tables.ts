@@ -38,6 +38,13 @@ export type TableName =
   | "blocked"
   | "attempt"
   | "gate"
+  | "type_setting"
+  | "service_use"
+  | "breaker"
+  | "breaker_change"
+  | "service_park"
+  | "limit_setting"
+  | "intake"
   | "crash_streak"
   | "idempotency"
   | "dedup"
@@ -54,7 +61,11 @@ export type TableName =
   | "stale"
   | "event"
   | "dead_letter"
-  | "api_token";
+  | "api_token"
+  /** Figures. The source folds its outbox before it is blocked. */
+  | "minute"
+  | "schedule"
+  | "schedule_tick";
 
 const WAITING = {
   lane: "number",
@@ -156,6 +167,68 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     reason: "text",
     by: "text",
   }),
+  changing("type_setting", ["type"], {
+    type: "number",
+    lane: "text",
+    priority: "number",
+    max_attempts: "number",
+    timeout_ms: "number",
+    payload_schema: "json",
+    app_version: "text",
+    hash: "text",
+    declared_at: "moment",
+  }),
+  changing("service_use", ["service", "type"], { service: "number", type: "number" }),
+  changing("breaker", ["service"], {
+    service: "number",
+    state: "number",
+    failure_count: "number",
+    success_count: "number",
+    last_failure_at: "moment",
+    opened_at: "moment",
+    half_opened_at: "moment",
+    updated_at: "moment",
+    probe_at: "moment",
+    probe_key: "number",
+    probe_n: "number",
+    reason: "text",
+    by: "text",
+  }),
+  changing("breaker_change", ["service", "n"], {
+    service: "number",
+    n: "number",
+    at: "moment",
+    state: "number",
+    failure_count: "number",
+    reason: "text",
+    by: "text",
+  }),
+  changing("service_park", ["gate"], {
+    gate: "number",
+    service: "number",
+    tenant: "number",
+    until: "moment",
+    reason: "text",
+  }),
+  // The workers of the copy hold no permits, and its rates begin without tokens.
+  changing("limit_setting", ["name"], {
+    name: "number",
+    cap: "number",
+    rate_count: "number",
+    rate_ms: "number",
+    burst: "number",
+    refilled_at: "moment",
+    code_cap: "number",
+    owner: "number",
+    by: "text",
+    set_at: "moment",
+  }),
+  changing("intake", ["name"], {
+    name: "number",
+    closed_at: "moment",
+    reason: "text",
+    by: "text",
+  }),
   changing("crash_streak", ["type"], {
     type: "number",
     ended: "number",
@@ -248,6 +321,50 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     expires_at: "moment",
     last_used_at: "moment",
     revoked_at: "moment",
+  }),
+  changing("minute", ["span", "start", "type", "lane", "outcome"], {
+    span: "number",
+    start: "moment",
+    type: "number",
+    lane: "number",
+    outcome: "number",
+    count: "number",
+    wait_ms: "number",
+    run_ms: "number",
+    waits: "json",
+    runs: "json",
+  }),
+  changing("schedule", ["name"], {
+    name: "text",
+    owner: "number",
+    tenant: "text",
+    cron: "text",
+    time_zone: "text",
+    missed_max: "number",
+    overlap: "number",
+    jitter_ms: "number",
+    starts_at: "moment",
+    ends_at: "moment",
+    job: "json",
+    next_slot: "moment",
+    last_slot: "moment",
+    last_job: "id",
+    paused_at: "moment",
+    paused_by: "text",
+    pause_reason: "text",
+    declared_at: "moment",
+    created_by: "text",
+    created_at: "moment",
+    updated_at: "moment",
+    revision: "number",
+  }),
+  changing("schedule_tick", ["schedule", "slot"], {
+    schedule: "text",
+    slot: "moment",
+    since: "moment",
+    job: "id",
+    outcome: "number",
+    at: "moment",
   }),
 ];
 

@@ -1,5 +1,12 @@
 /** Counts that stop at a maximum. */
-import type { CountBehind, CountName, GroupedStats, Stats } from "../types/records.ts";
+import { GATE_INSTALLATION } from "./codes.ts";
+import type {
+  CountBehind,
+  CountName,
+  GroupedStats,
+  RunningJobCount,
+  Stats,
+} from "../types/records.ts";
 
 const NAMES: readonly CountName[] = ["scheduled", "queued", "held", "running", "failed"];
 
@@ -12,12 +19,22 @@ export function cutShortOf(counts: Readonly<Record<CountName, number>>, max: num
 }
 
 /** The count for a gate whose name no job has. */
+/** No name has this number: a count that is limited to it finds nothing. */
+export const UNKNOWN_NAME = -1;
+
 export const NONE_BEHIND: CountBehind = {
   jobs: 0,
   isExact: true,
   shared: 0,
   isSharedExact: true,
 };
+
+/** The rows and ids that `countRunning` answers at most. */
+export const RUNNING_ROWS_MAX = 1_000_000;
+export const RUNNING_IDS_MAX = 1_000;
+
+/** The count of running jobs for a gate whose name no job has. */
+export const NONE_RUNNING: RunningJobCount = { jobs: 0, isExact: true, ids: [], claims: [] };
 
 /** Due jobs that are read, at least, to tell those behind a closed gate from the others. */
 export const DUE_ROWS_MIN = 10_000;
@@ -48,13 +65,28 @@ export function statsBehindGates(
 
 type GroupCounts = Readonly<Record<"type" | "lane" | "tenant" | CountName, number>>;
 
+/** What closed gates hold back: names, and pairs of a tenant and a type. */
+export type ClosedNames = ReadonlySet<string>;
+
+export function closedNames(
+  rows: readonly { readonly name: number; readonly tenant: number | null }[],
+): ClosedNames {
+  return new Set(rows.map(({ name, tenant }) => closedName(name, tenant)));
+}
+
+function closedName(name: number, tenant: number | null): string {
+  return tenant === null ? String(name) : `${tenant} ${name}`;
+}
+
 /** Groups of names, with the due jobs behind closed gates counted as held. */
 export function groupsBehindGates<Group extends GroupCounts>(
   groups: readonly Group[],
-  closed: ReadonlySet<number>,
+  closed: ClosedNames,
 ): readonly Group[] {
   return groups.map((group) => {
-    const isBehind = [group.type, group.lane, group.tenant].some((name) => closed.has(name));
+    const { type, lane, tenant } = group;
+    const names = [type, lane, tenant, GATE_INSTALLATION].map(String);
+    const isBehind = [...names, closedName(type, tenant)].some((name) => closed.has(name));
     return isBehind ? { ...group, queued: 0, held: group.held + group.queued } : group;
   });
 }
@@ -62,7 +94,7 @@ export function groupsBehindGates<Group extends GroupCounts>(
 /** Counts of groups that were cut short: of unread due jobs, some may be held. */
 export function cutShortBehindGates(
   cutShort: readonly CountName[],
-  closed: ReadonlySet<number>,
+  closed: ClosedNames,
 ): readonly CountName[] {
   if (closed.size === 0 || !cutShort.includes("queued")) return cutShort;
   return NAMES.filter((name) => name === "held" || cutShort.includes(name));

@@ -7,6 +7,8 @@ import {
   errorClassCodec,
   GATE_AFTER,
   GATE_KEY,
+  INSTALLATION_NAME,
+  limitOfGate,
   outcomeCodec,
   policyOfFlags,
   stateCodec,
@@ -17,6 +19,7 @@ import type {
   DeadLetterRecord,
   DeletedDetail,
   GateName,
+  IntakeName,
   HeldBy,
   JobEnd,
   JobFacts,
@@ -26,7 +29,7 @@ import type {
 import type { WorkerId } from "../types/jobs-and-runs.ts";
 
 /** Interned names by their ids. */
-interface NameLookup {
+export interface NameLookup {
   text(id: number): string;
   name(id: number): { readonly kind: NameKind; readonly text: string } | undefined;
 }
@@ -284,9 +287,14 @@ function heldBy(names: NameLookup, { gate, concurrency }: StoredJob): HeldBy | n
   if (gate === null) return null;
   if (gate === GATE_AFTER) return { kind: "after" };
   if (gate === GATE_KEY) return { kind: "key", name: concurrency ?? "" };
-  const name = names.name(gate);
-  return name === undefined ? null : gateName(name);
+  const limit = limitOfGate(gate);
+  const name = names.name(limit ?? gate);
+  if (name === undefined) return null;
+  return limit === null ? gateName(name) : { kind: "limit", of: gateName(name) };
 }
+
+/** The public name of the gate that holds back all jobs. */
+export const INSTALLATION: IntakeName = { kind: "installation", name: INSTALLATION_NAME };
 
 /** The public name of a gate. */
 export function gateName({
@@ -296,6 +304,8 @@ export function gateName({
   readonly kind: NameKind;
   readonly text: string;
 }): GateName {
+  // The part after the dot of `parkName`.
+  if (kind === "park") return { kind: "service", name: text.slice(text.indexOf(".") + 1) };
   if (kind === "category") throw new Error(`a category cannot be a gate: ${text}`);
   return { kind, name: text };
 }

@@ -169,10 +169,10 @@ describe("a backup", () => {
     const copy = join(folder, "copy.db");
 
     const backup = store.backup(copy);
-    writeFileSync(copy, "of somebody else");
+    writeFileSync(copy, "of another program");
 
     await expect(backup).rejects.toMatchObject({ code: "BACKUP_EXISTS" });
-    expect(readFileSync(copy, "utf8")).toBe("of somebody else");
+    expect(readFileSync(copy, "utf8")).toBe("of another program");
     expect(filesOfCopy()).toEqual(["copy.db"]);
     await store.close();
   });

@@ -25,6 +25,13 @@ import type {
 } from "../types/jobs-and-runs.ts";
 import type { JobStore, WakeUp } from "../store.ts";
 import type { Promotion, Retention } from "../types/records.ts";
+import type {
+  CallAnswer,
+  CallReport,
+  ProbeClaim,
+  ReportAnswer,
+  ServiceCall,
+} from "../types/services.ts";
 import type { TokenId } from "../types/tokens.ts";
 import { openDependencies, resolveDependencies, resolvesNothing } from "./queue/dependencies.ts";
 import { backup } from "./backup.ts";
@@ -36,15 +43,17 @@ import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { connect } from "./database/connection.ts";
 import { migrate, type MigrateOptions } from "./database/migrate.ts";
 import { OpenFile } from "./database/open-file.ts";
-import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
+import { enqueue, enqueueParts } from "./jobs/enqueue.ts";
+import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { blockWrites, refuseMoved } from "./copy/write-block.ts";
 import {
+  countAhead,
   countBehind,
-  findBlocked,
   gates,
   hold,
+  holdsNothing,
   outlook,
   pause,
   promote,
@@ -52,12 +61,15 @@ import {
   releasesNothing,
   resume,
 } from "./queue/gates.ts";
+import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
+import { foldMinutes, foldsNothing, minutes } from "./inspect/minutes.ts";
 import { record } from "./runs/record.ts";
+import { countRunning } from "./inspect/running.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import {
   createToken,
@@ -67,6 +79,19 @@ import {
   tokenOf,
   tokens,
 } from "./identity/tokens.ts";
+import {
+  confirmSchedules,
+  declareSchedules,
+  dueSchedules,
+  pauseSchedule,
+  removeSchedule,
+  resumeSchedule,
+  saveSchedule,
+  schedule,
+  schedules,
+  scheduleTicks,
+} from "./schedules/schedules.ts";
+import { runSchedule, tickSchedule } from "./schedules/ticks.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
@@ -79,6 +104,18 @@ import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { groupedStats, stats } from "./inspect/stats.ts";
 import { repairLeases } from "./doctor/repair-leases.ts";
 import { rescue } from "./runs/rescue.ts";
+import {
+  breakerChanges,
+  breakers,
+  callServices,
+  openBreaker,
+  reportCalls,
+  resetBreaker,
+  settledCalls,
+  settledReports,
+} from "./services/breakers.ts";
+import { claimProbe, claimsNoProbe } from "./services/claim-probe.ts";
+import { declareTypes, types } from "./services/types.ts";
 import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
 import { closedError } from "./batching/writer.ts";
 
@@ -125,7 +162,11 @@ export class SqliteJobStore implements JobStore {
   readonly overdue: JobStore["overdue"] = this.#reads(overdue);
   readonly silent: JobStore["silent"] = this.#reads(silent);
   readonly gates: JobStore["gates"] = this.#reads(gates);
+  readonly limits: JobStore["limits"] = this.#reads(limits);
+  readonly intakes: JobStore["intakes"] = this.#reads(intakes);
+  readonly countAhead: JobStore["countAhead"] = this.#reads(countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#reads(countBehind);
+  readonly countRunning: JobStore["countRunning"] = this.#reads(countRunning);
   readonly get: JobStore["get"] = this.#reads(get);
   readonly ends: JobStore["ends"] = this.#reads(ends);
   readonly tenantsOf: JobStore["tenantsOf"] = this.#reads(tenantsOf);
@@ -144,8 +185,12 @@ export class SqliteJobStore implements JobStore {
   readonly deadLetter: JobStore["deadLetter"] = this.#reads(deadLetter);
   readonly deadLetters: JobStore["deadLetters"] = this.#reads(deadLetters);
   readonly workers: JobStore["workers"] = this.#reads(workers);
+  readonly types: JobStore["types"] = this.#reads(types);
+  readonly breakers: JobStore["breakers"] = this.#reads(breakers);
+  readonly breakerChanges: JobStore["breakerChanges"] = this.#reads(breakerChanges);
   readonly stats: JobStore["stats"] = this.#reads(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#reads(groupedStats);
+  readonly minutes: JobStore["minutes"] = this.#reads(minutes);
   readonly feedEnd: JobStore["feedEnd"] = this.#reads(feedEnd);
   readonly feedStart: JobStore["feedStart"] = this.#reads(feedStart);
   readonly feed: JobStore["feed"] = this.#reads(feed);
@@ -153,9 +198,16 @@ export class SqliteJobStore implements JobStore {
   readonly tokenOf: JobStore["tokenOf"] = this.#reads(tokenOf);
   readonly tokens: JobStore["tokens"] = this.#reads(tokens);
   readonly token: JobStore["token"] = this.#reads(token);
+  readonly dueSchedules: JobStore["dueSchedules"] = this.#reads(dueSchedules);
+  readonly schedules: JobStore["schedules"] = this.#reads(schedules);
+  readonly schedule: JobStore["schedule"] = this.#reads(schedule);
+  readonly scheduleTicks: JobStore["scheduleTicks"] = this.#reads(scheduleTicks);
 
   // Verbs that are one write transaction.
   readonly register: JobStore["register"] = this.#writes(register);
+  readonly declareTypes: JobStore["declareTypes"] = this.#writes(declareTypes);
+  readonly openBreaker: JobStore["openBreaker"] = this.#writes(openBreaker);
+  readonly resetBreaker: JobStore["resetBreaker"] = this.#writes(resetBreaker);
   readonly deregister: JobStore["deregister"] = this.#writes(deregister);
   readonly renew: JobStore["renew"] = this.#writes(renew);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#writes(returnPrefetched);
@@ -165,6 +217,12 @@ export class SqliteJobStore implements JobStore {
   readonly intervene: JobStore["intervene"] = this.#writes(intervene);
   readonly pause: JobStore["pause"] = this.#writes(pause);
   readonly resume: JobStore["resume"] = this.#writes(resume);
+  readonly setLimit: JobStore["setLimit"] = this.#writes(setLimit);
+  readonly removeLimit: JobStore["removeLimit"] = this.#writes(removeLimit);
+  readonly declareLimits: JobStore["declareLimits"] = this.#writes(declareLimits);
+  readonly keepPermits: JobStore["keepPermits"] = this.#writes(keepPermits);
+  readonly closeIntake: JobStore["closeIntake"] = this.#writes(closeIntake);
+  readonly openIntake: JobStore["openIntake"] = this.#writes(openIntake);
   readonly review: JobStore["review"] = this.#writes(review);
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
@@ -174,12 +232,20 @@ export class SqliteJobStore implements JobStore {
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
   readonly createToken: JobStore["createToken"] = this.#writes(createToken);
   readonly revokeToken: JobStore["revokeToken"] = this.#writes(revokeToken);
+  readonly declareSchedules: JobStore["declareSchedules"] = this.#writes(declareSchedules);
+  readonly confirmSchedules: JobStore["confirmSchedules"] = this.#writes(confirmSchedules);
+  readonly tickSchedule: JobStore["tickSchedule"] = this.#writes(tickSchedule);
+  readonly saveSchedule: JobStore["saveSchedule"] = this.#writes(saveSchedule);
+  readonly pauseSchedule: JobStore["pauseSchedule"] = this.#writes(pauseSchedule);
+  readonly resumeSchedule: JobStore["resumeSchedule"] = this.#writes(resumeSchedule);
+  readonly runSchedule: JobStore["runSchedule"] = this.#writes(runSchedule);
+  readonly removeSchedule: JobStore["removeSchedule"] = this.#writes(removeSchedule);
 
   // Verbs with more than one transaction, relaxed durability or checks.
 
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
-    return this.#use().writeBatch(jobs, enqueue, enqueueWithin);
+    return this.#use().writeBatch(jobs, enqueue, enqueueParts);
   }
 
   async enqueueInTransaction(
@@ -206,6 +272,22 @@ export class SqliteJobStore implements JobStore {
     if (await this.#read((session) => claimsNoneAlone(session, request))) return null;
     const { session, writer } = this.#use();
     return claimAlone(session, request, (work) => writer.write(work));
+  }
+
+  async claimProbe(request: LoneClaimRequest): Promise<ProbeClaim | null> {
+    if (await this.#read((session) => claimsNoProbe(session, request))) return null;
+    const { session, writer } = this.#use();
+    return claimProbe(session, request, (work) => writer.write(work));
+  }
+
+  async callServices(calls: readonly ServiceCall[]): Promise<readonly CallAnswer[]> {
+    const answers = await this.#read((session) => settledCalls(session, calls));
+    return answers ?? this.#write((session) => callServices(session, calls));
+  }
+
+  async reportCalls(reports: readonly CallReport[]): Promise<readonly ReportAnswer[]> {
+    const answers = await this.#read((session) => settledReports(session, reports));
+    return answers ?? this.#write((session) => reportCalls(session, reports));
   }
 
   async startPrefetched(
@@ -252,8 +334,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   async hold(limit: number): Promise<number> {
-    const blocked = await this.#read((session) => findBlocked(session, limit));
-    return blocked.length === 0 ? 0 : this.#write((session) => hold(session, limit));
+    if (await this.#read((session) => holdsNothing(session, limit))) return 0;
+    return this.#write((session) => hold(session, limit));
   }
 
   async release(limit: number): Promise<number> {
@@ -268,6 +350,11 @@ export class SqliteJobStore implements JobStore {
       moved += await this.#write((session) => resolveDependencies(session, limit - moved));
     }
     return moved;
+  }
+
+  async foldMinutes(limit: number): Promise<number> {
+    if (await this.#read(foldsNothing)) return 0;
+    return this.#write((session) => foldMinutes(session, limit));
   }
 
   async remove(keys: readonly JobKey[], retention: Retention): Promise<number> {

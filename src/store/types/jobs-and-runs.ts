@@ -1,4 +1,6 @@
 /** What producers and workers exchange with the store: new jobs, leases, claims, settlements. */
+import type { LimitId, PermitCount } from "../../core/control/permits.ts";
+import type { ClaimPermits } from "./limits.ts";
 import type { JobId, JsonText, State } from "../../core/job.ts";
 import type { RunFacts, Settlement } from "../../core/outcome.ts";
 import type { NoteBody } from "./notes.ts";
@@ -92,17 +94,30 @@ export interface RefusedJob {
   readonly status: "refused";
   /**
    * `…_CONFLICT`: the same id or key with other content. `IDEMPOTENCY_KEY_USED`: the key may be
-   * used once only. `AFTER_UNKNOWN`: a dependency does not exist. `STORE_REFUSED`: the database
-   * refused a value.
+   * used once only. `AFTER_UNKNOWN`: a dependency does not exist. `INTAKE_CLOSED`: an operator has
+   * closed the intake of such jobs. `STORE_REFUSED`: the database refused a value.
    */
   readonly code:
     | "AFTER_UNKNOWN"
     | "ID_CONFLICT"
     | "IDEMPOTENCY_CONFLICT"
     | "IDEMPOTENCY_KEY_USED"
+    | "INTAKE_CLOSED"
     | "STORE_REFUSED";
   /** The job that holds the id or key, or the missing dependency; else the refused job itself. */
   readonly holder: JobId;
+  /** With `INTAKE_CLOSED`: the intake that refused the job. */
+  readonly intake?: IntakeRecord;
+}
+
+/** A closed intake refuses new jobs of producers. An intake that is not listed is open. */
+export interface IntakeRecord {
+  readonly kind: "lane" | "type" | "tenant" | "installation";
+  readonly name: string;
+  readonly reason: string;
+  readonly by: string | null;
+  /** When it was closed. A repeated `closeIntake` does not change it. */
+  readonly closedAt: number;
 }
 
 // ── Workers and leases ───────────────────────────────────────────────────────────────────────────
@@ -127,6 +142,8 @@ export interface WorkerInfo {
   readonly slots: number;
   /** `null`: jobs of all tenants. */
   readonly tenant: string | null;
+  /** The version of the application; null: it has named none. */
+  readonly appVersion: string | null;
 }
 
 /** Proves a claim. `number` grows with every claim and is the fencing token; `secret` is random. */
@@ -150,6 +167,8 @@ export interface ClaimRequest {
   readonly tenants?: readonly string[];
   /** Limits for jobs that have crashed before. Absent: no limit. A prefetch takes none of them. */
   readonly crashed?: CrashedLimits;
+  /** The free permits of the worker. Each may be lent to one claim at a time. */
+  readonly permits?: readonly PermitCount[];
 }
 
 /**
@@ -168,7 +187,7 @@ export interface CrashedLimits {
 
 export interface LoneClaimRequest extends Pick<
   ClaimRequest,
-  "worker" | "lanes" | "types" | "tenants"
+  "worker" | "lanes" | "types" | "tenants" | "permits"
 > {
   readonly cap: number;
 }
@@ -179,6 +198,8 @@ export interface LoneClaim {
   readonly job: ClaimedJob;
   /** The gate of the type is closed because of crashes, and this run is to find out more. */
   readonly isProbe: boolean;
+  /** Permits that the worker holds from now on, besides those it has lent. */
+  readonly granted?: readonly PermitCount[];
 }
 
 export interface Claim {
@@ -194,6 +215,8 @@ export interface Claim {
    * job, of as many jobs as requested, or of prefetched jobs does not look.
    */
   readonly tookAll: boolean;
+  /** Absent: there are no limits. */
+  readonly permits?: ClaimPermits;
 }
 
 export interface ClaimedJob extends RunFacts {
@@ -216,6 +239,8 @@ export interface ClaimedJob extends RunFacts {
   readonly tags: Readonly<Record<string, string>>;
   readonly createdAt: number;
   readonly runAt: number;
+  /** The limits of which the job uses a permit. Absent: none. */
+  readonly limits?: readonly LimitId[];
 }
 
 export type Renewal =

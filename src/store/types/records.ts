@@ -11,6 +11,11 @@ export interface Promotion {
   readonly moved: number;
   /** Time until the next job is due; null when no job is scheduled. */
   readonly nextDueMs: number | null;
+  /**
+   * Time until the next probe of a service is due; 0: `claimProbe` may find a job. Null: no breaker
+   * waits for a probe.
+   */
+  readonly probeInMs: number | null;
   readonly waiting: WaitingJobs;
 }
 
@@ -24,9 +29,32 @@ export interface WaitingJobs {
   readonly blocked: boolean;
 }
 
+/** What a gate holds back. The one gate of the installation has the name `all`. */
 export interface GateName {
-  readonly kind: "lane" | "type" | "tenant";
+  readonly kind: "lane" | "type" | "tenant" | "service" | "installation";
   readonly name: string;
+}
+
+/** What an intake refuses: a job is not enqueued for a service. */
+export interface IntakeName extends GateName {
+  readonly kind: Exclude<GateName["kind"], "service">;
+}
+
+/** Jobs that run now, by what they belong to or by their worker. */
+export type RunTarget = GateName | { readonly kind: "worker"; readonly name: WorkerId };
+
+/** How many jobs of a target a worker holds, prefetched jobs included. */
+export interface RunningJobCount {
+  readonly jobs: number;
+  /** False: not all of them were counted. */
+  readonly isExact: boolean;
+  /** Some of them, in no order. */
+  readonly ids: readonly JobId[];
+  /**
+   * Claims under way, which may have read the gates before the last `pause` and may still take
+   * jobs. The names are those of the database.
+   */
+  readonly claims: readonly string[];
 }
 
 /** A closed gate, which holds jobs back. A gate that is not listed is open. */
@@ -37,6 +65,13 @@ export interface Gate extends GateName {
   readonly closedAt: number;
   /** Null: until it is opened by `resume`. */
   readonly until: number | null;
+}
+
+/** How many due jobs of its lane come before a due job. */
+export interface CountAhead {
+  readonly jobs: number;
+  /** False: not all of them were counted. */
+  readonly isExact: boolean;
 }
 
 /** How many queued jobs a gate holds back, or would. */
@@ -50,9 +85,13 @@ export interface CountBehind {
   readonly isSharedExact: boolean;
 }
 
-/** A closed gate, a concurrency key that another run holds, or dependencies that are not final. */
+/**
+ * A closed gate, a concurrency key that another run holds, a limit that is used up, or dependencies
+ * that are not final.
+ */
 export type HeldBy =
   | GateName
+  | { readonly kind: "limit"; readonly of: GateName }
   | { readonly kind: "key"; readonly name: string }
   | { readonly kind: "after" };
 
@@ -161,6 +200,8 @@ export interface ListFilter {
   /** Created at this time or later, in milliseconds since the epoch. */
   readonly createdFrom?: number;
   readonly createdBefore?: number;
+  /** Running jobs whose present run started at least so long ago, by the clock of the store. */
+  readonly runningMs?: number;
 }
 
 export interface Page {
@@ -251,6 +292,8 @@ export interface WorkerRecord {
   readonly lanes: readonly string[];
   readonly slots: number;
   readonly tenant: string | null;
+  /** The version of the application, as given when it registered. */
+  readonly appVersion: string | null;
   /** Jobs under its leases: those that have started, and those that are prefetched. */
   readonly running: number;
   readonly prefetched: number;
@@ -385,27 +428,6 @@ export type EventKind =
   | "job:stale"
   | "job:deleted";
 
-/** A record, so that the compiler reports a missing kind. */
-const ALL_KINDS: Readonly<Record<EventKind, true>> = {
-  "job:enqueued": true,
-  "job:started": true,
-  "job:progress": true,
-  "job:unit": true,
-  "job:phase:completed": true,
-  "job:completed": true,
-  "job:retrying": true,
-  "job:failed": true,
-  "job:cancelled": true,
-  "job:stale": true,
-  "job:deleted": true,
-};
-
-export const EVENT_KINDS: readonly EventKind[] = Object.keys(ALL_KINDS).filter(isEventKind);
-
-function isEventKind(name: string): name is EventKind {
-  return Object.hasOwn(ALL_KINDS, name);
-}
-
 /** How long jobs are kept after their end, in milliseconds before the store's current time. */
 export interface Periods {
   readonly finishedMs: Readonly<Record<FinalState, number>>;
@@ -435,12 +457,14 @@ export interface ExpiredJobs {
   readonly next: FinishPosition | null;
 }
 
-/** How long final jobs, dead letters, keys and events are kept. */
+/** How long final jobs, dead letters, keys, events and figures are kept. */
 export interface Retention extends Periods {
   readonly deadLetterMs: number;
   /** Counted from the end of the job. */
   readonly idempotencyMs: number;
   readonly eventMs: number;
+  /** Counted from the end of the minute or hour. */
+  readonly minutesMs: number;
 }
 
 export interface Pruned {
@@ -449,6 +473,8 @@ export interface Pruned {
   readonly idempotencyKeys: number;
   readonly events: number;
   readonly tokens: number;
+  /** Rows of minutes and hours. */
+  readonly minutes: number;
   /**
    * True when the limit was reached, so that more may be left. Other pruners may have removed a
    * part of the batch, or all of it.

@@ -30,17 +30,38 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   pause: ["--lane", "fast"],
   resume: ["--lane", "fast"],
   pauses: [],
+  drain: ["--lane", "fast"],
+  "limits list": [],
+  "limits set": ["--type", "unused", "--concurrency", "5"],
+  "limits remove": ["--type", "unused"],
+  "intake close": ["--lane", "fast"],
+  "intake open": ["--lane", "fast"],
+  "intake list": [],
   "workers list": [],
   "workers quiet": [ID],
   "workers stop": [ID],
+  types: [],
+  "breakers list": [],
+  "breakers show": ["bank"],
+  "breakers history": ["bank"],
+  "breakers open": ["bank", "--reason", "maintenance"],
+  "breakers reset": ["bank"],
   stats: [],
+  "schedules list": [],
+  "schedules show": ["nightly"],
+  "schedules create": ["nightly", "0 3 * * *", "email"],
+  "schedules update": ["nightly", "--cron", "0 4 * * *"],
+  "schedules pause": ["nightly", "maintenance"],
+  "schedules resume": ["nightly"],
+  "schedules run": ["nightly"],
+  "schedules remove": ["nightly"],
   "token create": ["ada"],
   "token list": [],
   "token revoke": [ID],
 };
 const NAMES = Object.keys(COMMANDS);
 
-beforeEach(() => vi.stubEnv("MILLRACE_TOKEN", "mr_person_of-nobody"));
+beforeEach(() => vi.stubEnv("MILLRACE_TOKEN", "mr_person_unknown"));
 afterEach(() => vi.unstubAllEnvs());
 
 function typed(name: string, ...args: readonly string[]): ReturnType<typeof type> {

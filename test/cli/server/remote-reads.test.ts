@@ -85,6 +85,7 @@ const READS: readonly { readonly code: number; readonly words: Words }[] = [
   { code: 3, words: ({ partly }) => ["jobs", "logs", partly, "--follow"] },
   { code: 0, words: ({ waiting }) => ["jobs", "explain", waiting] },
   { code: 0, words: ({ behind }) => ["jobs", "explain", behind, "-o", "json"] },
+  { code: 0, words: ({ late }) => ["jobs", "explain", late, "-o", "json"] },
   { code: 3, words: ({ partly }) => ["jobs", "follow", partly] },
   { code: 3, words: ({ partly }) => ["jobs", "follow", partly, "-o", "json"] },
   { code: 1, words: ({ dead }) => ["jobs", "follow", dead, "-o", "ndjson"] },
@@ -100,6 +101,7 @@ const READS: readonly { readonly code: number; readonly words: Words }[] = [
   { code: 0, words: () => ["stats", "-o", "json"] },
   { code: 0, words: () => ["stats", "--by", "type"] },
   { code: 0, words: () => ["stats", "--by", "tenant", "-o", "json"] },
+  { code: 0, words: () => ["stats", "--last", "1h", "--type", "fax"] },
   { code: 0, words: () => ["token", "list"] },
   { code: 0, words: () => ["token", "list", "--ended", "-o", "json"] },
 ];

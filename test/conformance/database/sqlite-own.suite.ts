@@ -48,7 +48,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void 
   });
 
   describe("blockWrites", () => {
-    test.each(["INSERT", "UPDATE", "DELETE"])("refuses every %s, whoever asks", async (verb) => {
+    test.each(["INSERT", "UPDATE", "DELETE"])("refuses every %s of any handle", async (verb) => {
       await using db = await openFile(makeSqliteStore);
       await add(db.store, { tags: { a: "1" }, ...KEYS }, { due: { delayMs: 60_000 } });
 
@@ -59,7 +59,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void 
       for (const write of writes) expect(write).toThrow(MARK.to);
     });
 
-    test("refuses a handle that was open before, and nobody opens the file again", async () => {
+    test("refuses a handle that was open before, and no store opens the file again", async () => {
       await using db = await openFile(makeSqliteStore);
       const [id] = await add(db.store, {});
 
@@ -100,7 +100,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void 
       await expect(second).rejects.toMatchObject(MOVED);
     });
 
-    test("goes as a whole: everybody writes again", async () => {
+    test("goes as a whole: every handle writes again", async () => {
       await using db = await openFile(makeSqliteStore);
       const [id] = await add(db.store, {});
       await db.store.blockWrites(MARK, runAgain);

@@ -1,6 +1,6 @@
 /**
- * What `millrace doctor` finds in an installation that somebody has spoilt: each invariant is
- * broken by hand, and exactly that must be found; after the statement that cures it, no more.
+ * What `millrace doctor` finds in an installation that another program has spoilt: each invariant
+ * is broken by hand, and exactly that must be found; after the statement that cures it, no more.
  */
 import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import {
 import { applyRepair, repairOf, type RepairableStore } from "../../../src/store/doctor/repairs.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { fillStates } from "../../support/all-states.ts";
-import { completed, failedWith, runAgain } from "../../support/factories.ts";
+import { completed, failedWith, newSchedule, runAgain } from "../../support/factories.ts";
 import {
   add,
   joinWorker,
@@ -83,6 +83,7 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
       WHERE key = (SELECT min(key) FROM millrace.scheduled)`),
 
   "overdue promotion": async ({ store, clock }) => {
+    await store.foldMinutes(1_000);
     await joinWorker(store, { leaseMs: 10 * HOUR_MS });
     await clock.advance(2 * HOUR_MS);
   },
@@ -145,6 +146,11 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
       SELECT id, 999999, 1 FROM millrace.worker LIMIT 1`);
   },
 
+  "permits miscounted": async ({ store, plant }) => {
+    await store.setLimit({ kind: "type", name: "email" }, { concurrency: 9, rate: null }, null);
+    await plant("UPDATE millrace.limit_setting SET used = 3");
+  },
+
   "run after the end": ({ plant, feed, keyAsList }) =>
     plant(`INSERT INTO millrace.attempt
         (key, n, tries, crashes, started_at, finished_at, outcome, state)
@@ -195,6 +201,32 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
 
   "change missing from the feed": ({ plant, feed }) =>
     plant(`DELETE FROM millrace.${feed} WHERE kind = 5`),
+
+  "overdue schedule": async ({ store, clock }) => {
+    await store.foldMinutes(1_000);
+    const due = clock.now() + 1_000;
+    await store.saveSchedule(newSchedule(), { revision: null, by: null }, () => due);
+    await store.declareSchedules([newSchedule({ name: "of code" })], () => due);
+    await joinWorker(store, { leaseMs: HOUR_MS });
+    await clock.advance(HOUR_MS / 10);
+    await store.confirmSchedules(["of code"]);
+  },
+
+  "minutes not folded": async ({ store, clock }) => {
+    await joinWorker(store, { leaseMs: HOUR_MS });
+    await clock.advance(HOUR_MS / 10);
+  },
+
+  "tick without schedule": ({ plant }) =>
+    plant(`INSERT INTO millrace.schedule_tick (schedule, slot, at, outcome)
+      SELECT 'ghost', created_at, created_at, 1 FROM millrace.job WHERE key = ${DONE}`),
+
+  "metrics without name": async ({ store, plant }) => {
+    await store.foldMinutes(1);
+    await plant(
+      "UPDATE millrace.minute SET type = 999999; UPDATE millrace.minute_outbox SET lane = 999999",
+    );
+  },
 };
 
 /** A job that is over and that nothing else hangs on. */
@@ -224,7 +256,12 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       await store.feed(0, 10_000);
       await clock.advance(HOUR_MS / 2);
       const kept = { completed: 0, completed_with_errors: 0, failed: 2 * HOUR_MS, cancelled: 0 };
-      const lengths = { deadLetterMs: HOUR_MS, idempotencyMs: HOUR_MS, eventMs: HOUR_MS };
+      const lengths = {
+        deadLetterMs: HOUR_MS,
+        idempotencyMs: HOUR_MS,
+        eventMs: HOUR_MS,
+        minutesMs: HOUR_MS,
+      };
       const gone = await store.prune({ finishedMs: kept, ...lengths }, 500);
       expect(gone.jobs * gone.deadLetters * gone.events).toBeGreaterThan(0);
       expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
@@ -347,6 +384,35 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       expect(brokenInvariants.flatMap(({ offenders }) => offenders.map(({ id }) => id))).toEqual(
         ids,
       );
+    });
+
+    test("of schedules hold for a pause, an end, no worker, and no declaration", async () => {
+      await using patient = await open();
+      const { store, clock } = patient;
+      const NEW = { revision: null, by: null };
+      const due = (): number => clock.now() + 1_000;
+      await store.saveSchedule(newSchedule({ name: "paused" }), NEW, due);
+      await store.pauseSchedule("paused", { reason: "deploy", by: null });
+      await store.saveSchedule(newSchedule({ name: "over" }), NEW, () => null);
+      await store.declareSchedules([newSchedule({ name: "undeclared" })], due);
+      await joinWorker(store, { leaseMs: HOUR_MS });
+      await clock.advance(HOUR_MS / 10);
+      expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
+
+      await clock.advance(HOUR_MS);
+      await store.saveSchedule(newSchedule({ name: "without worker" }), NEW, due);
+      await clock.advance(HOUR_MS / 10);
+      expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
+    });
+
+    test("name the schedules and types that break them", async () => {
+      await using patient = await open();
+      await PLANTS["overdue schedule"]?.(patient);
+      await patient.plant(`INSERT INTO millrace.schedule_tick (schedule, slot, at, outcome)
+        SELECT 'ghost', created_at, created_at, 1 FROM millrace.schedule LIMIT 1`);
+      const { brokenInvariants } = await patient.examine();
+      const names = brokenInvariants.flatMap(({ offenders }) => offenders.map(({ name }) => name));
+      expect(names).toEqual(["hourly", "of code", "ghost"]);
     });
 
     test("are broken when the feed tells of an end twice", async () => {

@@ -147,7 +147,7 @@ export function tokensSuite(open: OpenStore): void {
       expect(await idsOf(store, { kinds: [] }, 10)).toEqual([]);
       expect(await idsOf(store, { tenant: "acme" }, 10)).toEqual(newestFirst([ada, ci]));
       expect(await idsOf(store, { tenant: "acme", kinds: ["person"] }, 10)).toEqual([ada.id]);
-      expect(await idsOf(store, { tenant: "nobody" }, 10)).toEqual([]);
+      expect(await idsOf(store, { tenant: "unknown" }, 10)).toEqual([]);
     });
 
     test("shows each token as it is shown alone", async () => {

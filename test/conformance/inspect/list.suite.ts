@@ -125,7 +125,7 @@ export function listSuite(open: OpenStore): void {
       expect(pages.flat().map((job) => job.id)).toEqual(ids.toReversed());
     });
 
-    test("shows a running job once, whoever held it before", async () => {
+    test("shows a running job once, after another worker held it", async () => {
       await using db = await open();
       const { store } = db;
       const [again] = await add(store, { priority: 1 }, { priority: 2 });
@@ -386,6 +386,18 @@ export function listSuite(open: OpenStore): void {
       expect(await store.count({ type: "email" }, 10)).toBe(3);
       expect(await store.count({ type: "email", states: ["completed"] }, 10)).toBe(1);
       expect(await store.count({ type: "sms", states: ["queued"] }, 10)).toBe(4);
+    });
+
+    test("checks the state of jobs found by type, and the type of others", async () => {
+      await using db = await open();
+      const { store } = db;
+      const due = { delayMs: 60_000 };
+      await store.enqueue([newJob(), newJob({ due }), ...newJobs(5, { type: "sms" })]);
+      await store.enqueue(newJobs(3, { type: "sms", due }));
+
+      // The type has the fewest candidates, then the state has.
+      expect(await store.count({ type: "email", states: ["scheduled"] }, 10)).toBe(1);
+      expect(await store.count({ type: "sms", states: ["scheduled"] }, 10)).toBe(3);
     });
 
     test("counts held jobs among the queued", async () => {

@@ -128,7 +128,7 @@ function progressTests(open: OpenStore): void {
     expect(await recordOf(store, id)).toMatchObject({ state: "failed", phase: "build" });
   });
 
-  test("shows phase and overall of nobody else", async () => {
+  test("shows phase and overall of no other job", async () => {
     await using db = await open();
     const { store } = db;
     const [, other] = await add(store, {}, {});
@@ -423,7 +423,7 @@ function holdersTests(open: OpenStore): void {
     expect(await store.unitHolders("\0", 10)).toEqual([]);
   });
 
-  test.each([done("main"), broken("main")])("names nobody when it has ended", async (end) => {
+  test.each([done("main"), broken("main")])("names no holder when it has ended", async (end) => {
     await using db = await open();
     const { store } = db;
     await add(store, {});
@@ -434,7 +434,7 @@ function holdersTests(open: OpenStore): void {
   });
 
   test.each([completed(), failedWith(), runAgain(), retryIn(1_000)])(
-    "names nobody when the run has ended as $outcome",
+    "names no holder when the run has ended as $outcome",
     async (settlement) => {
       await using db = await open();
       const { store } = db;

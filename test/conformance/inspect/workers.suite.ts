@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
-import {
-  completed,
-  failedWith,
-  newJobs,
-  runAgain,
-  workerId,
-  workerInfo,
-} from "../../support/factories.ts";
-import { add, at, joinWorker, settleAll, settleItem, take, takeOne } from "../../support/steps.ts";
+import { completed, failedWith, newJobs, runAgain, workerInfo } from "../../support/factories.ts";
+import { add, at, joinWorker, settleItem, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
+import { workerRequestTests } from "./worker-requests.suite.ts";
 
 export function workersListSuite(open: OpenStore): void {
   describe("workers", () => {
     test("shows a worker as it joined", async () => {
       await using db = await open();
       const { store, clock } = db;
-      const takes = { types: ["email", "sms"], lanes: ["fast"], slots: 7, tenant: "acme" };
+      const takes = {
+        types: ["email", "sms"],
+        lanes: ["fast"],
+        slots: 7,
+        tenant: "acme",
+        appVersion: "2.1",
+      };
       const process = { host: "mill-7", pid: 4_711, version: "1.2.3" };
       const info = workerInfo({ ...process, ...takes, leaseMs: 9_000, beatMs: 700 });
       await store.register(info);
@@ -153,48 +153,10 @@ export function workersListSuite(open: OpenStore): void {
       expect(shown.filter(({ quiet }) => quiet).map(({ id }) => id)).toEqual([worker]);
     });
 
-    test("says when a worker is not known", async () => {
-      await using db = await open();
-      const { store } = db;
-      const gone = await joinWorker(store);
-      await store.deregister(gone);
-
-      expect(await store.quiet(workerId())).toBe(false);
-      expect(await store.quiet(gone)).toBe(false);
-      expect(await store.workers(10)).toEqual([]);
-    });
-
-    test("is known again when it is repeated", async () => {
-      await using db = await open();
-      const worker = await joinWorker(db.store);
-
-      expect(await db.store.quiet(worker)).toBe(true);
-      expect(await db.store.quiet(worker)).toBe(true);
-    });
-
-    test("outlives a second join of the same worker", async () => {
-      await using db = await open();
-      const { store } = db;
-      const info = workerInfo();
-      await store.register(info);
-      await store.quiet(info.id);
-
-      await store.register(info);
-
-      expect(await store.renew(info.id, 1_000)).toMatchObject({ quiet: true });
-    });
-
-    test("is no beat, and leaves the worker its lease and what it holds", async () => {
-      await using db = await open();
-      const { store } = db;
-      await add(store, {});
-      const batch = await takeOne(store);
-      const [before] = await store.workers(1);
-
-      await store.quiet(batch.worker);
-
-      expect(await store.workers(1)).toEqual([{ ...before, quiet: true }]);
-      await settleAll(store, batch, completed());
+    workerRequestTests(open, {
+      verb: "quiet",
+      renewal: { quiet: true, stop: false },
+      shown: { quiet: true },
     });
   });
 

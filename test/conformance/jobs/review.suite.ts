@@ -171,14 +171,14 @@ export function reviewSuite(open: OpenStore): void {
       await clock.advance(500);
       const successor = successorOf(id, { payload: '{"a":2}' });
 
-      const answer = await store.reprocess(id, successor, "eve", "source mended");
+      const answer = await store.reprocess(id, successor, "eve", "source fixed");
 
       const letter = {
         ...before,
         status: "reprocessed",
         reviewedBy: "eve",
         reviewedAt: clock.now(),
-        notes: "source mended",
+        notes: "source fixed",
         successor: successor.id,
       };
       expect(answer).toEqual({

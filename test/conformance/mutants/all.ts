@@ -7,8 +7,14 @@ import { POSTGRES_BAD_ROW_FAULTS, SQLITE_BAD_ROW_FAULTS } from "./bad-rows.ts";
 import { POSTGRES_CROWD_FAULTS, SQLITE_CROWD_FAULTS } from "./crowds.ts";
 import { POSTGRES_COMMIT_FAULTS } from "./postgres-commits.ts";
 import { POSTGRES_CRASH_FAULTS } from "./postgres-crashes.ts";
+import { POSTGRES_AHEAD_FAULTS, SQLITE_AHEAD_FAULTS } from "./control/ahead.ts";
+import { POSTGRES_DRAIN_FAULTS, SQLITE_DRAIN_FAULTS } from "./control/drain.ts";
+import { POSTGRES_INTAKE_FAULTS, SQLITE_INTAKE_FAULTS } from "./control/intakes.ts";
+import { POSTGRES_LONG_RUN_FAULTS, SQLITE_LONG_RUN_FAULTS } from "./control/long-runs.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
+import { POSTGRES_LIMIT_FAULTS, SQLITE_LIMIT_FAULTS } from "./control/limits.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
+import { POSTGRES_MINUTE_FAULTS, SQLITE_MINUTE_FAULTS } from "./minutes.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
 import { POSTGRES_RUN_FAULTS } from "./postgres-runs.ts";
 import { POSTGRES_PROTOCOL_FAULTS, SQLITE_PROTOCOL_FAULTS } from "./protocol.ts";
@@ -18,6 +24,8 @@ import { SQLITE_LIST_FAULTS } from "./sqlite-lists.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
 import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
+import { POSTGRES_SCHEDULE_FAULTS, SQLITE_SCHEDULE_FAULTS } from "./control/schedules.ts";
+import { POSTGRES_SERVICE_FAULTS, SQLITE_SERVICE_FAULTS } from "./control/services.ts";
 import { POSTGRES_TOKEN_FAULTS, SQLITE_TOKEN_FAULTS } from "./tokens.ts";
 
 export interface Mutant {
@@ -49,6 +57,14 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_BAD_ROW_FAULTS,
     SQLITE_PROTOCOL_FAULTS,
     SQLITE_TOKEN_FAULTS,
+    SQLITE_MINUTE_FAULTS,
+    SQLITE_SCHEDULE_FAULTS,
+    SQLITE_AHEAD_FAULTS,
+    SQLITE_DRAIN_FAULTS,
+    SQLITE_SERVICE_FAULTS,
+    SQLITE_LIMIT_FAULTS,
+    SQLITE_INTAKE_FAULTS,
+    SQLITE_LONG_RUN_FAULTS,
   ].flatMap(mutantsOf),
   postgres: [
     POSTGRES_FAULTS,
@@ -61,6 +77,14 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_COMMIT_FAULTS,
     POSTGRES_PROTOCOL_FAULTS,
     POSTGRES_TOKEN_FAULTS,
+    POSTGRES_MINUTE_FAULTS,
+    POSTGRES_SCHEDULE_FAULTS,
+    POSTGRES_AHEAD_FAULTS,
+    POSTGRES_DRAIN_FAULTS,
+    POSTGRES_SERVICE_FAULTS,
+    POSTGRES_LIMIT_FAULTS,
+    POSTGRES_INTAKE_FAULTS,
+    POSTGRES_LONG_RUN_FAULTS,
   ].flatMap(mutantsOf),
 };
 

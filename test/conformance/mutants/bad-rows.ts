@@ -85,8 +85,8 @@ export const POSTGRES_BAD_ROW_FAULTS: Faults = {
     "functions/settle.sql": [
       [
         "a job without a row is settled",
-        "IF cardinality(accepted) > (",
-        "IF cardinality(accepted) < (",
+        "IF cardinality(accepted) > coalesce(present, 0) THEN",
+        "IF cardinality(accepted) < coalesce(present, 0) THEN",
       ],
       [
         "the lock of a job without a row stays",

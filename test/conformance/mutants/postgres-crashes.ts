@@ -86,7 +86,7 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
     "functions/claim-alone.sql": [
       ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
       ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
-      ["a quiet worker claims on", "IF lost OR asker.quiet THEN", "IF lost THEN"],
+      ["a quiet worker claims on", "IF lost OR asker.quiet OR", "IF lost OR"],
       ["the cap is not looked at", "AND ready.crashes >= cap AND", "AND"],
       ["the job of the fewest crashes is taken", "WHERE range.crashes IS NOT NULL", "WHERE false"],
       ["the filter of types is dropped", "(of_types IS NULL OR type = ANY (of_types))", "true"],
@@ -99,8 +99,8 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
       ["a closed type is not looked at", "AND type <> ALL (closed)", ""],
       [
         "a closed tenant is not looked at",
-        "AND tenant <> ALL (closed)\n          AND NOT EXISTS (",
-        "AND NOT EXISTS (",
+        "AND tenant <> ALL (closed)\n          AND tenant ||",
+        "AND tenant ||",
       ],
       [
         "a taken key is not looked at",

@@ -35,7 +35,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     hold_jobs: [
       // The join compares the tenant: the same change of `taken_key` alone would have no effect.
       ["tenants share keys", "taken_key.tenant = front.tenant AND ", ""],
-      ["a taken key comes before a gate", "coalesce(min(closed.name), -1)", "-1"],
+      ["a taken key comes before a gate", "coalesce(min(closed.gate), -1)", "-1"],
     ],
     release_keys: [
       ["a taken key is free", "lock.name = hop.name", "false"],

@@ -69,7 +69,7 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     "runs/record-notes.ts": [
       ["a phase may have any number of units", "crowded !== undefined", "false"],
     ],
-    put_units: [["nobody counts new units", "WHERE fresh", "WHERE NOT fresh"]],
+    put_units: [["new units are not counted", "WHERE fresh", "WHERE NOT fresh"]],
   },
   checkpoints: {
     phases_of_job: [["phases of others are taken", "phase.key = :key::bigint", ":key::bigint > 0"]],

@@ -20,7 +20,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a closed lane is not looked at", "CONTINUE WHEN lanes[turn] = ANY (asker.closed);", ""],
       ["the filter of types is dropped", "of_types IS NULL OR", "true OR"],
       ["the filter of tenants is dropped", "of_tenants IS NULL OR", "true OR"],
-      ["a quiet worker claims on", "IF lost OR asker.quiet THEN", "IF lost THEN"],
+      ["a quiet worker claims on", "IF lost OR asker.quiet OR", "IF lost OR"],
       ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
       ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
       ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
@@ -266,7 +266,9 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a quiet worker is asked to stop", "quiet = true", "quiet = true, stopping = true"],
     ],
     renew_worker: [["no renewal reports the request", "beat.stopping,", "false AS stopping,"]],
-    list_workers: [["nobody sees the request", "worker.stopping,", "false AS stopping,"]],
+    list_workers: [
+      ["the list does not show the request", "worker.stopping,", "false AS stopping,"],
+    ],
   },
   quiet: {
     quiet_worker: [

@@ -120,7 +120,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["a moved job is not told", "OR EXISTS (SELECT 1 FROM due)\n", ""],
       ["a closed gate counts as open", "closed.until IS NULL OR closed.until > moment.at", "false"],
       ["locks are not told", "EXISTS (SELECT 1 FROM millrace.lock)", "false"],
-      ["a gate is not told", "EXISTS (SELECT 1 FROM millrace.gate)\n", "false\n"],
+      ["a gate is not told", "EXISTS (SELECT 1 FROM millrace.closed_gate)\n", "false\n"],
       ["dependencies are not told", "EXISTS (SELECT 1 FROM millrace.blocked)", "false"],
     ],
   },
@@ -195,7 +195,7 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       [
         "jobs that another gate holds do not count",
-        "WHERE gate IN (SELECT name FROM other)\n        LIMIT :rows::bigint",
+        "WHERE gate = ANY (ARRAY(SELECT DISTINCT gate FROM other))\n        LIMIT :rows::bigint",
         "WHERE false LIMIT :rows::bigint",
       ],
     ],
@@ -220,7 +220,7 @@ export const POSTGRES_FAULTS: Faults = {
   release: {
     release_jobs: [
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
-      ["closed gates let go", "WHERE closed.name = gate.id", "WHERE false"],
+      ["closed gates let go", "WHERE closed.gate = gate.id", "WHERE false"],
       ["the limit is counted per gate", ") AS front\n    LIMIT :limit::integer", ") AS front"],
       ["the place in the order is lost", "SELECT key, rank,", "SELECT key, 0,"],
     ],

@@ -3,9 +3,7 @@ import type { Faults } from "./all.ts";
 
 export const SQLITE_PROTOCOL_FAULTS: Faults = {
   "a store that requires a newer protocol": {
-    "jobs/enqueue.ts": [
-      ["an old producer enqueues jobs", "  requireProtocol(session.sql", "  Object(session.sql"],
-    ],
+    "jobs/intakes.ts": [["an old producer enqueues jobs", "  requireProtocol(row", "  Object(row"]],
     "database/migrate.ts": [
       ["an old release opens the store", "    requireProtocol(leastProtocol(database));\n", ""],
     ],

@@ -35,8 +35,8 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ["a job at the cap runs beside others", "crashes < cap", "crashes < 99"],
       [
         "crashed jobs come last",
-        "[...jobs, ...crashed].toSorted(byClaimOrder)",
-        "[...jobs, ...crashed]",
+        "[...jobs, ...others].toSorted(byClaimOrder)",
+        "[...jobs, ...others]",
       ],
       ["a backlog goes before crashed jobs", "isFresh(left) - isFresh(right)", "0"],
       [
@@ -57,8 +57,8 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ],
       [
         "nothing is said without jobs",
-        "return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };\n}",
-        "return EMPTY;\n}",
+        "const answer = { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };",
+        "const answer = EMPTY;",
       ],
     ],
     claim_candidates: [
@@ -77,8 +77,8 @@ export const SQLITE_CRASH_FAULTS: Faults = {
     "runs/claim.ts": [
       [
         "the key is left only when it is not needed",
-        "const others = leaveKey(session, scan, request);\n  const { jobs }",
-        "const others = scan;\n  const { jobs }",
+        "const others = leaveKey(session, scan, request);\n  return cursorOf",
+        "const others = scan;\n  return cursorOf",
       ],
     ],
     "runs/lone-candidates.ts": [
@@ -87,10 +87,10 @@ export const SQLITE_CRASH_FAULTS: Faults = {
   },
   claimAlone: {
     worker_may_claim: [
-      ["a worker whose lease has run out claims on", "until > :now", "1"],
+      ["a worker whose lease has run out claims on", "AND until > :now", ""],
       ["the protocol is not looked at", "protocol >= (", "0 <= ("],
       ["an unknown worker claims as another", "id = :worker", "1"],
-      ["a quiet worker claims on", "SELECT quiet", "SELECT 0 AS quiet"],
+      ["a quiet worker claims on", "SELECT quiet OR EXISTS", "SELECT EXISTS"],
     ],
     lone_lease: [["two lone leases at once", "alone = 1", "0"]],
     claim_candidates: [
@@ -161,8 +161,8 @@ export const SQLITE_CRASH_FAULTS: Faults = {
     "queue/gates.ts": [
       [
         "a lane of the same name ends the probes",
-        'if (kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
-        'sql.get("delete_streak", { type: names.find("type", name) ?? 0 });\n  outbox',
+        'if (gate.kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
+        'sql.get("delete_streak", { type: session.names.find("type", gate.name) ?? 0 });\n  outbox',
       ],
     ],
   },
@@ -180,7 +180,7 @@ export const SQLITE_CRASH_FAULTS: Faults = {
     "queue/gates.ts": [
       [
         "a resume of an operator forgets nothing",
-        'if (kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
+        'if (gate.kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
         "outbox",
       ],
     ],

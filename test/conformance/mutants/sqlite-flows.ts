@@ -5,8 +5,16 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   promote: {
     waiting_jobs: [
       ["no claimable job is told", "EXISTS (SELECT 1 FROM millrace_ready)", "0"],
-      ["a closed gate counts as open", "WHERE until <= :now", "WHERE :now > 0"],
-      ["a gate that has opened is not told", "until <= :now", "until < 0 AND :now"],
+      [
+        "a closed gate counts as open",
+        "FROM millrace_gate WHERE until <= :now",
+        "FROM millrace_gate WHERE :now > 0",
+      ],
+      [
+        "a gate that has opened is not told",
+        "FROM millrace_gate WHERE until <= :now",
+        "FROM millrace_gate WHERE 0",
+      ],
       ["locks are not told", "EXISTS (SELECT 1 FROM millrace_lock)", "0"],
     ],
   },
@@ -109,13 +117,13 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     "jobs/enqueue.ts": [
       [
         "a duplicate is not mapped to its key holder",
-        "noteKeyHolder(keyHolders, job.id, answer);",
+        "noteKeyHolder(call.keyHolders, job.id, answer);",
         "",
       ],
       [
         "a refused neighbour makes them forget who gave way",
-        "enqueueAll(session, part, keyHolders)",
-        "enqueueAll(session, part, new Map())",
+        "enqueueAll(session, part, call)",
+        "enqueueAll(session, part, { ...call, keyHolders: new Map() })",
       ],
     ],
     insert_finished_dependencies: [

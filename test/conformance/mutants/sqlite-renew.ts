@@ -20,7 +20,7 @@ export const SQLITE_RENEW_FAULTS: Faults = {
     quiet_worker: [["a quiet worker is asked to stop", "quiet = 1", "quiet = 1, stopping = 1"]],
     renew_worker: [["no renewal reports the request", "stopping,", "0 AS stopping,"]],
     list_workers: [
-      ["nobody sees the request", "quiet, stopping\nFROM", "quiet, 0 AS stopping\nFROM"],
+      ["the list does not show the request", "quiet, stopping\nFROM", "quiet, 0 AS stopping\nFROM"],
     ],
   },
   renew: {

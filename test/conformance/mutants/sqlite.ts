@@ -60,10 +60,10 @@ export const SQLITE_FAULTS: Faults = {
   },
   claim: {
     worker_may_claim: [
-      ["a worker whose lease has run out claims on", "until > :now", "1"],
+      ["a worker whose lease has run out claims on", "AND until > :now", ""],
       ["the protocol is not looked at", "protocol >= (", "0 <= ("],
       ["an unknown worker claims as another", "id = :worker", "1"],
-      ["a quiet worker claims on", "SELECT quiet", "SELECT 0 AS quiet"],
+      ["a quiet worker claims on", "SELECT quiet OR EXISTS", "SELECT EXISTS"],
     ],
     claim_candidates: [
       ["due time goes before priority", "BY priority, rank, key", "BY rank, priority, key"],
@@ -369,8 +369,8 @@ export const SQLITE_FAULTS: Faults = {
     claim_candidates: [
       [
         "a gate never opens by itself",
-        "AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)",
-        "AND type NOT IN (SELECT name FROM millrace_gate)",
+        "AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now)",
+        "AND type NOT IN (SELECT target FROM millrace_barrier)",
       ],
     ],
   },
@@ -388,7 +388,7 @@ export const SQLITE_FAULTS: Faults = {
   },
   hold: {
     jobs_behind_gates: [
-      ["open gates hold, too", "gate.until IS NULL OR gate.until > :now", "1"],
+      ["open gates hold, too", "closed.until IS NULL OR closed.until > :now", "1"],
       ["tenants are not looked at", "front.type, front.tenant", "front.type"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
@@ -402,7 +402,9 @@ export const SQLITE_FAULTS: Faults = {
   },
   release: {
     insert_blocked: [["runs are forgotten", ":n, :tries", "1, :tries"]],
-    open_gates: [["closed gates let go", "until <= :now", "1"]],
+    open_gates: [
+      ["closed gates let go", "FROM millrace_gate WHERE until <= :now", "FROM millrace_gate"],
+    ],
     delete_gate: [["other gates let go, too", "name = :name", "1"]],
     blocked_keys: [
       ["other gates let go", "gate = :gate", "1"],

@@ -332,7 +332,12 @@ export function pruneSuite(open: OpenStore): void {
         await runOne(store, failedWith());
       }
       await clock.advance(10);
-      const rules = { finishedMs: FINAL, deadLetterMs: 0, idempotencyMs: 0, eventMs: 0 };
+      const rules = retention({
+        finishedMs: FINAL,
+        deadLetterMs: 0,
+        idempotencyMs: 0,
+        eventMs: 0,
+      });
 
       const first = await store.prune(rules, 2);
       const second = await store.prune(rules, 2);
@@ -343,6 +348,7 @@ export function pruneSuite(open: OpenStore): void {
         idempotencyKeys: 2,
         events: 2,
         tokens: 0,
+        minutes: 0,
         more: true,
       });
       expect(second).toMatchObject({ jobs: 1, deadLetters: 1, idempotencyKeys: 1 });
@@ -432,6 +438,7 @@ export function pruneSuite(open: OpenStore): void {
         idempotencyKeys: 0,
         events: 0,
         tokens: 0,
+        minutes: 0,
         more: false,
       });
       expect(await claimable(db.store)).toEqual([]);

@@ -174,7 +174,7 @@ export function claimSuite(open: OpenStore): void {
       const { store } = db;
       const [, bolt] = await add(store, { tenant: "acme" }, { tenant: "bolt" });
 
-      const order = await claimable(store, { tenants: ["bolt", "nobody"], limit: 5 });
+      const order = await claimable(store, { tenants: ["bolt", "unknown"], limit: 5 });
 
       expect(order).toEqual([bolt]);
       expect(await store.count({ states: ["queued"], tenant: "acme" }, 10)).toBe(1);

@@ -363,7 +363,7 @@ function endTests(open: OpenStore): void {
     },
   );
 
-  test("ends with a run that was over its time, by whoever ends it", async () => {
+  test("ends with a run that was over its time and is settled as timed out", async () => {
     await using db = await open();
     const { store, clock } = db;
     const [, second] = await add(store, { ...KEYED, timeoutMs: 10 }, KEYED);
@@ -429,7 +429,7 @@ function occupantTests(open: OpenStore): void {
     expect(await store.lockHolder("default", "docs/main")).toBe(id);
     expect(await store.lockHolder("acme", "docs/main")).toBe(theirs);
     for (const [tenant, name] of [
-      ["nobody", "docs/main"],
+      ["unknown", "docs/main"],
       ["default", "docs"],
       ["default", "docs/main/"],
     ] as const) {

@@ -53,6 +53,25 @@ export function ownWaysSuite(
   freedKeysSuite(pastPostgres(open));
   protocolSuite(pastPostgres(open));
 
+  describe("foldMinutes", () => {
+    test("leaves the outbox to the process that folds", async () => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      await store.enqueue(newJobs(2));
+      await settleAll(store, await take(store), completed());
+      const client = await pool.connect();
+      await client.query("BEGIN");
+      await client.query(`SELECT FROM "${schema}".meta WHERE name = 'minute_fold' FOR UPDATE`);
+
+      const meanwhile = await store.foldMinutes(10);
+      await client.query("ROLLBACK");
+      client.release();
+
+      expect(meanwhile).toBe(0);
+      expect(await store.foldMinutes(10)).toBe(1);
+    });
+  });
+
   describe("settle on either way", () => {
     test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {
       await using db = await open();
@@ -103,7 +122,7 @@ export function ownWaysSuite(
     });
   });
 
-  describe("settle of a success that somebody asked to cancel", () => {
+  describe("settle of a success with a cancel request", () => {
     test("leaves nothing of the request", async () => {
       await using db = await open();
       const { store, pool, schema } = db;
@@ -448,7 +467,7 @@ export function ownWaysSuite(
       await calls.next();
 
       await add(other, {});
-      await expect(calls.next()).resolves.toBe("ready");
+      await expect(calls.next()).resolves.toBe("ready:general");
 
       // A start is told of after its commit, by a word that no new connection says.
       await take(other);
@@ -474,7 +493,7 @@ export function ownWaysSuite(
       await calls.next();
       await add(other, {});
 
-      await expect(calls.next()).resolves.toBe("ready");
+      await expect(calls.next()).resolves.toBe("ready:general");
     });
   });
 }
@@ -530,7 +549,7 @@ async function claimFrom(
        $1, repeat('a', 32), NULL, NULL, NULL, false, 10,
        (SELECT array_agg(id) FROM "${schema}".interned_name, generate_series(1, $2)
         WHERE kind = 3 AND text = 'a'),
-       $3, $4, $5, $6, NULL, NULL, NULL, $7)
+       $3, $4, $5, $6, NULL, NULL, NULL, NULL, NULL, $7)
      WHERE id IS NULL`,
     [
       uuidOf(await joinWorker(store)),

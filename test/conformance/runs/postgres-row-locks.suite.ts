@@ -1,15 +1,17 @@
 /**
- * What only a database with many writers can get wrong: who waits for whom. Each test is somebody
- * else in the middle of a transaction.
+ * What only a database with many writers can get wrong: who waits for whom. In each test another
+ * client is in the middle of a transaction.
  */
 import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test, vi } from "vitest";
+import { firstSlot } from "../../../src/core/cron/plan.ts";
 import {
   completed,
   crashedOnce,
   newJob,
   newJobs,
+  newSchedule,
   retention,
   retryIn,
 } from "../../support/factories.ts";
@@ -40,22 +42,22 @@ const NOTES_AHEAD = 8;
 const NO_JOBS = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;
 
 export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
-  describe("claim beside somebody who takes a job", () => {
+  describe("claim beside a client that takes a job", () => {
     test("takes the others at once", async () => {
       await using db = await open();
       const [, other] = await add(db.store, { priority: 1 }, { priority: 2 });
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
 
       expect(await atOnce(db, claimable(db.store))).toEqual([other]);
     });
 
-    test("does not say that it has taken all: somebody may leave the job", async () => {
+    test("does not say that it has taken all: the other client may leave the job", async () => {
       await using db = await open();
       await add(db.store, { priority: 1 }, { priority: 2 });
       const worker = await joinWorker(db.store);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
 
       const claim = await atOnce(db, db.store.claim(claimRequest(worker, { limit: 9 })));
 
@@ -82,6 +84,60 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
     });
   });
 
+  describe("countRunning beside a claim that has read the gates", () => {
+    test("names the claim until it ends, and then counts its jobs (004-37)", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {});
+      const worker = await joinWorker(store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.worker FOR UPDATE");
+      const claim = store.claim(claimRequest(worker));
+      await untilWaiting(db, claim);
+
+      await store.pause(GATE, WHY);
+      const before = await store.countRunning(GATE, { rows: 10, ids: 10 });
+      await rescuer.query("COMMIT");
+      await claim;
+      const { claims } = before;
+      const after = await store.countRunning(GATE, { rows: 10, ids: 10, claims });
+
+      expect(before).toEqual({ jobs: 0, isExact: true, ids: [], claims: [expect.any(String)] });
+      expect(after).toEqual({ jobs: 1, isExact: true, ids: [id], claims: [] });
+    });
+
+    test("names no transaction that has not read the gates", async () => {
+      await using db = await open();
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.meta, millrace.job, millrace.lease");
+
+      const { claims } = await db.store.countRunning(GATE, { rows: 10, ids: 10 });
+
+      expect(claims).toEqual([]);
+    });
+  });
+
+  describe("declareSchedules beside a process that declares the same", () => {
+    test("waits for it, and leaves its schedule as it is", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.declareSchedules([{ ...newSchedule(), name: "other" }], firstSlot);
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query(
+        "INSERT INTO millrace.schedule " +
+          `SELECT (jsonb_populate_record(known, '{"name": "hourly", "revision": 7}')).* ` +
+          "FROM millrace.schedule AS known",
+      );
+
+      const declared = store.declareSchedules([newSchedule()], firstSlot);
+      await untilWaiting(db, declared);
+      await elsewhere.query("COMMIT");
+
+      await declared;
+      expect(await store.schedule("hourly")).toMatchObject({ revision: 7 });
+    });
+  });
+
   describe("rescue while the worker renews", () => {
     test("waits for the heartbeat, and then moves nothing", async () => {
       await using db = await open();
@@ -100,39 +156,39 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
     });
   });
 
-  describe("promote beside somebody who promotes", () => {
+  describe("promote beside a client that promotes", () => {
     test("moves the others at once", async () => {
       await using db = await open();
       await add(db.store, { due: { delayMs: 1 }, priority: 1 }, { due: { delayMs: 2 } });
       await db.clock.advance(10);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.scheduled WHERE priority = 1 FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.scheduled WHERE priority = 1 FOR UPDATE");
 
       expect(await atOnce(db, db.store.promote(10))).toMatchObject({ moved: 1, nextDueMs: 0 });
     });
   });
 
-  describe("hold beside somebody who takes a job", () => {
+  describe("hold beside a client that takes a job", () => {
     test("moves the others at once", async () => {
       await using db = await open();
       await add(db.store, { priority: 1 }, { priority: 2 });
       await db.store.pause(GATE, WHY);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
 
       expect(await atOnce(db, db.store.hold(10))).toBe(1);
     });
   });
 
-  describe("release beside somebody who releases", () => {
+  describe("release beside a client that releases", () => {
     test("moves the others at once", async () => {
       await using db = await open();
       await add(db.store, { priority: 1 }, { priority: 2 });
       await db.store.pause(GATE, WHY);
       await db.store.hold(10);
       await db.store.resume(GATE);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.blocked WHERE priority = 1 FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.blocked WHERE priority = 1 FOR UPDATE");
 
       expect(await atOnce(db, db.store.release(10))).toBe(1);
     });
@@ -142,23 +198,23 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       const [id] = await add(db.store, {});
       await db.store.pause(GATE, WHY);
       await db.store.hold(10);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("DELETE FROM millrace.gate");
-      await somebody.query("COMMIT");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("DELETE FROM millrace.gate");
+      await elsewhere.query("COMMIT");
 
       expect(await db.store.release(10)).toBe(1);
       expect(await claimable(db.store)).toEqual([id]);
     });
   });
 
-  describe("prune beside somebody who prunes", () => {
+  describe("prune beside a client that prunes", () => {
     test("removes the others at once", async () => {
       await using db = await open();
       await add(db.store, {}, {});
       await settleAll(db.store, await take(db.store), completed());
       await db.clock.advance(10);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.attempt ORDER BY key LIMIT 1 FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.attempt ORDER BY key LIMIT 1 FOR UPDATE");
 
       const pruned = await atOnce(db, db.store.prune(retention({ finishedMs: NO_JOBS }), 10));
 
@@ -181,7 +237,7 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       expect(last).toMatchObject({ jobs: 2, more: false });
     });
 
-    test("keeps what a lease still names, so that nobody takes it for unfinished", async () => {
+    test("keeps what a lease still names, so that no reader takes it for unfinished", async () => {
       await using db = await open();
       const [id] = await add(db.store, { priority: 1 }, { priority: 2 });
       const batch = await take(db.store);
@@ -319,24 +375,24 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       await using db = await open();
       await add(db.store, {}, {});
       const [older, newer] = [await takeOne(db.store), await takeOne(db.store)];
-      await using somebody = await beginElsewhere(db);
+      await using elsewhere = await beginElsewhere(db);
       const lock = ({ lease }: typeof older): string =>
         `SELECT 1 FROM millrace.lease WHERE number = ${lease.number} FOR UPDATE NOWAIT`;
-      await somebody.query(lock(older));
+      await elsewhere.query(lock(older));
 
       const answers = db.store.record([
         runNote(newer, newer.job, { units: [done("a")] }),
         runNote(older, older.job, { units: [done("a")] }),
       ]);
       await untilWaiting(db, answers);
-      await somebody.query(lock(newer));
-      await somebody.query("COMMIT");
+      await elsewhere.query(lock(newer));
+      await elsewhere.query("COMMIT");
 
       expect(await answers).toEqual(["recorded", "recorded"]);
     });
   });
 
-  describe("record beside somebody who holds the key of a child", () => {
+  describe("record beside a client that holds the key of a child", () => {
     test("keeps the notes of others at once, and those of that run in their order", async () => {
       await using db = await open();
       const runs: Awaited<ReturnType<typeof takeOne>>[] = [];
@@ -346,8 +402,8 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       }
       const [free, last, ...crowd] = runs;
       assert.ok(free !== undefined && last !== undefined);
-      await using somebody = await beginElsewhere(db);
-      await somebody.query(
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query(
         "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
           "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
       );
@@ -363,7 +419,7 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       const second = db.store.record([runNote(last, last.job, { units: [done("a")] })]);
       await keep(db.store, free, { units: [done("b")] });
       const before = await db.store.units(last.job.id, {}, { limit: 10 });
-      await somebody.query("ROLLBACK");
+      await elsewhere.query("ROLLBACK");
 
       expect(before).toEqual([]);
       expect(await db.store.units(free.job.id, {}, { limit: 10 })).toHaveLength(1);
@@ -376,13 +432,13 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
     });
   });
 
-  describe("after one that gave way, beside somebody who holds a key", () => {
+  describe("after one that gave way, beside a client that holds a key", () => {
     test("waits for whom it gave way to, though the jobs of the call go one by one", async () => {
       await using db = await open();
       const dedup = { key: "nightly", onConflict: "skip" } as const;
       const [holder] = await add(db.store, { dedup });
-      await using somebody = await beginElsewhere(db);
-      await somebody.query(
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query(
         "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
           "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
       );
@@ -393,7 +449,7 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       const answers = db.store.enqueue([gives, plain, waits, job]);
       await vi.waitFor(async () => expect(await db.store.get(job.id)).not.toBeNull());
       const before = await db.store.get(waits.id);
-      await somebody.query("ROLLBACK");
+      await elsewhere.query("ROLLBACK");
 
       expect(before).toBeNull();
       expect(await answers).toMatchObject([
@@ -414,18 +470,18 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
         await using db = await open();
         await add(db.store, {}, {});
         const [older, newer] = [await takeOne(db.store), await takeOne(db.store)];
-        await using somebody = await beginElsewhere(db);
+        await using elsewhere = await beginElsewhere(db);
         const lock = ({ lease }: typeof older): string =>
           `SELECT 1 FROM millrace.lease WHERE number = ${lease.number} FOR UPDATE NOWAIT`;
-        await somebody.query(lock(older));
+        await elsewhere.query(lock(older));
 
         const answers = db.store.settle([
           settleItem(newer, newer.job, settlement),
           settleItem(older, older.job, settlement),
         ]);
         await untilWaiting(db, answers);
-        await somebody.query(lock(newer));
-        await somebody.query("COMMIT");
+        await elsewhere.query(lock(newer));
+        await elsewhere.query("COMMIT");
 
         expect(await answers).toEqual(["settled", "settled"]);
       },
@@ -454,19 +510,19 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
     });
   });
 
-  describe("reprocess while somebody discards the letter", () => {
+  describe("reprocess while another client discards the letter", () => {
     test("waits for it, finds the letter closed and makes no successor", async () => {
       await using db = await open();
       const [id] = await addDead(db.store, {});
       const successor = newJob({ retryOf: id });
-      await using somebody = await beginElsewhere(db);
-      await somebody.query(
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query(
         "UPDATE millrace.dead_letter SET status = 4, reviewed_by = 'ada', reviewed_at = now()",
       );
 
       const answer = db.store.reprocess(id, successor, "bob", null);
       await untilWaiting(db, answer);
-      await somebody.query("COMMIT");
+      await elsewhere.query("COMMIT");
 
       expect(await answer).toMatchObject({ status: "closed", letter: { status: "discarded" } });
       expect(await db.store.get(successor.id)).toBeNull();
@@ -519,16 +575,16 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
     });
   });
 
-  describe("feedEnd while somebody numbers entries", () => {
+  describe("feedEnd while another client numbers entries", () => {
     test("waits for them", async () => {
       await using db = await open();
       await add(db.store, {});
-      await using somebody = await beginElsewhere(db);
-      await somebody.query("SELECT 1 FROM millrace.feed_head FOR UPDATE");
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("SELECT 1 FROM millrace.feed_head FOR UPDATE");
 
       const end = db.store.feedEnd();
       await untilWaiting(db, end);
-      await somebody.query("COMMIT");
+      await elsewhere.query("COMMIT");
 
       expect(await end).toBe(1);
     });
@@ -539,7 +595,7 @@ interface Elsewhere extends AsyncDisposable {
   query(text: string): Promise<unknown>;
 }
 
-/** A transaction of somebody else's, undone in the end. */
+/** A transaction of another client, undone in the end. */
 async function beginElsewhere({ pool, schema }: PostgresTestStore): Promise<Elsewhere> {
   const client: PoolClient = await pool.connect();
   await client.query("BEGIN");
@@ -552,13 +608,13 @@ async function beginElsewhere({ pool, schema }: PostgresTestStore): Promise<Else
   };
 }
 
-/** The answer, which must come without waiting for anybody. */
+/** The answer, which must come without waiting for a lock. */
 async function atOnce<Answer>(db: PostgresTestStore, answer: Promise<Answer>): Promise<Answer> {
   assert.equal(await firstOf(db, answer), "answered");
   return answer;
 }
 
-/** Resolves when the answer waits for somebody, which it must. */
+/** Resolves when the answer waits for a lock, which it must. */
 async function untilWaiting(db: PostgresTestStore, answer: Promise<unknown>): Promise<void> {
   assert.equal(await firstOf(db, answer), "waiting");
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { completed, newJobs, workerId, workerInfo } from "../../support/factories.ts";
-import { add, claimRequest, joinWorker, settleAll, take, takeOne } from "../../support/steps.ts";
+import { newJobs } from "../../support/factories.ts";
+import { claimRequest, joinWorker, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
+import { workerRequestTests } from "../inspect/worker-requests.suite.ts";
 
 export function stopWorkerSuite(open: OpenStore): void {
   describe("stopWorker", () => {
@@ -45,41 +46,10 @@ export function stopWorkerSuite(open: OpenStore): void {
       expect(await store.renew(worker, 1_000)).toMatchObject({ quiet: true, stop: true });
     });
 
-    test("says when a worker is not known", async () => {
-      await using db = await open();
-      const { store } = db;
-      const gone = await joinWorker(store);
-      await store.deregister(gone);
-
-      expect(await store.stopWorker(workerId())).toBe(false);
-      expect(await store.stopWorker(gone)).toBe(false);
-      expect(await store.workers(10)).toEqual([]);
-    });
-
-    test("is known again when it is repeated, and outlives a second join", async () => {
-      await using db = await open();
-      const { store } = db;
-      const info = workerInfo();
-      await store.register(info);
-
-      expect(await store.stopWorker(info.id)).toBe(true);
-      expect(await store.stopWorker(info.id)).toBe(true);
-      await store.register(info);
-
-      expect(await store.renew(info.id, 1_000)).toMatchObject({ stop: true });
-    });
-
-    test("is no beat, and leaves the worker its lease and what it holds", async () => {
-      await using db = await open();
-      const { store } = db;
-      await add(store, {});
-      const batch = await takeOne(store);
-      const [before] = await store.workers(1);
-
-      await store.stopWorker(batch.worker);
-
-      expect(await store.workers(1)).toEqual([{ ...before, quiet: true, stopping: true }]);
-      await settleAll(store, batch, completed());
+    workerRequestTests(open, {
+      verb: "stopWorker",
+      renewal: { quiet: true, stop: true },
+      shown: { quiet: true, stopping: true },
     });
   });
 }

@@ -27,7 +27,7 @@ const WAYS: readonly (readonly [string, Partial<NewJob>])[] = [
 
 export function insideSuite(open: OpenCallers): void {
   describe("enqueueInTransaction", () => {
-    test("makes jobs that nobody else sees before the transaction commits", async () => {
+    test("makes jobs that no other connection sees before the transaction commits", async () => {
       await using db = await open();
       const { store } = db;
       const jobs = [
@@ -62,6 +62,34 @@ export function insideSuite(open: OpenCallers): void {
       expect(await store.count({}, 10)).toBe(0);
       expect(await store.feed(0, 10)).toEqual([]);
       expect(await ask(store, KEYED)).toMatchObject({ status: "created" });
+    });
+
+    test.each(WAYS)("a closed intake refuses its jobs alone, %s (004-52)", async (_, way) => {
+      await using db = await open();
+      const { store } = db;
+      const closed = { kind: "lane", name: "bulk" } as const;
+      await store.closeIntake(closed, { reason: "maintenance", by: "ada" });
+      const caller = await db.begin();
+      const jobs = [
+        newJob({ lane: "bulk", ...way }),
+        newJob(),
+        newJob({ due: { delayMs: 9_000 } }),
+      ];
+
+      const answers = await store.enqueueInTransaction(caller.tx, jobs);
+      const refused = await store.enqueueInTransaction(caller.tx, jobs.slice(0, 1));
+      await caller.commit();
+
+      const refusal = { status: "refused", code: "INTAKE_CLOSED", intake: closed };
+      expect(answers).toMatchObject([
+        refusal,
+        { status: "created", state: "queued" },
+        { status: "created", state: "scheduled" },
+      ]);
+      expect(refused).toMatchObject([refusal]);
+      expect(await store.count({}, 10)).toBe(2);
+      await store.openIntake(closed);
+      expect(await store.enqueue(jobs.slice(0, 1))).toMatchObject([{ status: "created" }]);
     });
 
     test("finds who holds a key, inside and outside", async () => {

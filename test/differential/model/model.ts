@@ -3,6 +3,7 @@
  * slow, forgets everything, and serves one caller.
  */
 import type { Clock } from "../../../src/core/clock.ts";
+import type { ScheduleStore } from "../../../src/store/roles/schedules.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { endCrashStreak } from "./crashes.ts";
 import { resolveDependencies } from "./ends.ts";
@@ -26,16 +27,23 @@ type Beyond =
   | "onWarning";
 
 /**
- * What retention marks, what only people read, and API tokens are not modelled: no command of a
- * sequence asks for them, and the conformance suites hold both stores to the same word.
+ * What retention marks, what only people read, schedules, intakes and API tokens are not modelled:
+ * no command of a sequence asks for them, and the conformance suites hold both stores to one word.
  */
 type Unmodelled =
   | "expired"
   | "markStale"
   | "remove"
   | "groupedStats"
+  | "countAhead"
   | "countBehind"
+  | "countRunning"
+  | "closeIntake"
+  | "openIntake"
+  | "intakes"
   | "idsBetween"
+  | "minutes"
+  | "foldMinutes"
   | "dependants"
   | "holder"
   | "createToken"
@@ -44,7 +52,22 @@ type Unmodelled =
   | "tokens"
   | "token"
   | "revokeToken"
-  | "tenantsOf";
+  | keyof ScheduleStore
+  | "tenantsOf"
+  | "declareTypes"
+  | "types"
+  | "claimProbe"
+  | "callServices"
+  | "reportCalls"
+  | "breakers"
+  | "breakerChanges"
+  | "openBreaker"
+  | "resetBreaker"
+  | "setLimit"
+  | "removeLimit"
+  | "limits"
+  | "declareLimits"
+  | "keepPermits";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;

@@ -221,6 +221,7 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     idempotencyKeys: keys.length,
     events,
     tokens: 0,
+    minutes: 0,
   };
   return { ...counts, more: Object.values(counts).includes(limit) };
 }

@@ -44,7 +44,7 @@ export function promote(world: World, limit: number): Promotion {
   for (const job of due) job.place = { kind: "ready", runAt: job.place?.runAt ?? 0 };
   const next = scheduled.find((job) => !due.includes(job))?.place?.runAt;
   const nextDueMs = next === undefined ? null : Math.max(0, next - now);
-  return { moved: due.length, nextDueMs, waiting: UNKNOWN };
+  return { moved: due.length, nextDueMs, probeInMs: null, waiting: UNKNOWN };
 }
 
 export function cancel(world: World, id: JobId, reason: string | null): CancelAnswer {
@@ -130,7 +130,9 @@ export function closedGates({ gates, clock }: World): Gate[] {
 
 /** The closed gates that a job stands behind, the one that was named first in front. */
 export function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
-  const behind = closedGates(world).filter(({ kind, name }) => asked[kind] === name);
+  const behind = closedGates(world).filter(
+    ({ kind, name }) => kind !== "installation" && kind !== "service" && asked[kind] === name,
+  );
   return inOrder(behind, ({ kind, name }) => [world.names.indexOf(`${kind} ${name}`)]).map(
     ({ kind, name }) => ({ kind, name }),
   );

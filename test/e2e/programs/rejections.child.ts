@@ -20,9 +20,9 @@ print("alive");
 if (what === "caught") {
   process.on("uncaughtException", (error, origin) => print(`${origin}: ${error.message}`));
 }
-void Promise.reject(what === "text" ? "just text" : new Error("nobody caught this"));
+void Promise.reject(what === "text" ? "just text" : new Error("not caught"));
 
-// Whoever gets here lives on. The listener is back within two turns.
+// A process that gets here lives on. The listener is back within two turns.
 for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 await mill.result(await mill.enqueue(careless));
 print("alive again");

@@ -1,4 +1,5 @@
 /** Requests that make an operation answer with a documented status. */
+import { schedule } from "../../../src/api/schedule.ts";
 import { MillraceError } from "../../../src/core/errors.ts";
 import { TOKEN, type Question } from "../../support/http/http-server.ts";
 import type { SampleRequest } from "../samples.ts";
@@ -13,7 +14,7 @@ interface Asked {
   readonly question: Question;
 }
 
-/** Sends the request that is to get this status. Null: nobody knows one. */
+/** Sends the request that is to get this status. Null: the samples have none. */
 export async function answerWith(
   world: ContractWorld,
   operation: Operation,
@@ -48,8 +49,8 @@ const CHANGES: Readonly<Record<number, (sample: SampleRequest) => Partial<Asked>
     path: `${path}${path.includes("?") ? "&" : "?"}nonsense=1`,
     question: { json },
   }),
-  401: ({ json }) => ({ question: { as: "nobody", json } }),
-  403: ({ json }) => ({ question: { as: "nobody", json, headers: { "x-roleless": "yes" } } }),
+  401: ({ json }) => ({ question: { as: "anonymous", json } }),
+  403: ({ json }) => ({ question: { as: "anonymous", json, headers: { "x-roleless": "yes" } } }),
   404: ({ path, json }) => ({
     path: path.replace(/[0-9A-Z]{26}/, NOWHERE),
     question: { json },
@@ -80,7 +81,7 @@ async function withFault(
   try {
     const response = send(world, operation, {
       path,
-      question: { as: "nobody", json: body, headers },
+      question: { as: "anonymous", json: body, headers },
     });
     if (fault === "hang") await world.clock.advance(HANG_MS);
     return await response;
@@ -97,7 +98,18 @@ const onJob = (id: string, part: string, json?: object): Asked =>
 const onLetter = (id: string, verb: string, json: object): Asked =>
   ask(`/api/v1/dead-letters/${id}/${verb}`, { json });
 const login = (token: string, headers: Question["headers"] = {}): Asked =>
-  ask("/api/v1/session", { as: "nobody", json: { token }, headers });
+  ask("/api/v1/session", { as: "anonymous", json: { token }, headers });
+
+function onSchedule(name: string, part: string, json?: object): Asked {
+  return ask(`/api/v1/schedules/${name}${part}`, json === undefined ? {} : { json });
+}
+
+/** The name of a new schedule. */
+async function scheduled({ mill }: ContractWorld): Promise<string> {
+  const { id: name } = await mill.enqueue(waiting, {});
+  await mill.schedules.create(schedule(name, { cron: "@daily" }, waiting, {}));
+  return name;
+}
 
 async function ended({ mill }: ContractWorld): Promise<string> {
   const { id } = await mill.enqueue(waiting, {});
@@ -119,7 +131,7 @@ const OWN: Readonly<Record<string, Own>> = {
   "openSession 429": async ({ server }) => {
     for (let count = 0; count < 10; count += 1) {
       await server.ask("/api/v1/session", {
-        as: "nobody",
+        as: "anonymous",
         json: { token: "wrong" },
         headers: OWN_PAGE,
       });
@@ -166,6 +178,44 @@ const OWN: Readonly<Record<string, Own>> = {
     onLetter(await discarded(world), "reprocess", { notes: "again" }),
   "reprocessDeadLetter 422": async (world) =>
     onLetter(await world.failedId(), "reprocess", { notes: "x", payload: "\0" }),
+  "createSchedule 409": async (world) => {
+    const name = await scheduled(world);
+    return ask("/api/v1/schedules", { json: { name, when: { cron: "@daily" }, type: "email" } });
+  },
+  "createSchedule 422": async () =>
+    ask("/api/v1/schedules", {
+      json: { name: "x", when: { cron: "@daily" }, type: "waiting", payload: "\0" },
+    }),
+  "updateSchedule 409": async (world) => {
+    const { mill } = world;
+    const { store } = Reflect.get(mill, "parts");
+    const name = await scheduled(world);
+    const record = await store.schedule(name);
+    await store.declareSchedules([record], () => 8e12);
+    return onSchedule(name, "", { cron: "@hourly" });
+  },
+  "removeSchedule 409": async (world) => {
+    const { store } = Reflect.get(world.mill, "parts");
+    const name = await scheduled(world);
+    await store.declareSchedules([await store.schedule(name)], () => 8e12);
+    return onSchedule(name, "");
+  },
+  "getSchedule 200": async (world) => onSchedule(await scheduled(world), ""),
+  "listTicks 200": async (world) => onSchedule(await scheduled(world), "/ticks"),
+  "updateSchedule 200": async (world) =>
+    onSchedule(await scheduled(world), "", { cron: "@hourly" }),
+  "removeSchedule 204": async (world) => onSchedule(await scheduled(world), ""),
+  "pauseSchedule 204": async (world) =>
+    onSchedule(await scheduled(world), "/pause", { reason: "x" }),
+  "resumeSchedule 200": async (world) => onSchedule(await scheduled(world), "/pause"),
+  "runSchedule 200": async (world) => onSchedule(await scheduled(world), "/run"),
+  "getSchedule 404": async () => onSchedule("none", ""),
+  "listTicks 404": async () => onSchedule("none", "/ticks"),
+  "updateSchedule 404": async () => onSchedule("none", "", { cron: "@daily" }),
+  "removeSchedule 404": async () => onSchedule("none", ""),
+  "pauseSchedule 404": async () => onSchedule("none", "/pause", { reason: "x" }),
+  "resumeSchedule 404": async () => onSchedule("none", "/pause"),
+  "runSchedule 404": async () => onSchedule("none", "/run"),
   "quietWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/quiet`),
   "stopWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/stop`),
   "quietWorker 404": async () => ask(`/api/v1/workers/${NOWHERE}/quiet`),
@@ -176,8 +226,8 @@ const OWN: Readonly<Record<string, Own>> = {
     const { id } = await mill.enqueue(waiting, {});
     const headers = { authorization: `Bearer ${made.secret}` };
     // The server knows the token for two seconds after it was revoked.
-    await server.ask("/api/v1/session", { as: "nobody", headers });
+    await server.ask("/api/v1/session", { as: "anonymous", headers });
     await mill.tokens.revoke(made.token.id);
-    return ask(`/api/v1/jobs/${id}/stream-token`, { as: "nobody", headers });
+    return ask(`/api/v1/jobs/${id}/stream-token`, { as: "anonymous", headers });
   },
 };

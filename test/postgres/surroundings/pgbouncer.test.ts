@@ -134,7 +134,7 @@ describe.each(MODES)("behind PgBouncer in $mode mode", ({ mode, sessions, wakeUp
       store.onWarning((warning) => void (warning.includes("by polling only") && resolve("deaf")));
     });
     const heard = new Promise<string>((resolve) => {
-      store.watch((wakeUp) => void (wakeUp === "ready" && resolve("heard")));
+      store.watch((wakeUp) => void (wakeUp === "ready:general" && resolve("heard")));
       // The listener wakes workers when it begins to listen.
       store.watch((wakeUp) => void (wakeUp === "work" && add(other, { type: "unknown" })));
     });

@@ -1,4 +1,4 @@
-/** `concurrencyKey`: one job of a key at a time, whoever runs it. */
+/** `concurrencyKey`: one job of a key at a time, across all workers. */
 import { defineJob, TransientError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest, type Latch, type RuntimeTest } from "../support.ts";
@@ -78,12 +78,12 @@ describe("jobs of one concurrency key", () => {
     await using kit = await openTest();
     const { job, began, hold } = makeJob();
     const end = hold("first");
-    const nobodys = defineJob({ type: "nobodys" });
+    const unserved = defineJob({ type: "unserved" });
     const key = { concurrencyKey: "key" };
     await kit.mill.enqueue(job, "first", key);
     kit.mill.work({ jobs: [job] });
     await kit.settled();
-    await kit.mill.enqueueMany(Array.from({ length: 20 }, () => nobodys.of(undefined, key)));
+    await kit.mill.enqueueMany(Array.from({ length: 20 }, () => unserved.of(undefined, key)));
     await kit.mill.enqueue(job, "behind", key);
     await kit.advance("3s");
 
@@ -106,6 +106,7 @@ describe("jobs of one concurrency key", () => {
       reason: "key",
       sentence: `It is due, but its concurrency key site/main is taken by job ${first.id}.`,
       hint: expect.stringContaining(`millrace jobs cancel ${first.id}`),
+      details: { name: "site/main", holder: first.id },
     };
 
     expect(await kit.mill.jobs.explain(second.id)).toEqual(expected);

@@ -29,7 +29,7 @@ describe("a job that runs after others", () => {
     expect(ran).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   });
 
-  test("fans in: it waits for all of them, by whatever worker they run", async () => {
+  test("fans in: it waits for all of them, on any worker", async () => {
     await using kit = await openTest();
     const end = latch();
     const ran: number[] = [];
@@ -87,7 +87,7 @@ describe("a job that runs after others", () => {
     expect(await kit.events(next)).toEqual(["job:enqueued", "job:cancelled"]);
   });
 
-  test("that was cancelled with them waits for nobody when it is repeated", async () => {
+  test("that was cancelled with them waits for no job when it is repeated", async () => {
     await using kit = await openTest();
     const { step, ran } = makeStep();
     const bad = await kit.mill.enqueue(step, "bad");
@@ -214,8 +214,10 @@ describe("a job that runs after others", () => {
       sentence: `It runs after the job ${first?.id}, which has not ended yet.`,
       reason: "after",
       hint: `To see why: millrace jobs explain ${first?.id}`,
+      details: { jobs: [first?.id], more: false },
     });
-    const { sentence } = await kit.mill.jobs.explain(many.id);
+    const { sentence, details } = await kit.mill.jobs.explain(many.id);
+    expect(details).toEqual({ jobs: parents.map(({ id }) => id), more: false });
     expect(sentence).toContain(`${first?.id}, ${second?.id}, `);
     expect(sentence).toContain(" and more, which have not ended yet");
   });
@@ -376,7 +378,7 @@ describe("a child that runs after others", () => {
     await kit.expectNotEnqueued(step);
   });
 
-  test("with a key waits for whoever holds that, and is told", async () => {
+  test("with a key waits for the job that holds it, and is told", async () => {
     await using kit = await openTest();
     const { step, ran } = makeStep();
     const holder = await kit.mill.enqueue(step, "b", { dedupKey: "page b", delay: "1h" });

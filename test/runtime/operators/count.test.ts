@@ -19,7 +19,7 @@ describe("jobs.count", () => {
       count: 2,
       atLeast: true,
     });
-    expect(await kit.mill.jobs.count({ tenant: "nobody" })).toEqual({ count: 0, atLeast: false });
+    expect(await kit.mill.jobs.count({ tenant: "unknown" })).toEqual({ count: 0, atLeast: false });
   });
 
   test.each([

@@ -127,7 +127,7 @@ describe("a dead letter", () => {
     expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ dedupKey: "account-7" });
   });
 
-  test("may be reprocessed with a mended payload", async () => {
+  test("may be reprocessed with a corrected payload", async () => {
     const { kit, job, letters } = await withLetter();
     await using _ = kit;
 
@@ -160,7 +160,7 @@ describe("a dead letter", () => {
     expect((await kit.mill.jobs.list()).jobs).toHaveLength(1);
   });
 
-  test("that nobody knows is told so", async () => {
+  test("that does not exist is told so", async () => {
     const { kit, letters } = await withLetter();
     await using _ = kit;
     const unknown = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
@@ -175,7 +175,7 @@ describe("a dead letter", () => {
     const far = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
     await kit.advance("1s");
     await kit.store.prune(
-      { finishedMs: far, deadLetterMs: 1e9, idempotencyMs: 1e9, eventMs: 1e9 },
+      { finishedMs: far, deadLetterMs: 1e9, idempotencyMs: 1e9, eventMs: 1e9, minutesMs: 1e9 },
       100,
     );
     await expect(kit.mill.jobs.get(job.id)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });

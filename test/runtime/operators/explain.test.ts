@@ -21,6 +21,7 @@ describe("jobs.explain of a job that is not due", () => {
       sentence: expect.stringContaining("due at"),
       hint: `To run it now: millrace jobs retry ${id}`,
       until: new Date(kit.clock.now() + 3_600_000),
+      details: { at: new Date(kit.clock.now() + 3_600_000) },
     });
   });
 
@@ -35,10 +36,11 @@ describe("jobs.explain of a job that is not due", () => {
       sentence: expect.stringMatching(/attempt 1 of 3 failed after Error: the mail server hung up/),
       hint: `To run it now: millrace jobs retry ${id}`,
       until: runAt,
+      details: { at: runAt, attempts: 1, maxAttempts: 3, error: "Error" },
     });
   });
 
-  test("counts it as due once its time has come, though nobody has moved it yet", async () => {
+  test("counts it as due once its time has come, though no worker has moved it yet", async () => {
     await using kit = await openTest();
     const { id } = await kit.mill.enqueue(email, undefined, { delay: "1m" });
     Reflect.set(kit.store, "promote", async () => ({ moved: 0, nextDueMs: null }));
@@ -87,6 +89,7 @@ describe("jobs.explain of a job that is due", () => {
       reason: "no_worker",
       sentence: "It is due, but no worker is running.",
       hint: expect.stringContaining("millrace worker --jobs FILE"),
+      details: { type: "email", lane: "general", tenant: "default" },
     });
   });
 
@@ -129,6 +132,21 @@ describe("jobs.explain of a job that is due", () => {
     });
   });
 
+  test("names the type that was probably meant, and starts once a worker knows it", async () => {
+    await using kit = await openTest();
+    kit.mill.work({ jobs: [email, report] });
+    await kit.settled();
+    const mistyped = defineJob({ type: "emial" }).run(() => "sent");
+    const { id } = await kit.mill.enqueue(mistyped);
+
+    expect(await kit.mill.jobs.explain(id)).toMatchObject({
+      reason: "type_not_taken",
+      sentence: expect.stringContaining("types email, report (did you mean email?)."),
+    });
+    await kit.drain([mistyped]);
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "completed" });
+  });
+
   test("says that no worker of its type has slots for its lane", async () => {
     await using kit = await openTest();
     kit.mill.work({ jobs: [report], lanes: { fast: 2, general: 0 } });
@@ -166,7 +184,7 @@ describe("jobs.explain of a job that is due", () => {
 
     expect(await kit.mill.jobs.explain(third.id)).toMatchObject({
       reason: "busy",
-      sentence: "It is due, and all 2 slot(s) of 1 worker(s) are busy.",
+      sentence: "It is due, and all 2 slot(s) of 1 worker(s) are busy. It is the next of its lane.",
       hint: expect.stringContaining("--lanes general=N"),
     });
     end.open();
@@ -190,19 +208,19 @@ describe("jobs.explain of a job that is due", () => {
     await kit.settled();
   });
 
-  test("says that its key is free again, while nobody has brought it back", async () => {
+  test("says that its key is free again, while no worker has brought it back", async () => {
     await using kit = await openTest();
     const end = latch();
     const long = defineJob({ type: "long", payload: typed<number>() }).run(async (number) => {
       if (number === 1) await end.passed;
     });
-    const nobodys = defineJob({ type: "nobodys" });
+    const unserved = defineJob({ type: "unserved" });
     const key = { concurrencyKey: "site/main" };
     kit.mill.work({ jobs: [long] });
     await kit.mill.enqueue(long, 1, key);
     await kit.settled();
     // The end of a run brings back one of them: the first, which no worker takes.
-    const [, behind] = await kit.mill.enqueueMany([nobodys.of(undefined, key), long.of(2, key)]);
+    const [, behind] = await kit.mill.enqueueMany([unserved.of(undefined, key), long.of(2, key)]);
     await kit.advance("3s");
     const release = kit.store.release.bind(kit.store);
     Reflect.set(kit.store, "release", async () => 0);
@@ -213,6 +231,7 @@ describe("jobs.explain of a job that is due", () => {
       reason: "key",
       sentence: "Its concurrency key site/main is free again; it returns to the queue in a moment.",
       hint: expect.stringContaining("millrace worker --jobs FILE"),
+      details: { name: "site/main", holder: null },
     });
 
     Reflect.set(kit.store, "release", release);
@@ -234,6 +253,7 @@ describe("jobs.explain of a job that is due", () => {
       reason: "paused",
       sentence: expect.stringContaining("the provider is down"),
       hint: expect.stringContaining(hint),
+      details: expect.objectContaining({ reason: "the provider is down", until: null }),
     });
   });
 });

@@ -117,7 +117,7 @@ describe("a filter of jobs.list", () => {
     const { jobs } = await kit.mill.jobs.list({ parentId: job.id.toLowerCase() });
 
     expect(jobs.map(({ payload }) => payload)).toEqual(["child"]);
-    await expect(kit.mill.jobs.list({ parentId: "nobody" })).rejects.toMatchObject({
+    await expect(kit.mill.jobs.list({ parentId: "unknown" })).rejects.toMatchObject({
       code: "ID_INVALID",
     });
   });

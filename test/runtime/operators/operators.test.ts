@@ -182,9 +182,9 @@ describe("jobs.fail", () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(echo, "hello");
 
-    const view = await kit.mill.jobs.fail(job.id, "nobody wants it");
+    const view = await kit.mill.jobs.fail(job.id, "not wanted");
 
-    expect(view).toMatchObject({ state: "failed", error: { message: "nobody wants it" } });
+    expect(view).toMatchObject({ state: "failed", error: { message: "not wanted" } });
     expect(view.attempts).toBe(0);
     expect(await kit.mill.deadLetters.get(job.id)).toMatchObject({
       status: "pending_review",
@@ -213,7 +213,7 @@ describe("jobs.fail", () => {
     const job = await kit.mill.enqueue(failing);
     await kit.drain([failing]);
 
-    const view = await kit.mill.jobs.fail(job.id, "nobody wants it");
+    const view = await kit.mill.jobs.fail(job.id, "not wanted");
 
     expect(view).toMatchObject({ state: "failed", attempts: 1 });
   });

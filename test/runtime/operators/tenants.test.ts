@@ -10,7 +10,7 @@ import { AUDITED, auditMethods, methodsOf } from "../../support/tenants/methods.
 import { fillTenants, OWN } from "../../support/tenants/scene.ts";
 import { auditVerbs, PASSED_ON } from "../../support/tenants/verbs.ts";
 import { joinWorker } from "../../support/steps.ts";
-import { openTest, unchecked, type RuntimeTest } from "../support.ts";
+import { latch, openTest, unchecked, type RuntimeTest } from "../support.ts";
 
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text) => {
   if (text === "fail") throw new NonRetryableError("as asked");
@@ -157,6 +157,48 @@ describe("mill.forTenant", () => {
 
     expect((await acme.jobs.explain(id)).reason).toBe("no_worker");
     expect((await kit.mill.jobs.explain(id)).sentence).toContain("umbra");
+  });
+
+  test("counts no runs of other tenants in an explanation", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const long = defineJob({ type: "long" }).run(() => end.passed);
+    kit.mill.work({ jobs: [long], lanes: { general: 1 } });
+    await kit.mill.enqueueMany([long.of(), long.of()]);
+    await kit.settled();
+    const acme = kit.mill.forTenant("acme");
+    const { id } = await acme.enqueue(long);
+
+    const shared = { lane: "general", workers: 1, slots: 1 };
+    const busy = await acme.jobs.explain(id);
+    expect(busy).toMatchObject({ reason: "busy", details: { ...shared, running: null } });
+    expect(busy.details).toMatchObject({ ahead: { count: 0, atLeast: false } });
+    expect((await kit.mill.jobs.explain(id)).details).toMatchObject({
+      ...shared,
+      running: 1,
+      ahead: { count: 1, atLeast: false },
+    });
+
+    end.open();
+    await kit.settled();
+  });
+
+  test("tells no use of a limit that other tenants share in an explanation", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const long = defineJob({ type: "long" }).run(() => end.passed);
+    await kit.mill.limits.set({ type: "long" }, { concurrency: 1 });
+    kit.mill.work({ jobs: [long], lanes: { general: 2 } });
+    await kit.mill.enqueue(long);
+    await kit.settled();
+    const acme = kit.mill.forTenant("acme");
+    const { id } = await acme.enqueue(long);
+
+    const limit = { kind: "type", name: "long", concurrency: 1 };
+    expect((await acme.jobs.explain(id)).details).toEqual({ ...limit, used: null });
+    expect((await kit.mill.jobs.explain(id)).details).toEqual({ ...limit, used: 1 });
+    end.open();
+    await kit.settled();
   });
 
   test("answers the same mill again, and refuses what is no name", async () => {

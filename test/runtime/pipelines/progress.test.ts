@@ -288,7 +288,7 @@ describe("ctx.progress", () => {
     ["data that is too large", [50, "x".repeat(70_000)], "at most 65536 bytes"],
     ["an unknown option", [50, null, { flsh: true }], "did you mean flush?"],
     ["a flush that is no boolean", [50, null, { flush: 1 }], "flush must be true or false, not 1"],
-  ])("refuses %s, and harms nobody who does not wait", async (_, args, message) => {
+  ])("refuses %s, and harms no caller that does not wait", async (_, args, message) => {
     await using kit = await openTest();
     const errors: unknown[] = [];
     const job = defineJob({ type: "job" }).run(async (__, ctx) => {

@@ -22,7 +22,7 @@ async function overAgain(kit: RuntimeTest, ...jobs: Parameters<RuntimeTest["drai
 }
 
 describe("a child that a unit asks for", () => {
-  test("is there once the unit is stored, whatever becomes of its run", async () => {
+  test("is there once the unit is stored, also when its run fails", async () => {
     await using kit = await openTest();
     const job = defineJob({ type: "newsletter" })
       .phase("send", async (_, ctx) => {
@@ -133,10 +133,10 @@ describe("a child that a unit asks for", () => {
 
   test("fails its unit alone when it is to run after a job that there is not", async () => {
     await using kit = await openTest();
-    const nobody = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
+    const missing = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
     const job = defineJob({ type: "newsletter" }).run((_, ctx) =>
       ctx.each(["a", "b"], String, (to) =>
-        ctx.enqueue(mail, to, to === "a" ? { after: [{ id: nobody, type: "mail" }] } : {}),
+        ctx.enqueue(mail, to, to === "a" ? { after: [{ id: missing, type: "mail" }] } : {}),
       ),
     );
     const parent = await kit.mill.enqueue(job);
@@ -146,7 +146,7 @@ describe("a child that a unit asks for", () => {
     expect(await kit.mill.jobs.get(parent.id)).toMatchObject({ state: "completed_with_errors" });
     const { units } = await kit.mill.jobs.units(parent.id, { state: "failed" });
     expect(units).toMatchObject([
-      { key: "a", error: { message: expect.stringContaining(nobody) } },
+      { key: "a", error: { message: expect.stringContaining(missing) } },
     ]);
     expect(await mailed(kit)).toEqual(["b"]);
   });

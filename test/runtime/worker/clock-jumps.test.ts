@@ -21,7 +21,7 @@ async function withLongRun(kit: RuntimeTest) {
   return { job, long, worker, end };
 }
 
-describe("a jump of the clock, of which nobody has made use", () => {
+describe("a jump of the clock, before any worker acts on it", () => {
   test("costs a worker neither its runs nor its lease", async () => {
     await using kit = await openTest();
     const { job, long, end } = await withLongRun(kit);

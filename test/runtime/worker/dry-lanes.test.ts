@@ -38,13 +38,32 @@ describe("a lane whose last claim found no job", () => {
     expect(claimed.filter((lanes) => lanes === "fast")).toHaveLength(10);
   });
 
+  test("does not claim after a hint about jobs of another lane", async () => {
+    await using kit = await openTest();
+    const hints = replaceHints(kit);
+    kit.mill.work({
+      jobs: [defineJob({ type: "plain" }).run(() => {})],
+      lanes: { fast: 3, mail: 1, general: 5 },
+    });
+    await kit.settled();
+    const claimed = recordClaims(kit);
+
+    for (const hint of hints) hint("ready:general");
+    await kit.settled();
+    expect(claimed.splice(0)).toEqual(["any"]);
+
+    for (const hint of hints) hint("ready:fast");
+    await kit.settled();
+    expect(claimed.splice(0)).toEqual(["fast", "any"]);
+
+    for (const hint of hints) hint("ready:bulk");
+    await kit.settled();
+    expect(claimed).toEqual(["any"]);
+  });
+
   test("claims again after a job that soon follows another: hints may be throttled", async () => {
     await using kit = await openTest();
-    const hints: ((wakeUp: WakeUp) => void)[] = [];
-    Reflect.set(kit.store, "watch", (hint: (wakeUp: WakeUp) => void) => {
-      hints.push(hint);
-      return () => {};
-    });
+    const hints = replaceHints(kit);
     const end = latch();
     const plain = defineJob({ type: "plain" }).run(() => {});
     const slow = defineJob({ type: "slow" }).run(() => end.passed);
@@ -126,8 +145,18 @@ describe("a lane whose last claim found no job", () => {
   });
 });
 
+/** The listeners of the workers that start from now on. The store no longer calls them. */
+function replaceHints({ store }: RuntimeTest): readonly ((wakeUp: WakeUp) => void)[] {
+  const hints: ((wakeUp: WakeUp) => void)[] = [];
+  Reflect.set(store, "watch", (hint: (wakeUp: WakeUp) => void) => {
+    hints.push(hint);
+    return () => {};
+  });
+  return hints;
+}
+
 /** The lanes that each claim asks for from now on. */
-function recordClaims({ store }: RuntimeTest): readonly string[] {
+function recordClaims({ store }: RuntimeTest): string[] {
   const claimed: string[] = [];
   const claim = store.claim.bind(store);
   replaceVerb(store, "claim", (request: ClaimRequest) => {

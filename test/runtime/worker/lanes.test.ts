@@ -417,7 +417,7 @@ describe("a worker", () => {
     [{ lanes: { general: 1.5 } }, /general/],
     [{ batch: 0 }, /batch/],
     [{ lease: 10 }, /lease/],
-    [{ types: ["nobody"] }, /nobody/],
+    [{ types: ["unknown"] }, /unknown/],
   ])("refuses %o", async (options, message) => {
     await using kit = await openTest();
     const job = defineJob({ type: "job" }).run(() => {});

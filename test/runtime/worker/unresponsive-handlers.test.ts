@@ -1,4 +1,4 @@
-/** Handlers that ignore their signal, after somebody else has ended their run. */
+/** Handlers that ignore their signal, after an operator or a rescue has ended their run. */
 import { defineJob, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { crashedOnce } from "../../support/factories.ts";
@@ -29,7 +29,7 @@ const ENDINGS: readonly (readonly [
   end: (kit: RuntimeTest, ids: { job: string; worker: string }) => Promise<unknown>,
 ])[] = [
   ["jobs.release", ({ mill }, { job }) => mill.jobs.release(job)],
-  ["jobs.fail", ({ mill }, { job }) => mill.jobs.fail(job, "nobody wants it")],
+  ["jobs.fail", ({ mill }, { job }) => mill.jobs.fail(job, "not wanted")],
   ["a lost lease", ({ store }, { worker }) => takeBack(store, worker)],
 ];
 

@@ -6,7 +6,7 @@ import { latch, openTest } from "../support.ts";
 
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text) => text);
 
-describe("what nobody says", () => {
+describe("an option that is not set", () => {
   test("is filled in from the defaults, for jobs and workers alike (001-01)", async () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(echo, "hello");

@@ -338,7 +338,7 @@ export class Answers {
     if (ENDS[behaviour] !== outcome) report("I17", `job ${key} went ${behaviour}: ${outcome}`);
     const isEarly = settlement.tries < job.max_attempts && settlement.to === "failed";
     if (behaviour === "fatal" && settlement.to !== "failed") {
-      report("I7", `job ${key} goes on after an error that no retry mends`);
+      report("I7", `job ${key} goes on after an error that no retry fixes`);
     }
     if (behaviour !== "fatal" && isEarly) report("I7", `job ${key} has attempts left, and failed`);
   }

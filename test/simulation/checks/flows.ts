@@ -211,7 +211,7 @@ function newlyStale({ before, after, nowMs }: Step, rules: Rules, report: Report
     const isDue = rules.retention.isDue("stale", id, endOf(after, key), nowMs);
     if (!isDue) report("I27", `job ${key} was marked as stale before its time`);
     if (!rules.retention.isTold("stale", id)) {
-      report("I27", `job ${key} was marked as stale, and nobody has been told`);
+      report("I27", `job ${key} was marked as stale, and no hook has been told`);
     }
   }
   return expected;
@@ -235,7 +235,7 @@ export function checkRemoved(
   const isDue = retention.isDue("gone", id, endOf(before, key), nowMs);
   if (!isDue) report("I1", `job ${key} was removed before its time`);
   if (!retention.isTold("gone", id)) {
-    report("I27", `job ${key} was removed, and nobody has been told`);
+    report("I27", `job ${key} was removed, and no hook has been told`);
   }
   if (retention.hasHooks && !before.stale.has(key)) {
     report("I27", `job ${key} was removed before it was stale`);

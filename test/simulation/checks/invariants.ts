@@ -57,7 +57,7 @@ export function checkState(
     checkLedger(now, job, report);
     checkKeys(now, job, report);
     for (const name of [job.type, job.tenant, job.lane, job.category ?? job.type]) {
-      if (!now.names.has(name)) report("I19", `job ${job.key} has a name ${name} nobody knows`);
+      if (!now.names.has(name)) report("I19", `job ${job.key} has an unknown name ${name}`);
     }
     if (now.asked.has(key) && !now.held.has(key)) {
       report("I8", `job ${key} does not run but is asked to be cancelled`);
@@ -69,8 +69,8 @@ export function checkState(
     }
   }
   for (const { number, worker } of now.leases.values()) {
-    // Whoever takes leases back looks for workers that are silent.
-    if (!now.workers.has(worker)) report("I21", `lease ${number} belongs to nobody`);
+    // A rescue looks for workers that are silent.
+    if (!now.workers.has(worker)) report("I21", `lease ${number} belongs to no worker`);
   }
 }
 
@@ -281,7 +281,7 @@ function checkKept({ before, after, nowMs }: Step, rules: Rules, report: Report)
 const REPROCESSED = 3;
 const DISCARDED = 4;
 
-/** Whoever asked for the end of a run gets it: the request stays until the job is over. */
+/** A request to end a run is met: the request stays until the job is over. */
 function checkRequests({ before, after, changed }: Step, report: Report): void {
   for (const key of changed) {
     if (!before.asked.has(key) || after.asked.has(key)) continue;

@@ -149,10 +149,10 @@ export class NoteAnswers {
     const isSibling = children.some(
       ({ id, idempotency }) => id === holder && idempotency?.key === key,
     );
-    const isAfterNobody = code === "AFTER_UNKNOWN" && asked?.after.includes(holder) && !isThere;
+    const isAfterMissing = code === "AFTER_UNKNOWN" && asked?.after.includes(holder) && !isThere;
     const isKeyTaken =
       code === "IDEMPOTENCY_CONFLICT" && key !== undefined && (isThere || isSibling);
-    if (isAfterNobody) count("undone with a child after nobody");
+    if (isAfterMissing) count("undone with a child after a missing job");
     else if (isKeyTaken) count("undone with a child whose key is taken");
     else report("I17", `${what} was refused because of job ${holder}: ${code}`);
   }

@@ -8,6 +8,7 @@ import { finalState, type Snapshot } from "./snapshot.ts";
 const PROGRESS = 8;
 const PHASE_COMPLETED = 9;
 const UNIT = 11;
+const PLANNED_UNIT = 0;
 const RUNNING_UNIT = 1;
 const COMPLETED_UNIT = 2;
 const FAILED_UNIT = 3;
@@ -54,6 +55,10 @@ function checkPhases(noted: Noted): readonly ExpectedEvent[] {
   const fresh = now.filter((row) => !old.some((each) => isSamePhase(each, row)));
   for (const { name, n } of fresh) {
     checkSpeaker(noted, `phase ${name}`, n);
+    const undone = undoneUnit(step.after, job.key, n, name);
+    if (undone !== undefined) {
+      report("I25", `phase ${name} of job ${job.key} has ended without unit ${undone.unit}`);
+    }
     const first = PHASES.slice(
       0,
       PHASES.findIndex((phase) => phase === name),
@@ -63,6 +68,19 @@ function checkPhases(noted: Noted): readonly ExpectedEvent[] {
     }
   }
   return fresh.filter(({ n }) => n > 0).map(() => [PHASE_COMPLETED, job.key] as const);
+}
+
+/** A unit that a run has planned or begun, and not ended. */
+function undoneUnit(
+  { units }: Snapshot,
+  key: number,
+  n: number,
+  phase?: string,
+): UnitRow | undefined {
+  return units.get(key)?.find((unit) => {
+    const isOpen = unit.state === PLANNED_UNIT || unit.state === RUNNING_UNIT;
+    return isOpen && unit.n === n && (phase === undefined || unit.phase === phase);
+  });
 }
 
 function isSamePhase(left: PhaseRow, right: PhaseRow): boolean {
@@ -113,7 +131,7 @@ function isSameUnit(left: UnitRow, right: UnitRow): boolean {
 function checkSpeaker({ step, job, run, report }: Noted, what: string, n: number): void {
   if (n === 0) {
     const isNew = !step.before.jobs.has(job.key) && job.retry_of !== "";
-    if (!isNew) report("I25", `${what} of job ${job.key} was taken over from nobody`);
+    if (!isNew) report("I25", `${what} of job ${job.key} was taken over from no job`);
     return;
   }
   if (run?.n !== n) report("I4", `${what} of job ${job.key} was told by run ${n}, which is over`);
@@ -177,7 +195,7 @@ export function checkSuccess(now: Snapshot, job: JobRow, row: AttemptRow, report
   const { key } = job;
   const units = now.units.get(key) ?? [];
   const failed = units.filter(({ state }) => state === FAILED_UNIT);
-  const undone = units.find(({ state, n }) => state === RUNNING_UNIT && n === row.n);
+  const undone = undoneUnit(now, key, row.n);
   if (undone !== undefined) report("I25", `job ${key} has ended well without unit ${undone.unit}`);
   if (!isPipeline(now.names.get(job.type) ?? "")) {
     const isOwn = row.result === JSON.stringify(`done ${row.fence}`);

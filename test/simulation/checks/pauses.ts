@@ -114,6 +114,13 @@ export class Pauses {
     );
   }
 
+  /** Crashes close the gates of all types, also of those that no action pauses. */
+  closedByCrashes(): readonly GateName[] {
+    const { gates, names } = this.#parts.watch.committed;
+    const crashed = [...gates.values()].filter(({ by }) => by === CRASH_GATE_BY);
+    return crashed.map((row) => ({ kind: "type", name: names.get(row.name) ?? "" }));
+  }
+
   #rowOf(name: string) {
     const { gates, names } = this.#parts.watch.committed;
     return [...gates.values()].find((row) => names.get(row.name) === name);

@@ -37,7 +37,7 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
     for (const what of untold()) report("I5", what);
     for (const { place, key, rank, gate } of [...committed.places.values()].flat()) {
       const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
-      if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
+      if (isLate) report("I21", `job ${key} is due and no worker has noticed`);
       const gateName = committed.names.get(gate ?? 0) ?? "";
       const isFree = gate !== null && gate > 0 && pauses.wasOpenSince(gateName, now - LATE_MS_MAX);
       if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);

@@ -18,6 +18,7 @@ export interface JobRow {
   readonly idempotency: string | null;
   readonly dedup: string | null;
   readonly created_at: number;
+  readonly created_by: string | null;
 }
 
 export interface AttemptRow {
@@ -158,6 +159,28 @@ export interface LogRow {
   readonly n: number;
 }
 
+export interface ScheduleRow {
+  readonly name: string;
+  readonly owner: number;
+  readonly cron: string;
+  readonly missed_max: number;
+  readonly overlap: number;
+  readonly next_slot: number | null;
+  readonly last_slot: number | null;
+  readonly last_job: string | null;
+  readonly paused_at: number | null;
+  readonly revision: number;
+}
+
+/** What came of a slot. */
+export interface TickRow {
+  readonly schedule: string;
+  readonly slot: number;
+  readonly since: number | null;
+  readonly job: string | null;
+  readonly outcome: number;
+}
+
 /** One table: what is read of a row, and how the row is named. */
 export interface Table {
   readonly from: string;
@@ -173,7 +196,7 @@ export const TABLES = {
     from: "millrace_job",
     columns: `key, hex(id) AS id, type, tenant, lane, category, priority, run_at, max_attempts,
       timeout_ms, payload, hex(parent) AS parent, hex(retry_of) AS retry_of, concurrency,
-      idempotency, dedup, created_at`,
+      idempotency, dedup, created_at, created_by`,
     name: "@key",
   },
   attempts: {
@@ -257,6 +280,18 @@ export const TABLES = {
     name: "@key",
   },
   stale: { from: "millrace_stale", columns: "key, at", name: "@key" },
+  schedules: {
+    from: "millrace_schedule",
+    columns: `name, owner, cron, missed_max, overlap, next_slot, last_slot,
+      nullif(hex(last_job), '') AS last_job, paused_at, revision`,
+    name: "@name",
+  },
+  ticks: {
+    from: "millrace_schedule_tick",
+    columns: `schedule || ' ' || slot AS name, schedule, slot, since,
+      nullif(hex(job), '') AS job, outcome`,
+    name: "@schedule || ' ' || @slot",
+  },
 } satisfies Record<string, Table>;
 
 export type TableName = keyof typeof TABLES;

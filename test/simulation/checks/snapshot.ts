@@ -19,8 +19,10 @@ import {
   type PlaceRow,
   type RunRow,
   type LockRow,
+  type ScheduleRow,
   type Table,
   type TableName,
+  type TickRow,
   type UnitRow,
   type WorkerRow,
 } from "./rows.ts";
@@ -51,6 +53,9 @@ export interface Snapshot {
   readonly logs: ReadonlyMap<number, LogRow>;
   /** When jobs were marked. */
   readonly stale: ReadonlyMap<number, number>;
+  readonly schedules: ReadonlyMap<string, ScheduleRow>;
+  /** By schedule and slot. */
+  readonly ticks: ReadonlyMap<string, TickRow>;
   /** Which job has an id. */
   readonly keys: ReadonlyMap<string, number>;
   readonly lastEvent: number;
@@ -157,6 +162,8 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     units: grouped<UnitRow>(all("units")),
     logs: new Map(all("logs").map((row) => [row.key, row])),
     stale: new Map(all("stale").map((row) => [row.key, row.at])),
+    schedules: new Map(all("schedules").map((row) => [row.name, row])),
+    ticks: new Map(all("ticks").map((row) => [row.name, row])),
     keys: new Map([...jobs.values()].map(({ id, key }) => [id, key])),
     lastEvent: rows(database, LAST_EVENT)[0]?.position ?? 0,
   };
@@ -164,17 +171,19 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
 
 type Listed<Row> = ReadonlyMap<number, readonly Row[]>;
 
+interface NextSnapshot {
+  readonly after: Snapshot;
+  readonly changed: ReadonlySet<number>;
+  /** Jobs whose progress was written. */
+  readonly progressed: ReadonlySet<number>;
+}
+
 /** The snapshot after a piece of work, and the jobs that it has to do with. */
 export function nextSnapshot(
   database: DatabaseSync,
   before: Snapshot,
   touched: Touched,
-): {
-  readonly after: Snapshot;
-  readonly changed: ReadonlySet<number>;
-  /** Jobs whose progress was written. */
-  readonly progressed: ReadonlySet<number>;
-} {
+): NextSnapshot {
   const read = (table: TableName, name: Key): any[] => rows(database, BY_NAME[table], name);
   const renewed = <Name extends Key, Value>(
     known: ReadonlyMap<Name, Value>,
@@ -232,6 +241,8 @@ export function nextSnapshot(
     units: listed(before.units, "units"),
     logs: renewed(before.logs, "logs", (row) => row),
     stale: renewed(before.stale, "stale", (row) => row.at),
+    schedules: renewed(before.schedules, "schedules", (row) => row),
+    ticks: renewed(before.ticks, "ticks", (row) => row),
   };
   return { after, changed, progressed: new Set([...(touched.get("runs") ?? [])].map(Number)) };
 }

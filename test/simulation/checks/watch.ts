@@ -26,6 +26,7 @@ import { noteHolders, type Wanted } from "./flows.ts";
 import { checkOrder } from "./order.ts";
 import { LoneRuns } from "./lone-runs.ts";
 import { Outages } from "./outages.ts";
+import { checkSchedules, SlotJobs } from "./schedules.ts";
 import {
   eventsAfter,
   finalState,
@@ -92,6 +93,7 @@ export class Watch implements SqliteHooks {
   onRelaxed: (() => void) | null = null;
   readonly outages: Outages;
   readonly loneRuns: LoneRuns;
+  readonly #slotJobs = new SlotJobs();
   readonly #parts: WatchParts;
   readonly #connections = new Map<DatabaseSync, Connection>();
   readonly #disks = new Map<Process, Disk>();
@@ -158,6 +160,7 @@ export class Watch implements SqliteHooks {
       report("I18", "after a loss of power the store is not what was synced");
     }
     this.committed = found;
+    this.#slotJobs.restore(found);
   }
 
   /** The file agrees with the snapshot that was kept piece by piece. */
@@ -296,6 +299,7 @@ export class Watch implements SqliteHooks {
     if (before.workers !== after.workers) this.#checkWorkers(owner, step);
     this.#expected.push(...checkStep(step, rules, report));
     checkOrder(step, report);
+    checkSchedules(step, report, this.#parts.count);
     checkState(after, step.changed, rules, report);
     this.outages.check(step, this.workers);
     this.#countRare(step);
@@ -322,6 +326,7 @@ export class Watch implements SqliteHooks {
     const rows = eventsAfter(database, this.committed.lastEvent);
     checkEvents(this.#expected, rows, this.committed.lastEvent, report);
     this.#checkFences(this.committed, working);
+    this.#slotJobs.adopt(this.committed, working, report);
     for (const [id, { beats }] of working.workers) {
       const isBeat = this.committed.workers.get(id)?.beats !== beats;
       if (isBeat) this.#beats.set(id, world.elapsedMs);

@@ -13,6 +13,7 @@ import { Effects, type Actor } from "./effects.ts";
 import type { Report } from "../checks/invariants.ts";
 import { MarkedRuns } from "../checks/marked-runs.ts";
 import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
+import { declared } from "./schedules.ts";
 import { SideBySide } from "./side-by-side.ts";
 import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
 import type { Behaviour, Plan } from "../plan/plan.ts";
@@ -78,6 +79,11 @@ export class Fleet {
   readonly hindered = new Set<Process>();
   restart: (role: string, ms: number) => void = () => {};
   slow = { untilMs: 0, share: 0 };
+  /** No rescue by this process reaches the store before then. */
+  lateRescues: { readonly process: Process | null; readonly untilMs: number } = {
+    process: null,
+    untilMs: 0,
+  };
   /** Infinity as long as there are faults. */
   healedAtMs = Infinity;
   #generation = 0;
@@ -152,7 +158,7 @@ export class Fleet {
   }
 
   #work(client: Client, { process, host }: Home, role: string): JobWorker {
-    const { leaseMs, slots, batch, graceMs } = this.#parts.plan;
+    const { leaseMs, slots, batch, graceMs, hasSchedules = false } = this.#parts.plan;
     const plain = [...contracts, contractFor(role)].map((contract) =>
       contract.run((payload, ctx) =>
         this.#told(process, ctx, () => this.#handle(process, payload, ctx)),
@@ -171,7 +177,8 @@ export class Fleet {
     const lanes = { fast: FAST_SLOTS, general: slots };
     const times = { lease: leaseMs, poll: POLL_MS, grace: graceMs };
     const retention = this.#parts.retention.options;
-    const options = { jobs, lanes, batch, ...times, preset: PRESET, retention };
+    const schedules = hasSchedules ? declared(this.#generation) : [];
+    const options = { jobs, lanes, batch, ...times, preset: PRESET, retention, schedules };
     const settings = settingsOf(options);
     client.learn(settings.definitions.values(), settings.preset.retry);
     const worker = new JobWorker({
@@ -234,7 +241,7 @@ export class Fleet {
         return async (...args: readonly unknown[]) => {
           this.answers.asking(verb, args);
           process.verbs += 1;
-          await process.sleep(this.#delay(), verb);
+          await process.sleep(this.#delay() + this.#lateness(process, verb), verb);
           try {
             const answer: unknown = await call(args);
             this.answers.answered(process, verb, args, answer);
@@ -261,6 +268,13 @@ export class Fleet {
     }
     if (chance < 0.7) return 0;
     return chance < 0.95 ? Math.floor((chance - 0.7) * 80) : Math.floor((chance - 0.95) * 6_000);
+  }
+
+  #lateness(process: Process, verb: string): number {
+    const { world, plan } = this.#parts;
+    const { process: late, untilMs } = this.lateRescues;
+    if (verb !== "rescue" || process !== late) return 0;
+    return Math.max(0, Math.min(untilMs, plan.lengthMs) - world.elapsedMs);
   }
 
   async #handle(process: Process, payload: Payload, ctx: Ctx): Promise<string> {

@@ -32,10 +32,11 @@ export const PRESET: Preset = {
     deadLetterMs: 40 * SECOND_MS,
     idempotencyMs: 30 * SECOND_MS,
     eventMs: 20 * SECOND_MS,
+    minutesMs: 20 * SECOND_MS,
   },
 };
 
-/** What nobody does any more once everything has healed. */
+/** What no handler does any more once everything has healed. */
 export const ENDLESS: ReadonlySet<Behaviour> = new Set(["snooze", "deaf", "hang", "slow", "long"]);
 
 export interface Payload {

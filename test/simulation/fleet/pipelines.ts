@@ -36,7 +36,7 @@ export interface Bench extends Stage {
   /** Empty: the job has no phases. */
   readonly phase: string;
   readonly count: (name: string) => void;
-  /** From now on the run goes otherwise; null: nobody can say how it ends. */
+  /** From now on the run goes otherwise; null: its end cannot be predicted. */
   readonly turns: (behaviour: Behaviour | null) => void;
 }
 
@@ -77,6 +77,9 @@ export async function carryOutPhase(behaviour: Behaviour, bench: Bench): Promise
 function isBusy(behaviour: Behaviour): behaviour is Busy {
   return ["talk", "step", "units", "family"].includes(behaviour);
 }
+
+/** A payload with this time has units that take long. No other payload has it. */
+export const SLOW_UNITS_MS = 10_000;
 
 const SHORT_UNIT_MS = 60;
 const LONG_UNIT_MS = 700;
@@ -174,7 +177,8 @@ async function doUnit(
   const leave = isExclusive ? effects.enter(nameOf(token + unit), actor, "unit") : () => {};
   try {
     const isLong = token % 4 === 0;
-    await sleep(isLong ? (13 * token + 50 * unit) % LONG_UNIT_MS : (ms + 7 * unit) % SHORT_UNIT_MS);
+    const shortMs = ms === SLOW_UNITS_MS ? LONG_UNIT_MS : (ms + 7 * unit) % SHORT_UNIT_MS;
+    await sleep(isLong ? (13 * token + 50 * unit) % LONG_UNIT_MS : shortMs);
     if (strikes !== "ok") await behave(strikes, bench);
     const isFailing = token % 7 < 3 && (token + unit + ctx.attempt) % 3 === 0;
     const isParent = (token + unit) % 3 === 0;
@@ -214,7 +218,7 @@ async function raise({ payload, ctx }: Bench): Promise<boolean> {
     await ctx.enqueue(contracts[0], { ...child, ms: 6 }, { idempotencyKey });
     return true;
   }
-  const nobody = { id: first.id.replace(/^.{8}/, "00000000"), type: "alpha" };
-  await ctx.enqueue(contracts[0], child, { after: [nobody] });
+  const missing = { id: first.id.replace(/^.{8}/, "00000000"), type: "alpha" };
+  await ctx.enqueue(contracts[0], child, { after: [missing] });
   return true;
 }

@@ -8,6 +8,7 @@ import { crowdMutants } from "./crowds.ts";
 import { flowMutants } from "./flows.ts";
 import { markMutants } from "./marks.ts";
 import { outageMutants } from "./outages.ts";
+import { scheduleMutants } from "./schedules.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -99,8 +100,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a type that is paused is claimed",
     file: `${QUERIES}/claim.sql`,
-    now: "  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)\n",
-    planted: "  AND type NOT IN (SELECT name FROM millrace_gate WHERE until > :now)\n",
+    now: "(SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now)",
+    planted: "(SELECT target FROM millrace_barrier WHERE until > :now)",
     breaks: "I8",
   },
   {
@@ -230,9 +231,9 @@ export const mutants: readonly Mutant[] = [
     now:
       "  const refusal = refusalOf(session, request);\n" +
       "  if (refusal !== null) return refusal;\n" +
-      "  const scan = scanOf(session, request);\n" +
-      "  const found =",
-    planted: "  const scan = scanOf(session, request);\n  const found =",
+      "  const limits = limitsOf(session, request);\n" +
+      "  limits?.want(session);",
+    planted: "  const limits = limitsOf(session, request);\n  limits?.want(session);",
     breaks: "I21, I3",
   },
   {
@@ -280,7 +281,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the promoter sleeps until the next due instant",
     file: "src/runtime/maintenance/promoter.ts",
-    now: "return Math.min(nextDueMs ?? restMs, restMs);",
+    now: "return Math.min(nextDueMs ?? restMs, probeMs, restMs);",
     planted: "return nextDueMs ?? restMs;",
     breaks: "I21",
   },
@@ -309,4 +310,5 @@ export const mutants: readonly Mutant[] = [
   ...crowdMutants,
   ...markMutants,
   ...outageMutants,
+  ...scheduleMutants,
 ];

@@ -28,14 +28,14 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I11",
   },
   {
-    name: "a free key is passed on to nobody",
+    name: "a free key is passed on to no job",
     file: `${STORE}/runs/locks.ts`,
     now: "if (next !== undefined) unblock(session, next.key);",
     planted: "if (next !== undefined && next.key < 0) unblock(session, next.key);",
     breaks: "I14",
   },
   {
-    name: "nobody looks for jobs whose key is free",
+    name: "no sweep looks for jobs whose key is free",
     file: `${STORE}/runs/locks.ts`,
     now: 'const rows = sql.all("jobs_of_free_keys", { limit });',
     planted: 'const rows = sql.all("jobs_of_free_keys", { limit: 0 * limit });',
@@ -245,7 +245,7 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I8",
   },
   {
-    name: "a dependant that is hurried waits for nobody",
+    name: "a dependant that is hurried waits for no job",
     file: `${STORE}/jobs/enqueue.ts`,
     now:
       "const waiting = setDue(session, row.key, runAt) " +

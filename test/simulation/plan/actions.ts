@@ -9,7 +9,9 @@ import { textOf } from "../checks/answers.ts";
 import type { Member } from "../fleet/fleet.ts";
 import { Draw } from "./draw.ts";
 import { FLOW_OPERATIONS, someDependencies } from "./flow-actions.ts";
+import { LOCK_OPERATIONS } from "./lock-actions.ts";
 import { MARK_OPERATIONS } from "./mark-actions.ts";
+import { leap, SCHEDULE_OPERATIONS } from "./schedule-actions.ts";
 import { contracts, type Payload } from "../fleet/jobs.ts";
 import type { Pauses } from "../checks/pauses.ts";
 import { isPipeline } from "../fleet/pipelines.ts";
@@ -22,6 +24,8 @@ const KEYS = 4;
 /** Many: each is a name that the store has not met before. */
 const TENANTS = 12;
 const PAUSE_MS_MAX = 8_000;
+/** A rescuer must have been steady for about as long. */
+const RESCUE_MS = 2_000;
 
 /** The last is closed before any job bears its name. */
 const GATES: readonly GateName[] = [
@@ -75,6 +79,7 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
   jump({ world }, _, draw) {
     world.jumpMs += draw.upTo(2) === 0 ? draw.upTo(30_000) : -draw.upTo(10_000);
   },
+  leap: (context, _, draw) => leap(context, draw),
   skew(_, { process }, draw) {
     process.skewMs += draw.upTo(20_000) - 10_000;
   },
@@ -96,14 +101,18 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
   },
   lateRescue({ world, plan, fleet }, _, draw) {
     // Of two clocks the rescuer's is ahead: each lease seems to have run out. The other worker is
-    // silent for as long as a rescuer waits, and goes on while the rescue is under way.
+    // silent until a rescue of its jobs is under way, and goes on before the rescue is done.
     const [rescuer, silent] = draw.two(
       [...fleet.members.values()].filter(({ workers }) => workers.length > 0),
     );
     if (rescuer === undefined || silent === undefined) return;
     rescuer.process.skewMs += plan.leaseMs * 2;
-    silent.process.pausedUntil = world.elapsedMs + plan.leaseMs * (0.7 + draw.upTo(10) / 10);
-    fleet.slow = { untilMs: world.elapsedMs + plan.leaseMs * 2, share: 0.6 };
+    const silentMs = plan.leaseMs / 2 + RESCUE_MS + draw.upTo(RESCUE_MS);
+    silent.process.pausedUntil = world.elapsedMs + silentMs;
+    fleet.lateRescues = {
+      process: rescuer.process,
+      untilMs: silent.process.pausedUntil + draw.upTo(plan.leaseMs / 10),
+    };
   },
   slow({ fleet, world, plan }, _, draw) {
     const untilMs = world.elapsedMs + draw.upTo(plan.leaseMs * 4);
@@ -130,6 +139,8 @@ function losePower({ fleet, watch, restart }: ActionContext, restartMs: number):
 const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   ...FLOW_OPERATIONS,
   ...MARK_OPERATIONS,
+  ...SCHEDULE_OPERATIONS,
+  ...LOCK_OPERATIONS,
   enqueue: (context, { client }, draw) => enqueue(context, client, draw, {}),
   enqueueDelayed: (context, { client }, draw) =>
     enqueue(context, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),
@@ -299,7 +310,7 @@ async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<voi
   await store.enqueue([job]);
 }
 
-/** With an end or without, whoever says so: of the pauses of a gate the newest counts. */
+/** With an end or without, by any actor: of the pauses of a gate the newest counts. */
 function pause(context: ActionContext, client: Client, draw: Draw): Promise<void> {
   const gate = someGate(context, draw);
   const reason = `planned ${draw.upTo(1_000)}`;
@@ -310,10 +321,11 @@ function pause(context: ActionContext, client: Client, draw: Draw): Promise<void
   return client.parts.store.pause(gate, { reason, by, forMs });
 }
 
-/** Somebody opens what would stay closed for ever; what has an end of its own is left to it. */
+/** Resumes the gates that would stay closed for ever. A pause with an end is left alone. */
 export async function openGates({ client }: Member, pauses: Pauses): Promise<void> {
   const endless = GATES.filter(({ name }) => pauses.isEndless(name));
-  await Promise.allSettled(endless.map((gate) => client.resume(targetOf(gate))));
+  const closed = [...endless, ...pauses.closedByCrashes()];
+  await Promise.allSettled(closed.map((gate) => client.resume(targetOf(gate))));
 }
 
 /** Half of the time one that is paused, or was until a moment ago. */

@@ -74,10 +74,26 @@ export const BEHAVIOURS = [
   "family",
 ] as const;
 
-/** `endWaiting` is drawn apart: jobs that wait for a slot are ended. */
-export type Operation = (typeof OPERATIONS)[number] | "endWaiting";
-/** `outage` is drawn apart: no process can write, and perhaps none can read. */
-export type Fault = (typeof FAULTS)[number] | "outage";
+const SCHEDULE_OPERATIONS = [
+  "pauseSchedule",
+  "resumeSchedule",
+  "runSchedule",
+  "saveSchedule",
+  "removeSchedule",
+] as const;
+
+/** Drawn apart: jobs that wait for a slot are ended, or runs that wait for a lock or have units. */
+export type Operation =
+  | (typeof OPERATIONS)[number]
+  | (typeof SCHEDULE_OPERATIONS)[number]
+  | "endWaiting"
+  | "endLockWaiter"
+  | "cancelUnits";
+/**
+ * `outage` is drawn apart: no process can write, and perhaps none can read. So is `leap`: slots of
+ * schedules are missed.
+ */
+export type Fault = (typeof FAULTS)[number] | "outage" | "leap";
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 export interface Action {
@@ -105,6 +121,8 @@ export interface Plan {
   readonly pollMs: number | null;
   readonly behaviours: readonly Behaviour[];
   readonly retention: RetentionKind;
+  /** Workers declare schedules. */
+  readonly hasSchedules?: boolean;
   readonly lengthMs: number;
   readonly actions: readonly Action[];
 }
@@ -114,6 +132,11 @@ const DICE_PER_ACTION = 12;
 const BURST_MS = 400;
 const OUTAGE_SHARE = 0.3;
 const MARKS_SHARE = 0.3;
+const SCHEDULES_SHARE = 0.3;
+const SCHEDULE_ACTIONS = 10;
+const LEAP_SHARE = 0.5;
+const LOCKS_SHARE = 0.3;
+const UNITS_SHARE = 0.1;
 
 export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
   const source = seededDice(seed * 31 + 17);
@@ -126,7 +149,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     ...weighted(FAULTS, 0.5, random).map(
       ([kind, weight]) => [kind, weight * pick([0.5, 1])] as const,
     ),
-    // Without jobs there is nothing to see, and without anybody who ends them little.
+    // Without jobs there is nothing to see, and without operations that end them little.
     ["enqueue", 0.5] as const,
     ["enqueueMany", 0.5] as const,
     ["enqueuePipeline", 0.3] as const,
@@ -164,10 +187,39 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     retention: pick(RETENTIONS),
     workersPerProcess: pick([1, 1, 2]),
     lengthMs,
-    actions: [...actions, ...outagesOf(seed, lengthMs), ...marksOf(seed, lengthMs)].toSorted(
-      (left, right) => left.atMs - right.atMs,
-    ),
+    ...schedulesOf(seed, lengthMs, [
+      ...actions,
+      ...outagesOf(seed, lengthMs),
+      ...marksOf(seed, lengthMs),
+      ...locksOf(seed, lengthMs),
+      ...unitsOf(seed, lengthMs),
+    ]),
   };
+}
+
+/** The actions of a plan with those of schedules, drawn with other dice as well. */
+function schedulesOf(
+  seed: number,
+  lengthMs: number,
+  others: readonly Action[],
+): Pick<Plan, "actions" | "hasSchedules"> {
+  const source = seededDice(seed * 43 + 11);
+  const random = (): number => source.random();
+  const hasSchedules = random() < SCHEDULES_SHARE;
+  const action = (kind: Action["kind"]): Action => {
+    const dice = Array.from(
+      { length: DICE_PER_ACTION },
+      () => Math.floor(random() * 1_000) / 1_000,
+    );
+    return { atMs: Math.floor(random() * lengthMs), kind, dice };
+  };
+  const operations = Array.from({ length: SCHEDULE_ACTIONS }, () =>
+    action(SCHEDULE_OPERATIONS[Math.floor(random() * SCHEDULE_OPERATIONS.length)]!),
+  );
+  const leaps = random() < LEAP_SHARE ? [action("leap")] : [];
+  const own = hasSchedules ? [...operations, ...leaps] : [];
+  const actions = [...others, ...own].toSorted((left, right) => left.atMs - right.atMs);
+  return hasSchedules ? { hasSchedules, actions } : { actions };
 }
 
 /** At most one, drawn with other dice, so that plans without an outage stay as they were. */
@@ -180,13 +232,30 @@ function outagesOf(seed: number, lengthMs: number): readonly Action[] {
 
 /** The same for jobs that wait for a slot. */
 function marksOf(seed: number, lengthMs: number): readonly Action[] {
-  const source = seededDice(seed * 41 + 3);
-  if (source.random() > MARKS_SHARE) return [];
+  return drawnApart("endWaiting", seededDice(seed * 41 + 3), { lengthMs, share: MARKS_SHARE });
+}
+
+/** The same for runs that wait for a lock. */
+function locksOf(seed: number, lengthMs: number): readonly Action[] {
+  return drawnApart("endLockWaiter", seededDice(seed * 43 + 7), { lengthMs, share: LOCKS_SHARE });
+}
+
+/** The same for runs that have units which have not begun. */
+function unitsOf(seed: number, lengthMs: number): readonly Action[] {
+  return drawnApart("cancelUnits", seededDice(seed * 47 + 11), { lengthMs, share: UNITS_SHARE });
+}
+
+function drawnApart(
+  kind: Action["kind"],
+  source: ReturnType<typeof seededDice>,
+  { lengthMs, share }: { readonly lengthMs: number; readonly share: number },
+): readonly Action[] {
+  if (source.random() > share) return [];
   const dice = Array.from(
     { length: DICE_PER_ACTION },
     () => Math.floor(source.random() * 1_000) / 1_000,
   );
-  return [{ atMs: Math.floor((source.random() * lengthMs) / 2), kind: "endWaiting", dice }];
+  return [{ atMs: Math.floor((source.random() * lengthMs) / 2), kind, dice }];
 }
 
 /** Those that go well weigh as much as the troubles together, so that there is a flow at all. */

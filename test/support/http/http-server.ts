@@ -14,8 +14,8 @@ export const TOKEN = "a-token-for-tests-alone";
 const HOST = "127.0.0.1:7333";
 const ROLES = ["viewer", "operator", "manager", "admin"] as const;
 
-/** Who asks: somebody with the token, a signed-in browser, or anybody. */
-type Caller = "bearer" | "cookie" | "nobody";
+/** Who asks: a client with the token, a signed-in browser, or a caller without a credential. */
+type Caller = "bearer" | "cookie" | "anonymous";
 
 export interface Question {
   readonly as?: Caller;

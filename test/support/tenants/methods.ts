@@ -1,9 +1,9 @@
 /** Calls every method of a mill of one tenant, and lists what it leaks. */
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
-import { defineJob, typed } from "millrace";
+import { defineJob, schedule, typed } from "millrace";
 import type { Millrace } from "millrace";
-import { EVENT_NAMES } from "../../../src/api/events.ts";
+import { EVENT_KINDS } from "../../../src/api/events.ts";
 import { Client } from "../../../src/client/client.ts";
 import { leaksIn, outcomeOf } from "./outcome.ts";
 import { OTHER, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
@@ -31,6 +31,17 @@ const INTERNAL: ReadonlySet<string> = new Set(["constructor", "learn", "learnRet
 /** Not part of the type of a tenant's mill, and therefore refused. */
 const REFUSED = ["close", "forTenant", "Symbol(Symbol.asyncDispose)"];
 const GROUPS: ReadonlySet<string> = new Set(["parts", "jobDefaults"]);
+
+/** The methods about one schedule, and their other arguments. */
+const SCHEDULE_METHODS: readonly (readonly [string, ...unknown[]])[] = [
+  ["get"],
+  ["history"],
+  ["update", { cron: "@daily" }],
+  ["pause", "audit"],
+  ["resume"],
+  ["runNow"],
+  ["remove"],
+];
 
 const byId =
   (path: string, ...args: readonly unknown[]): Call =>
@@ -65,7 +76,35 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     (mill, { tenant }) => forbidden(methodAt(mill, "resume"), { tenant }),
     (mill) => forbidden(methodAt(mill, "resume"), { type: TYPE }),
   ],
+  "intake.close": [
+    (mill, { tenant }) => forbidden(methodAt(mill, "intake.close"), { tenant }, "audit"),
+    (mill) => forbidden(methodAt(mill, "intake.close"), { type: TYPE }, "audit"),
+  ],
+  "intake.open": [
+    (mill, { tenant }) => forbidden(methodAt(mill, "intake.open"), { tenant }),
+    (mill) => forbidden(methodAt(mill, "intake.open"), { lane: "general" }),
+  ],
+  "intake.list": [(mill) => methodAt(mill, "intake.list")()],
   pauses: [(mill) => methodAt(mill, "pauses")()],
+  drain: [
+    (mill, { tenant }) => forbidden(methodAt(mill, "drain"), { tenant }, { timeout: 0 }),
+    (mill) => forbidden(methodAt(mill, "drain"), { type: TYPE }, { timeout: 0 }),
+    (mill) => forbidden(methodAt(mill, "drain"), { installation: true }, { timeout: 0 }),
+  ],
+  running: [
+    (mill, { tenant }) => forbidden(methodAt(mill, "running"), { tenant }),
+    (mill) => forbidden(methodAt(mill, "running"), { type: TYPE }),
+    (mill) => forbidden(methodAt(mill, "running"), { installation: true }),
+  ],
+  "breakers.list": [(mill) => methodAt(mill, "breakers.list")()],
+  "breakers.get": [(mill) => methodAt(mill, "breakers.get")("bank")],
+  "breakers.history": [(mill) => methodAt(mill, "breakers.history")("bank")],
+  "breakers.forceOpen": [
+    (mill) => forbidden(methodAt(mill, "breakers.forceOpen"), "bank", "audit"),
+  ],
+  "breakers.reset": [(mill) => forbidden(methodAt(mill, "breakers.reset"), "bank")],
+  "types.list": [(mill) => methodAt(mill, "types.list")()],
+  "types.get": [(mill, { text }) => methodAt(mill, "types.get")(text)],
   "jobs.get": [byId("jobs.get")],
   "jobs.details": [
     byId("jobs.details"),
@@ -152,15 +191,41 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "tokens.verify": [
     (mill) => forbidden(methodAt(mill, "tokens.verify"), `mr_person_${"x".repeat(43)}`),
   ],
+  "metrics.read": [(mill) => forbidden(methodAt(mill, "metrics.read"))],
+  "schedules.list": [
+    (mill) => methodAt(mill, "schedules.list")(),
+    (mill, { tenant }) => methodAt(mill, "schedules.list")({ tenant }),
+  ],
+  ...Object.fromEntries(
+    SCHEDULE_METHODS.map(([method, ...args]) => [
+      `schedules.${method}`,
+      [(mill: Methods, { text }: Probe) => methodAt(mill, `schedules.${method}`)(text, ...args)],
+    ]),
+  ),
+  "schedules.create": [
+    (mill, { tenant }) =>
+      forbidden(
+        methodAt(mill, "schedules.create"),
+        schedule("x", { cron: "@daily" }, job, NOTE, { tenant }),
+      ),
+  ],
   "workers.stop": [(mill, { id }) => forbidden(methodAt(mill, "workers.stop"), id)],
+  "limits.list": [(mill) => methodAt(mill, "limits.list")()],
+  "limits.set": [
+    (mill) => forbidden(() => methodAt(mill, "limits.set")({ type: "audit" }, { concurrency: 1 })),
+  ],
+  "limits.remove": [(mill) => forbidden(() => methodAt(mill, "limits.remove")({ type: "audit" }))],
   "workers.list": [(mill) => forbidden(methodAt(mill, "workers.list"))],
   "workers.quiet": [(mill, { id }) => forbidden(methodAt(mill, "workers.quiet"), id)],
   ...Object.fromEntries(REFUSED.map((path) => [path, [refusing(path)]])),
 };
 
+/** What the methods of all tenants tell concerns no tenant, so that nothing can be planted. */
+const PASSED_ON: ReadonlySet<string> = new Set(["types.list", "types.get"]);
+
 /** The methods that end nothing when they are those of all tenants. */
 export const AUDITED: readonly string[] = Object.keys(CALLS).filter(
-  (path) => path !== "close" && !path.includes("asyncDispose"),
+  (path) => path !== "close" && !path.includes("asyncDispose") && !PASSED_ON.has(path),
 );
 
 /** The methods of a mill by their path, those of `jobs` and other members included. */
@@ -206,8 +271,7 @@ export async function auditMethods(
 async function eventsDuring(methods: Methods, { all, scene }: Audit): Promise<unknown> {
   const heard: unknown[] = [];
   const own = Promise.withResolvers<void>();
-  const names = EVENT_NAMES.filter((name) => !name.startsWith("job:webhook:"));
-  const ends = names.map((name) =>
+  const ends = EVENT_KINDS.map((name) =>
     methodAt(methods, "on")(name, (event: { id: string }) => {
       heard.push({ name, ...event });
       if (event.id === last.id) own.resolve();

@@ -6,7 +6,7 @@ import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import type { TokenId } from "../../../src/store/types/tokens.ts";
-import { completed, failedWith, fault, newJob, newToken } from "../factories.ts";
+import { completed, failedWith, fault, newJob, newSchedule, newToken } from "../factories.ts";
 import { done, halfway, keep, running } from "../notes.ts";
 import { add, settleAll, takeOne } from "../steps.ts";
 
@@ -56,10 +56,23 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
     jobOf(OWN, "linked", { after: [other.queued] }),
     jobOf(OTHER, MARK, { after: [own.queued] }),
   );
+  await store.setLimit({ kind: "tenant", name: OTHER }, { concurrency: 99, rate: null }, CANARY);
   await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
+  await breakBank(store);
+  const closed = { kind: "tenant", name: `${CANARY}-closed` } as const;
+  await store.closeIntake(closed, { reason: CANARY, by: CANARY });
   const mine = newToken({ tenant: OWN });
   const others = [OTHER, null].map((tenant) => newToken({ tenant, name: CANARY, actor: CANARY }));
   for (const token of [mine, ...others]) await store.createToken(token);
+  const [ours, theirs] = [OWN, OTHER].map((tenant) => {
+    const job = { tenant, createdBy: secretOf(tenant) };
+    return newSchedule({ name: tenant === OTHER ? MARK : "ours", job });
+  });
+  for (const schedule of [ours!, theirs!]) {
+    await store.saveSchedule(schedule, { revision: null, by: schedule.name }, () => 1);
+    const tick = { ticks: [], missed: { first: 1_000, last: 2_000 }, nextSlot: 8e12 };
+    await store.tickSchedule(schedule.name, () => tick);
+  }
   const otherTokens = others.map(({ id }) => id);
   return { own, other, linked, ownToken: mine.id, otherTokens };
 }
@@ -69,7 +82,7 @@ export function probesOf({ other }: TenantScene): readonly (readonly [Probe, Pro
   return Object.values(other).map((id: JobId) => [
     { id, tenant: OTHER, text: MARK },
     // Only the last letters differ: an error about an unknown id names the time of the id.
-    { id: `${id.slice(0, -3)}000`, tenant: "nobody", text: "nothing" },
+    { id: `${id.slice(0, -3)}000`, tenant: "absent", text: "nothing" },
   ]);
 }
 
@@ -105,6 +118,17 @@ async function fillTenant(store: JobStore, tenant: string, mark: string): Promis
   const [waiting] = await add(store, jobOf(tenant, mark, { after: [queued] }));
   await store.cancel(cancelled, secret, secret);
   return { failed, completed: ended, running: busy, queued, scheduled, waiting, cancelled };
+}
+
+/** A service fails for jobs of the other tenant, and has asked this tenant for a pause. */
+async function breakBank(store: JobStore): Promise<void> {
+  const limits = { failuresMax: 1, openMs: 60_000 };
+  const run = { key: 1, n: 1 };
+  const reason = `${CANARY} was refused`;
+  const call = { outcome: "failed", service: "bank", run, reason, limits, tenant: OTHER } as const;
+  const park = { forMs: 60_000, tenant: OTHER };
+  await store.reportCalls([call, { ...call, park }]);
+  await store.openBreaker("bank", { reason, by: CANARY });
 }
 
 function secretOf(tenant: string): string {

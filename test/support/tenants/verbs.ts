@@ -1,11 +1,10 @@
 /** Calls every verb of a store that is limited to one tenant, and lists what it leaks. */
 import { idsWithPrefix } from "../../../src/core/ids.ts";
 import type { JobStore } from "../../../src/store/store.ts";
-import type { EventKind } from "../../../src/store/types/records.ts";
 import { VERBS, type Verb } from "../../../src/store/verbs.ts";
-import { EVENT_NAMES } from "../../../src/api/events.ts";
+import { EVENT_KINDS } from "../../../src/api/events.ts";
 import type { JobId } from "../../../src/core/job.ts";
-import { cancelled, newJob, newToken, retention } from "../factories.ts";
+import { cancelled, newJob, newSchedule, newToken, retention } from "../factories.ts";
 import { leaksIn, outcomeOf } from "./outcome.ts";
 import { OTHER, OWN, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
 
@@ -14,8 +13,12 @@ type Call = (store: JobStore, probe: Probe, scene: TenantScene) => Promise<unkno
 const PAGE = { limit: 100 };
 const LIMITS = { rows: 1_000, groups: 100 };
 const WHY = { reason: "audit", by: null };
+const FIRST = { revision: 1, by: null };
 const gate = ({ tenant: name }: Probe) => ({ kind: "tenant", name }) as const;
 const mine = (more: object) => [newJob({ tenant: OWN, type: TYPE, ...more })];
+
+const INSTALLATION = { kind: "installation", name: "all" } as const;
+const RUNNING = { rows: 10, ids: 10 };
 
 /** One or more calls per verb: the compiler refuses a verb without any. */
 const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
@@ -86,6 +89,11 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store, { tenant }) => insistForbidden(store.enqueueInTransaction("no tx", mine({ tenant }))),
   ],
   gates: [(store) => store.gates()],
+  breakers: [(store) => store.breakers()],
+  breakerChanges: [(store) => store.breakerChanges("bank", 10)],
+  types: [(store) => store.types(), (store, { text }) => store.types(text)],
+  limits: [(store) => store.limits()],
+  countAhead: [(store, { id }) => store.countAhead(id, 100)],
   countBehind: [
     (store, probe) => store.countBehind(gate(probe), 100),
     async (store, { tenant }) => {
@@ -95,21 +103,37 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
       return tenant === OTHER ? behind : expected;
     },
   ],
+  countRunning: [
+    (store, probe) => insistForbidden(store.countRunning(gate(probe), RUNNING)),
+    (store) => insistForbidden(store.countRunning({ kind: "type", name: TYPE }, RUNNING)),
+    (store) => insistForbidden(store.countRunning(INSTALLATION, RUNNING)),
+    (store, { id }) => insistForbidden(store.countRunning({ kind: "worker", name: id }, RUNNING)),
+  ],
   pause: [
     (store, probe) => insistForbidden(store.pause(gate(probe), WHY)),
     (store) => insistForbidden(store.pause({ kind: "type", name: TYPE }, WHY)),
     (store) => insistForbidden(store.pause({ kind: "lane", name: "general" }, WHY)),
+    (store) => insistForbidden(store.pause(INSTALLATION, WHY)),
   ],
   resume: [
     (store, probe) => insistForbidden(store.resume(gate(probe))),
     (store) => insistForbidden(store.resume({ kind: "type", name: TYPE })),
+    (store) => insistForbidden(store.resume(INSTALLATION)),
+  ],
+  intakes: [(store) => store.intakes()],
+  closeIntake: [
+    (store, probe) => insistForbidden(store.closeIntake(gate(probe), WHY)),
+    (store) => insistForbidden(store.closeIntake({ kind: "type", name: TYPE }, WHY)),
+    (store) => insistForbidden(store.closeIntake(INSTALLATION, WHY)),
+  ],
+  openIntake: [
+    (store, probe) => insistForbidden(store.openIntake(gate(probe))),
+    (store) => insistForbidden(store.openIntake({ kind: "lane", name: "general" })),
+    (store) => insistForbidden(store.openIntake(INSTALLATION)),
   ],
   feedStart: [(store) => store.feedStart()],
   feedEnd: [(store) => store.feedEnd()],
-  feed: [
-    (store) => store.feed(0, 1_000),
-    (store) => store.feed(0, 1_000, new Set(EVENT_NAMES.filter(isKind))),
-  ],
+  feed: [(store) => store.feed(0, 1_000), (store) => store.feed(0, 1_000, new Set(EVENT_KINDS))],
   createToken: [
     (store, { tenant }) => store.createToken(newToken({ tenant })),
     (store) => store.createToken(newToken({ tenant: null })),
@@ -122,6 +146,28 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   ],
   token: tokenCalls((store, id) => store.token(id)),
   revokeToken: tokenCalls((store, id) => store.revokeToken(id)),
+  schedules: [
+    (store) => store.schedules({}, PAGE),
+    (store, { tenant }) => store.schedules({ tenant }, PAGE),
+    (store, { text: after }) => store.schedules({}, { ...PAGE, after }),
+  ],
+  schedule: [(store, { text }) => store.schedule(text)],
+  scheduleTicks: [(store, { text }) => store.scheduleTicks(text, PAGE)],
+  // A new schedule with a name that is taken is refused: names are those of the installation.
+  saveSchedule: [
+    (store, { text: name, tenant }) =>
+      store.saveSchedule(newSchedule({ name, job: { tenant } }), FIRST, () => null),
+    (store, { text: name }) =>
+      store.saveSchedule(newSchedule({ name, job: { tenant: OWN } }), FIRST, () => null),
+  ],
+  pauseSchedule: [(store, { text }) => store.pauseSchedule(text, WHY)],
+  resumeSchedule: [(store, { text }) => store.resumeSchedule(text, () => null)],
+  runSchedule: [(store, { text }) => store.runSchedule(text, () => newJob({ tenant: OWN }))],
+  removeSchedule: [(store, { text }) => store.removeSchedule(text)],
+  declareSchedules: "forbidden",
+  confirmSchedules: "forbidden",
+  dueSchedules: "forbidden",
+  tickSchedule: "forbidden",
   tokenOf: "forbidden",
   markTokensUsed: "forbidden",
   open: "forbidden",
@@ -130,10 +176,16 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   quiet: "forbidden",
   stopWorker: "forbidden",
   register: "forbidden",
+  declareTypes: "forbidden",
   deregister: "forbidden",
   renew: "forbidden",
   claim: "forbidden",
   claimAlone: "forbidden",
+  claimProbe: "forbidden",
+  callServices: "forbidden",
+  reportCalls: "forbidden",
+  openBreaker: "forbidden",
+  resetBreaker: "forbidden",
   endCrashStreak: "forbidden",
   startPrefetched: "forbidden",
   returnPrefetched: "forbidden",
@@ -144,10 +196,16 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   overdue: "forbidden",
   silent: "forbidden",
   rescue: "forbidden",
+  keepPermits: "forbidden",
+  declareLimits: "forbidden",
+  setLimit: "forbidden",
+  removeLimit: "forbidden",
   promote: "forbidden",
   hold: "forbidden",
   release: "forbidden",
   resolveDependencies: "forbidden",
+  minutes: "forbidden",
+  foldMinutes: "forbidden",
   prune: "forbidden",
   expired: "forbidden",
   markStale: "forbidden",
@@ -166,7 +224,7 @@ function tokenCalls(call: (store: JobStore, id: JobId) => Promise<unknown>): rea
 }
 
 /** Verbs whose rule is the verb itself, so that nothing can be planted there. */
-export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd", "feedStart"]);
+export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd", "feedStart", "types"]);
 
 /** What the verbs of `store` tell of the other tenant; empty if they tell nothing. */
 export async function auditVerbs(
@@ -210,8 +268,4 @@ async function figuresOf(store: JobStore, tenant: string): Promise<unknown> {
   const { scheduled, queued, held, running, failed } = await store.stats(100);
   const expected = { scheduled: 1, queued: 1, held: 2, running: 1, failed: 1 };
   return tenant === OTHER ? { scheduled, queued, held, running, failed } : expected;
-}
-
-function isKind(name: string): name is EventKind {
-  return !name.startsWith("job:webhook:");
 }

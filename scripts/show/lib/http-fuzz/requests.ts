@@ -45,7 +45,7 @@ export class Draw {
     return this.dice.random() < of;
   }
 
-  /** Mostly an id of the tenant of the caller; sometimes of another tenant, or of nobody. */
+  /** Mostly an id of the tenant of the caller; sometimes of another tenant, or of no tenant. */
   id(of: "jobs" | "tokens" = "jobs"): string {
     if (this.chance(0.03)) return NOWHERE;
     const tenant =
@@ -104,8 +104,12 @@ function key(canary: string, draw: Draw): object {
 }
 
 const LIMIT = { limit: () => "5" };
+const SERVICES = ["bank", "a service that no type uses"];
 const noQuery = (): Sample => ({});
 const ofJob = (draw: Draw): Sample => ({ params: { id: draw.id() } });
+
+const SCHEDULES = ["nightly", "hourly"];
+const ofSchedule = (draw: Draw): Sample => ({ params: { name: draw.one(SCHEDULES) } });
 
 /** A request by the name of the route. A route without one is drawn from {@link ofJob}. */
 const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
@@ -134,6 +138,7 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
       parent_id: () => draw.id(),
       tag: () => `canary:${draw.remark()}`,
       created_after: () => draw.one(["2h", "2026-01-01T00:00:00Z"]),
+      running_longer_than: () => draw.one(["30m", "1ms"]),
     }),
   }),
   getJob: (draw) => ({
@@ -182,6 +187,9 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   acknowledgeDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   discardDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   reprocessDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
+  listLimits: noQuery,
+  setLimit: () => ({ params: { kind: "type", name: "elsewhere" }, json: { concurrency: 5 } }),
+  removeLimit: () => ({ params: { kind: "type", name: "elsewhere" } }),
   listPauses: noQuery,
   pause: (draw) => ({
     params: draw.one<Record<string, string>>([
@@ -192,6 +200,26 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
     json: { reason: draw.remark() },
   }),
   resume: (draw) => ({ params: { kind: "tenant", name: draw.tenant } }),
+  listBreakers: noQuery,
+  listTypes: noQuery,
+  getBreaker: (draw) => ({ params: { service: draw.one(SERVICES) } }),
+  listBreakerChanges: (draw) => ({
+    params: { service: draw.one(SERVICES) },
+    query: draw.some(LIMIT),
+  }),
+  openBreaker: (draw) => ({
+    params: { service: draw.one(SERVICES) },
+    json: { reason: draw.remark() },
+  }),
+  resetBreaker: (draw) => ({ params: { service: draw.one(SERVICES) } }),
+  listIntakes: noQuery,
+  // No job of the fuzz is in this lane.
+  closeIntake: (draw) => ({
+    params: { kind: "lane", name: "elsewhere" },
+    json: { reason: draw.remark() },
+  }),
+  openIntake: () => ({ params: { kind: "lane", name: "elsewhere" } }),
+  countRunning: (draw) => ({ params: { kind: "tenant", name: draw.tenant } }),
   listWorkers: noQuery,
   quietWorker: () => ({ params: { id: NOWHERE } }),
   stopWorker: () => ({ params: { id: NOWHERE } }),
@@ -208,6 +236,18 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
     },
   }),
   revokeToken: (draw) => ({ params: { id: draw.id("tokens") } }),
+  getRunMetrics: (draw) => ({ query: draw.some({ from: () => "2h", step: () => "5m" }) }),
+  listSchedules: noQuery,
+  createSchedule: (draw) => ({
+    json: { name: draw.one(SCHEDULES), when: { cron: "@daily" }, type: "email" },
+  }),
+  getSchedule: ofSchedule,
+  listTicks: ofSchedule,
+  removeSchedule: ofSchedule,
+  resumeSchedule: ofSchedule,
+  runSchedule: ofSchedule,
+  updateSchedule: (draw) => ({ ...ofSchedule(draw), json: { cron: "@hourly" } }),
+  pauseSchedule: (draw) => ({ ...ofSchedule(draw), json: { reason: draw.remark() } }),
 };
 
 /** A request that the route accepts, apart from what the caller may do. */

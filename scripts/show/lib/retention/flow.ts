@@ -24,6 +24,12 @@ export function shortRetention(keptMs: number): Preset {
     failed: keptMs,
     cancelled: keptMs,
   };
-  const retention = { finishedMs, deadLetterMs: keptMs, idempotencyMs: keptMs, eventMs: keptMs };
+  const retention = {
+    finishedMs,
+    deadLetterMs: keptMs,
+    idempotencyMs: keptMs,
+    eventMs: keptMs,
+    minutesMs: keptMs,
+  };
   return { ...lipas, retention };
 }

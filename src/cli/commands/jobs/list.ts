@@ -11,6 +11,7 @@ import { jobIdOf } from "../../job-id.ts";
 import { nearestType } from "../../nearest-type.ts";
 import {
   databaseOption,
+  durationOption,
   serverOption,
   limitOption,
   outputOption,
@@ -34,6 +35,7 @@ interface JobListOptions {
   readonly tag?: Readonly<Record<string, string>>;
   readonly since?: Date;
   readonly until?: Date;
+  readonly runningLongerThan?: number;
   readonly limit: number;
   readonly after?: string;
   readonly output: Format;
@@ -56,6 +58,7 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
     .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
     .option("--since <time>", "created since this time, such as 2h (ago) or 2026-11-15", parsePast)
     .option("--until <time>", "created before this time", parsePast)
+    .addOption(durationOption("--running-longer-than <time>", "running for longer, such as 30m"))
     .addOption(limitOption())
     .option("--after <position>", "continue where a page ended, or after the job with this id")
     .addOption(databaseOption())
@@ -84,7 +87,9 @@ function listWords(options: JobListOptions, command: Command): string {
   const names = { state: state?.join(","), type, tenant, category, correlation, parent };
   // A time and not a duration: the pages of a list have the same range.
   const times = { since: since?.toISOString(), until: until?.toISOString() };
-  const wanted = { ...names, ...times };
+  const { runningLongerThan: ms } = options;
+  const running = ms === undefined ? undefined : `${ms}ms`;
+  const wanted = { ...names, ...times, "running-longer-than": running };
   const filters = Object.entries(wanted).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );
@@ -103,7 +108,9 @@ async function list(
   const parentId = parent === undefined ? undefined : await jobIdOf(mill, parent);
   const names = { type, tenant, category, correlationId, parentId, tags };
   const from = after === undefined ? undefined : await jobIdOf(mill, after);
-  const filter = given({ state, ...names, createdAfter, createdBefore, limit, after: from });
+  const { runningLongerThan } = options;
+  const times = { createdAfter, createdBefore, runningLongerThan };
+  const filter = given({ state, ...names, ...times, limit, after: from });
   const page = await mill.jobs.list(filter);
   if (output === "json") {
     terminal.out(json(page));

@@ -110,8 +110,17 @@ const TABLES = [
   "run_start",
   "attempt",
   "gate",
+  "type_setting",
+  "service_use",
+  "breaker",
+  "breaker_change",
+  "service_park",
+  "limit_setting",
+  "permit",
+  "intake",
   "crash_streak",
   "worker",
+  "worker_type",
   "ended_run",
   "idempotency",
   "dedup",
@@ -130,6 +139,10 @@ const TABLES = [
   "feed_head",
   "dead_letter",
   "api_token",
+  "minute_outbox",
+  "minute",
+  "schedule",
+  "schedule_tick",
 ] as const;
 
 /** Blocks the writes of stores that were opened before the copy began, until it is finished. */

@@ -123,6 +123,8 @@ class Generation {
     tenant: new Map(),
     lane: new Map(),
     category: new Map(),
+    service: new Map(),
+    park: new Map(),
   };
 }
 

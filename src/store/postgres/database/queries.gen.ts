@@ -14,7 +14,7 @@ export interface VacuumHolder { readonly kind: "session" | "prepared" | "slot"; 
 
 export interface SchemaObject { readonly kind: "table" | "column" | "constraint" | "index" | "view" | "function"; readonly home: string; readonly name: string; readonly definition: string; readonly valid: boolean; }
 
-export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; }
+export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly limits: boolean; }
 
 export interface ShownJobRow { readonly key: number; readonly id: JobId; readonly state: number; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly flags: number; readonly tags: string | null; readonly created_by: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly result: string | null; readonly error: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: boolean; readonly created_at: number; readonly run_at: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly last_started_at: number | null; readonly phase: string | null; readonly overall: number | null; readonly is_stale: boolean; readonly started_at: number | null; }
 
@@ -24,7 +24,11 @@ export interface FactsRow { readonly id: JobId; readonly type_name: string; read
 
 export interface RunRow { readonly fence: number; readonly key: number; readonly n: number; readonly rank: number; readonly claimed_at: number; readonly started_at: number | null; readonly ended: boolean; readonly missing: boolean; }
 
+export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly code_cap: number | null; readonly owner: number; readonly by: string | null; readonly set_at: number; readonly now: number; }
+
 export interface LogRow { readonly line: number; readonly n: number; readonly at: number; readonly level: number; readonly message: string; readonly fields: string | null; }
+
+export interface MinuteRow { readonly span: number; readonly start: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly count: number; readonly wait_ms: number; readonly run_ms: number; readonly waits: string; readonly runs: string; }
 
 export interface NameRow { readonly id: number; readonly kind: number; readonly text: string; }
 
@@ -32,10 +36,21 @@ export interface WaitingRow { readonly key: number; readonly rank: number; reado
 
 export interface StateRow { readonly key: number; readonly state: number; readonly runs: number; readonly lease: number | null; readonly at: number; }
 
+export interface OffendingNameRow { readonly key: number | null; readonly id: JobId | null; readonly name: string; }
+
+export interface ScheduleRow { readonly name: string; readonly owner: number; readonly tenant: string; readonly cron: string; readonly time_zone: string; readonly missed_max: number; readonly overlap: number; readonly jitter_ms: number; readonly starts_at: number | null; readonly ends_at: number | null; readonly job: string; readonly next_slot: number | null; readonly last_slot: number | null; readonly last_job: JobId | null; readonly paused_at: number | null; readonly paused_by: string | null; readonly pause_reason: string | null; readonly declared_at: number | null; readonly created_by: string | null; readonly created_at: number; readonly updated_at: number; readonly revision: number; }
+
 export interface TokenRow { readonly id: JobId; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: JobId | null; readonly parent: JobId | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
+
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
+  find_breakers: { readonly service: number; readonly now: number; readonly ended: boolean; readonly is_paused: boolean; readonly paused_until: number | null; readonly pause_reason: string | null; readonly parks: string; readonly state: number; readonly failure_count: number; readonly success_count: number; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_key: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  lock_breakers: { readonly service: number; };
+  list_breakers: { readonly service: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: JobId | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
+  list_breaker_changes: { readonly at: number; readonly state: number; readonly failure_count: number; readonly reason: string | null; readonly by: string | null; };
   lock_process: { readonly id: JobId; readonly beats: number; readonly died_with: number | null; };
   set_died_with: { readonly id: JobId; readonly died_with: number; };
   count_lone_death: { readonly ended: number; readonly is_closed: boolean; };
@@ -54,7 +69,7 @@ export interface QueryRows {
   open_dependencies: { readonly id: JobId; };
   find_bodies: BodyRow;
   states_of: { readonly id: JobId; readonly state: number; };
-  draw_keys: { readonly key: number; readonly protocol: number; };
+  draw_keys: { readonly key: number; readonly protocol: number; readonly closed: boolean; };
   take_idempotency: { readonly job_id: JobId; };
   find_idempotency: { readonly seeker: JobId; readonly holder: JobId; readonly same: boolean; };
   take_dedup: { readonly type: number; readonly job: number; };
@@ -77,9 +92,11 @@ export interface QueryRows {
   feed_end: { readonly position: number; };
   feed_start: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; };
-  promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; };
+  promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; readonly probe_ms: number | null; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
+  closed_targets: { readonly name: number; readonly tenant: number | null; };
   count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: boolean; readonly shared_exact: boolean; };
+  count_ahead: { readonly jobs: number; readonly exact: boolean; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
   tenants_of_ids: { readonly asked: JobId; readonly tenant: number; };
@@ -90,6 +107,9 @@ export interface QueryRows {
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  claims_under_way: { readonly name: string; };
+  count_running: { readonly count: number; };
+  ids_of_running: { readonly id: JobId; };
   count_due: { readonly queued: number; readonly behind: number; readonly ms: number | null; readonly exact: boolean; };
   longest_due: { readonly ms: number | null; readonly hops: number; };
   key_at: { readonly key: number; };
@@ -100,10 +120,13 @@ export interface QueryRows {
   keys_of_correlation: { readonly key: number; };
   keys_of_parent: { readonly key: number; };
   keys_of_tag: { readonly key: number; };
+  keys_of_long_runs: { readonly key: number; };
   keys_of_states: { readonly key: number; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: JobId | null; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly next_run_at: number | null; };
   ids_of_keys: { readonly key: number; readonly id: JobId; };
   facts_of_keys: { readonly key: number; readonly id: JobId; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly error: string | null; readonly phase: string | null; readonly overall: number | null; };
+  closed_intakes: { readonly name: number; readonly closed_at: number; readonly reason: string; readonly by: string | null; };
+  find_intakes: { readonly name: number; readonly closed_at: number; readonly reason: string; readonly by: string | null; };
   two_leases: OffendingRow;
   leases_against_ledger: OffendingRow;
   places_against_job: OffendingRow;
@@ -130,6 +153,7 @@ export interface QueryRows {
   endless_idempotency: OffendingRow;
   lost_idempotency: OffendingRow;
   untold_changes: OffendingRow;
+  permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   lock_leases: { readonly number: number; readonly secret: string; };
   own_lease: { readonly number: number; };
@@ -142,12 +166,22 @@ export interface QueryRows {
   unsound_runs: { readonly key: number; };
   drop_missing_jobs: { readonly freed: boolean; };
   start_runs: { readonly held: boolean; readonly begun: readonly number[]; readonly asked: readonly number[]; };
+  all_limits: LimitRow;
+  lock_limit: LimitRow;
+  count_limits: { readonly limits: number; };
+  lock_permits: { readonly id: number; };
+  keep_permits: { readonly returned: number; };
   locks_of_run: { readonly name: string; };
   release_locks: { readonly count: number; readonly done: string | null; };
   free_dead_locks: { readonly count: number; readonly done: string | null; };
   lock_holder: { readonly id: JobId; };
   log_after: LogRow;
   newest_log: LogRow;
+  lock_fold: { readonly name: string; };
+  any_minutes: { readonly found: boolean; };
+  take_minutes: { readonly at: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly waits: readonly number[]; readonly runs: readonly number[]; };
+  find_minutes: MinuteRow;
+  minutes_between: MinuteRow;
   find_names: NameRow;
   names_by_id: NameRow;
   take_waiting: WaitingRow;
@@ -170,6 +204,17 @@ export interface QueryRows {
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: JobId; readonly phase: string; readonly unit: string; readonly at: number; };
+  overdue_schedules: OffendingNameRow;
+  unfolded_minutes: OffendingNameRow;
+  ticks_without_schedule: OffendingNameRow;
+  minutes_without_name: OffendingNameRow;
+  find_schedule: ScheduleRow;
+  lock_schedule: { readonly revision: number; };
+  read_clock: { readonly now: number; };
+  list_schedules: ScheduleRow;
+  list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  list_ticks: { readonly slot: number; readonly since: number | null; readonly job: JobId | null; readonly outcome: number; readonly at: number; };
+  find_ticks: { readonly slot: number; };
   insert_attempts: { readonly key: number; readonly next_run_at: number | null; };
   end_runs: { readonly freed: boolean; readonly awaited: boolean; readonly done: string | null; };
   find_fences: { readonly key: number; readonly n: number; readonly fence: number | null; readonly outcome: number; };
@@ -182,32 +227,46 @@ export interface QueryRows {
   list_tokens: TokenRow;
   revoke_children: { readonly id: JobId; };
   home: { readonly home: string; readonly commit: string | null; };
+  list_types: TypeRow;
   renew_worker: { readonly now: number; readonly busy: boolean; readonly quiet: boolean; readonly stopping: boolean; readonly outdated: boolean; readonly cancel: string | null; readonly ended: string | null; };
   lock_worker: { readonly id: JobId; };
   silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number; };
   worker_lives: { readonly lives: boolean; };
   holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
-  list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly quiet: boolean; readonly stopping: boolean; readonly running: number; readonly buffered: number; };
+  list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly quiet: boolean; readonly stopping: boolean; readonly running: number; readonly buffered: number; };
   overdue_runs: { readonly number: number; readonly secret: string; readonly key: number; readonly n: number; readonly limit_ms: number; readonly ran_ms: number; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
 }
 
 /** The rows of queries that are read as arrays, in the order of the columns. */
 export interface QueryTuples {
+  claim_probe: ClaimTuple;
   claim: ClaimTuple;
   claimed_by: ClaimTuple;
   claim_alone: ClaimTuple;
-  enqueue_alike: readonly [later: boolean, told: string | null];
+  enqueue_alike: readonly [later: boolean | null, told: string | null];
   enqueue: readonly [later: readonly JobId[] | null];
   insert_jobs: readonly [made: number, scheduled: readonly JobId[] | null, ids: readonly JobId[] | null, keys: readonly number[] | null];
   settle_done: readonly [accepted: readonly number[], freed: boolean, awaited: boolean, missing: readonly number[], told: string | null];
-  enqueue_at_home: readonly [later: readonly JobId[] | null];
+  enqueue_at_home: readonly [here: boolean, later: readonly JobId[] | null];
 }
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
-  claim: readonly ["worker", "secret", "lanes", "types", "tenants", "prefetch", "limit", "mark_lanes", "mark_priorities", "mark_ranks", "mark_keys", "mark_ends", "once", "often", "cap", "now"];
+  find_breakers: readonly ["now", "services"];
+  insert_breakers: readonly ["now", "services"];
+  lock_breakers: readonly ["services"];
+  put_breakers: readonly ["now", "breakers"];
+  insert_breaker_changes: readonly ["now", "changes"];
+  put_parks: readonly ["parks"];
+  delete_parks: readonly ["service"];
+  claim_probe: readonly ["worker", "secret", "lanes", "types", "tenants", "cap", "lent", "lent_counts", "now"];
+  list_breakers: readonly ["now", "limit"];
+  list_parks: readonly ["now", "limit"];
+  list_breaker_changes: readonly ["service", "limit"];
+  delete_breaker_changes: readonly ["now", "age", "limit"];
+  claim: readonly ["worker", "secret", "lanes", "types", "tenants", "prefetch", "limit", "mark_lanes", "mark_priorities", "mark_ranks", "mark_keys", "mark_ends", "once", "often", "cap", "lent", "lent_counts", "now"];
   claimed_by: readonly ["worker", "secret"];
-  claim_alone: readonly ["worker", "secret", "lanes", "types", "tenants", "cap", "now"];
+  claim_alone: readonly ["worker", "secret", "lanes", "types", "tenants", "cap", "lent", "lent_counts", "now"];
   set_next_probe: readonly ["now", "probe_ms", "type"];
   lock_process: readonly ["id", "beats", "now"];
   set_died_with: readonly ["workers"];
@@ -268,7 +327,9 @@ export interface QueryParameters {
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
+  closed_targets: readonly ["now"];
   count_behind_gate: readonly ["name", "now", "rows", "tenant"];
+  count_ahead: readonly ["id", "now", "rows", "tenant"];
   barriers_in_use: readonly [];
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
@@ -281,6 +342,9 @@ export interface QueryParameters {
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "tenant", "groups"];
+  claims_under_way: readonly ["claims"];
+  count_running: readonly ["gate", "worker", "rows"];
+  ids_of_running: readonly ["gate", "worker", "limit"];
   count_due: readonly ["now", "rows"];
   longest_due: readonly ["now", "hops"];
   key_at: readonly ["at"];
@@ -291,10 +355,15 @@ export interface QueryParameters {
   keys_of_correlation: readonly ["correlation", "correlation_uuid", "before", "correlation_id", "limit"];
   keys_of_parent: readonly ["parent", "before", "limit"];
   keys_of_tag: readonly ["name", "value", "before", "limit"];
+  keys_of_long_runs: readonly ["now", "running_ms", "before", "limit"];
   keys_of_states: readonly ["states", "before", "limit"];
   attempts_of_job: readonly ["id"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
+  close_intake: readonly ["name", "now", "reason", "by"];
+  open_intake: readonly ["name"];
+  closed_intakes: readonly [];
+  find_intakes: readonly ["names"];
   two_leases: readonly ["limit"];
   leases_against_ledger: readonly ["limit"];
   places_against_job: readonly ["examined", "limit"];
@@ -321,6 +390,7 @@ export interface QueryParameters {
   endless_idempotency: readonly ["limit"];
   lost_idempotency: readonly ["limit"];
   untold_changes: readonly ["limit"];
+  permits_against_limits: readonly ["limit"];
   recount: readonly [];
   lock_leases: readonly ["numbers"];
   own_lease: readonly ["number", "secret"];
@@ -335,6 +405,16 @@ export interface QueryParameters {
   start_runs: readonly ["number", "secret", "keys", "now"];
   narrow_lease: readonly ["number", "keys"];
   delete_leases: readonly ["numbers"];
+  all_limits: readonly ["now"];
+  lock_limit: readonly ["now", "name"];
+  count_limits: readonly [];
+  put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "code_cap", "owner", "by", "now"];
+  set_code_cap: readonly ["code_cap", "id"];
+  delete_limit: readonly ["id"];
+  lock_permits: readonly ["limits", "counts", "worker"];
+  keep_permits: readonly ["limits", "counts", "worker"];
+  hold_limited: readonly ["now", "depth", "limit"];
+  rehome_limited: readonly ["now", "depth", "limit"];
   acquire_locks: readonly ["n", "names", "key"];
   locks_of_run: readonly ["key", "n", "names"];
   release_locks: readonly ["names"];
@@ -345,6 +425,12 @@ export interface QueryParameters {
   trim_logs: readonly ["keys", "lines_max", "chars_max"];
   log_after: readonly ["id", "after", "limit"];
   newest_log: readonly ["id", "limit"];
+  lock_fold: readonly [];
+  any_minutes: readonly [];
+  take_minutes: readonly ["limit"];
+  find_minutes: readonly ["keys"];
+  put_minutes: readonly ["rows"];
+  minutes_between: readonly ["since", "hours_from", "type", "lane", "limit", "hours_to", "until"];
   intern_names: readonly ["wanted"];
   find_names: readonly ["wanted"];
   names_by_id: readonly ["ids"];
@@ -367,6 +453,7 @@ export interface QueryParameters {
   prune_dead_letters: readonly ["now", "age", "limit"];
   prune_tokens: readonly ["now", "age", "limit"];
   prune_events: readonly ["limit", "now", "age"];
+  prune_minutes: readonly ["now", "age", "limit"];
   forget_notes: readonly ["runs"];
   put_progress: readonly ["now", "relaxed", "told"];
   put_units: readonly ["now", "moves"];
@@ -380,8 +467,29 @@ export interface QueryParameters {
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
+  overdue_schedules: readonly ["now", "limit"];
+  unfolded_minutes: readonly ["examined", "now", "limit"];
+  ticks_without_schedule: readonly ["limit"];
+  minutes_without_name: readonly ["limit"];
+  find_schedule: readonly ["name"];
+  lock_schedule: readonly ["name"];
+  read_clock: readonly ["now"];
+  list_schedules: readonly ["after", "tenant", "limit"];
+  list_due_schedules: readonly ["now", "declared", "limit"];
+  insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "created_by", "now"];
+  update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
+  confirm_schedules: readonly ["now", "names"];
+  list_ticks: readonly ["name", "before", "limit"];
+  find_ticks: readonly ["name", "slots"];
+  insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
+  advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
+  prune_ticks: readonly ["name", "kept"];
+  pause_schedule: readonly ["now", "by", "reason", "name"];
+  resume_schedule: readonly ["next_slot", "name"];
+  delete_schedule: readonly ["name"];
+  delete_ticks: readonly ["name"];
   settle_done: readonly ["word", "channel", "leases", "secrets", "places", "keys", "ns", "tries", "crashes", "states", "results", "now"];
-  insert_attempts: readonly ["now", "ends"];
+  insert_attempts: readonly ["ends", "now"];
   end_runs: readonly ["over", "jobs", "succeeded"];
   find_fences: readonly ["runs"];
   find_cancel_requests: readonly ["keys"];
@@ -398,8 +506,14 @@ export interface QueryParameters {
   revoke_token: readonly ["now", "id"];
   revoke_children: readonly ["now", "parents"];
   home: readonly [];
-  enqueue_at_home: readonly ["home", "kinds", "ids", "payloads", "kind_of", "now", "protocol"];
-  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "lease_ms", "beat_ms", "now"];
+  enqueue_at_home: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol", "home"];
+  put_type_settings: readonly ["now", "types"];
+  delete_services_of: readonly ["types"];
+  insert_services_of: readonly ["services", "types"];
+  put_worker_types: readonly ["worker", "types"];
+  delete_worker_types: readonly ["worker"];
+  list_types: readonly ["now", "only", "limit"];
+  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "app", "lease_ms", "beat_ms", "now"];
   renew_worker: readonly ["now", "id", "lease_ms"];
   insert_ended_run: readonly ["key", "n", "worker"];
   delete_ended_runs: readonly ["worker"];
@@ -422,9 +536,69 @@ export const queries: {
     readonly timeout: TimeoutClass;
   };
 } = {
+  find_breakers: {
+    text: "SELECT named.service, millrace.ms_of(moment.at) AS now,\n       EXISTS (\n           SELECT 1\n           FROM millrace.attempt AS ended\n           WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n       ) OR (breaker.state = 3 AND NOT EXISTS (\n           SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n       )) IS TRUE AS ended,\n       gate.name IS NOT NULL AS is_paused, millrace.ms_of(gate.until) AS paused_until,\n       gate.reason AS pause_reason,\n       (\n           SELECT coalesce(\n               json_agg(json_build_array(park.tenant, millrace.ms_of(park.until))), '[]'\n           )\n           FROM millrace.service_park AS park\n           WHERE park.service = named.service AND park.until > moment.at\n       ) AS parks,\n       coalesce(breaker.state, 1::smallint) AS state,\n       coalesce(breaker.failure_count, 0) AS failure_count,\n       coalesce(breaker.success_count, 0) AS success_count,\n       millrace.ms_of(breaker.last_failure_at) AS last_failure_at,\n       millrace.ms_of(breaker.opened_at) AS opened_at,\n       millrace.ms_of(breaker.half_opened_at) AS half_opened_at,\n       millrace.ms_of(breaker.probe_at) AS probe_at, breaker.probe_key, breaker.probe_n,\n       breaker.reason, breaker.by\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN unnest($2::integer[]) AS named (service)\nLEFT JOIN millrace.breaker AS breaker ON breaker.service = named.service\nLEFT JOIN millrace.gate AS gate\n    ON gate.name = named.service AND (gate.until IS NULL OR gate.until > moment.at)",
+    parameters: ["now","services"],
+    timeout: "answer",
+  },
+  insert_breakers: {
+    text: "INSERT INTO millrace.breaker (service, state, failure_count, success_count, updated_at)\nSELECT named.service, 1, 0, 0, millrace.clock_at($1::timestamptz)\nFROM unnest($2::integer[]) AS named (service)\nORDER BY named.service\nON CONFLICT DO NOTHING",
+    parameters: ["now","services"],
+    timeout: "answer",
+  },
+  lock_breakers: {
+    text: "SELECT service\nFROM millrace.breaker\nWHERE service = ANY ($1::integer[])\nORDER BY service\nFOR UPDATE",
+    parameters: ["services"],
+    timeout: "answer",
+  },
+  put_breakers: {
+    text: "UPDATE millrace.breaker AS breaker\nSET state = given.state, failure_count = given.failure_count, success_count = given.success_count,\n    last_failure_at = millrace.at_ms(given.last_failure_at),\n    opened_at = millrace.at_ms(given.opened_at),\n    half_opened_at = millrace.at_ms(given.half_opened_at),\n    probe_at = millrace.at_ms(given.probe_at), probe_key = given.probe_key,\n    probe_n = given.probe_n, reason = given.reason, by = given.by,\n    updated_at = millrace.clock_at($1::timestamptz)\nFROM json_to_recordset($2::json) AS given (\n    service integer, state smallint, failure_count integer, success_count bigint,\n    last_failure_at bigint, opened_at bigint, half_opened_at bigint, probe_at bigint,\n    probe_key bigint, probe_n integer, reason text, by text\n)\nWHERE breaker.service = given.service",
+    parameters: ["now","breakers"],
+    timeout: "answer",
+  },
+  insert_breaker_changes: {
+    text: "INSERT INTO millrace.breaker_change (service, n, at, state, failure_count, reason, by)\nSELECT given.service,\n       (\n           SELECT coalesce(max(n), 0) + 1\n           FROM millrace.breaker_change AS known\n           WHERE known.service = given.service\n       ),\n       millrace.clock_at($1::timestamptz), given.state, given.failure_count, given.reason,\n       given.by\nFROM json_to_recordset($2::json) AS given (\n    service integer, state smallint, failure_count integer, reason text, by text\n)",
+    parameters: ["now","changes"],
+    timeout: "answer",
+  },
+  put_parks: {
+    text: "INSERT INTO millrace.service_park AS known (gate, service, tenant, until, reason)\nSELECT given.gate, given.service, given.tenant, millrace.at_ms(given.until), given.reason\nFROM json_to_recordset($1::json) AS given (\n    gate integer, service integer, tenant integer, until bigint, reason text\n)\nORDER BY given.gate\nON CONFLICT (gate) DO UPDATE\nSET reason = CASE WHEN excluded.until > known.until THEN excluded.reason ELSE known.reason END,\n    until = greatest(known.until, excluded.until)",
+    parameters: ["parks"],
+    timeout: "answer",
+  },
+  delete_parks: {
+    text: "DELETE FROM millrace.service_park\nWHERE service = $1::integer",
+    parameters: ["service"],
+    timeout: "answer",
+  },
+  claim_probe: {
+    text: "SELECT *\nFROM millrace.claim_probe(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::integer, $7::integer[], $8::integer[], $9::timestamptz\n)",
+    parameters: ["worker","secret","lanes","types","tenants","cap","lent","lent_counts","now"],
+    timeout: "answer",
+  },
+  list_breakers: {
+    text: "SELECT known.service,\n       (\n           SELECT coalesce(json_agg(name.text ORDER BY name.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS name ON name.id = uses.type\n           WHERE uses.service = known.service\n       ) AS types,\n       millrace.ms_of(breaker.updated_at) AS updated_at,\n       (SELECT id FROM millrace.job WHERE key = breaker.probe_key) AS probe_id, breaker.state,\n       breaker.failure_count, breaker.success_count,\n       millrace.ms_of(breaker.last_failure_at) AS last_failure_at,\n       millrace.ms_of(breaker.opened_at) AS opened_at,\n       millrace.ms_of(breaker.half_opened_at) AS half_opened_at,\n       millrace.ms_of(breaker.probe_at) AS probe_at, breaker.probe_n, breaker.reason, breaker.by\nFROM (\n    SELECT service FROM millrace.breaker\n    UNION\n    SELECT service FROM millrace.service_use\n    UNION\n    SELECT service\n    FROM millrace.service_park\n    WHERE until > millrace.clock_at($1::timestamptz)\n) AS known\nJOIN millrace.interned_name AS name ON name.id = known.service\nLEFT JOIN millrace.breaker AS breaker ON breaker.service = known.service\nORDER BY name.text COLLATE \"C\"\nLIMIT $2::bigint",
+    parameters: ["now","limit"],
+    timeout: "answer",
+  },
+  list_parks: {
+    text: "SELECT service, tenant, millrace.ms_of(until) AS until, reason\nFROM millrace.service_park\nWHERE until > millrace.clock_at($1::timestamptz)\nORDER BY until, gate\nLIMIT $2::bigint",
+    parameters: ["now","limit"],
+    timeout: "answer",
+  },
+  list_breaker_changes: {
+    text: "SELECT millrace.ms_of(at) AS at, state, failure_count, reason, by\nFROM millrace.breaker_change\nWHERE service = $1::integer\nORDER BY n DESC\nLIMIT $2::bigint",
+    parameters: ["service","limit"],
+    timeout: "answer",
+  },
+  delete_breaker_changes: {
+    text: "DELETE FROM millrace.breaker_change\nWHERE (service, n) IN (\n    SELECT service, n\n    FROM millrace.breaker_change\n    WHERE at <= millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond'\n    LIMIT $3::integer\n)",
+    parameters: ["now","age","limit"],
+    timeout: "answer",
+  },
   claim: {
-    text: "SELECT *\nFROM millrace.claim_batch(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::boolean, $7::integer, $8::integer[], $9::integer[],\n    $10::bigint[], $11::bigint[], $12::integer[], $13::integer,\n    $14::integer, $15::integer, $16::timestamptz\n)",
-    parameters: ["worker","secret","lanes","types","tenants","prefetch","limit","mark_lanes","mark_priorities","mark_ranks","mark_keys","mark_ends","once","often","cap","now"],
+    text: "SELECT *\nFROM millrace.claim_batch(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::boolean, $7::integer, $8::integer[], $9::integer[],\n    $10::bigint[], $11::bigint[], $12::integer[], $13::integer,\n    $14::integer, $15::integer, $16::integer[], $17::integer[], $18::timestamptz\n)",
+    parameters: ["worker","secret","lanes","types","tenants","prefetch","limit","mark_lanes","mark_priorities","mark_ranks","mark_keys","mark_ends","once","often","cap","lent","lent_counts","now"],
     timeout: "answer",
   },
   claimed_by: {
@@ -433,8 +607,8 @@ export const queries: {
     timeout: "answer",
   },
   claim_alone: {
-    text: "SELECT *\nFROM millrace.claim_alone(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::integer, $7::timestamptz\n)",
-    parameters: ["worker","secret","lanes","types","tenants","cap","now"],
+    text: "SELECT *\nFROM millrace.claim_alone(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::integer, $7::integer[], $8::integer[], $9::timestamptz\n)",
+    parameters: ["worker","secret","lanes","types","tenants","cap","lent","lent_counts","now"],
     timeout: "answer",
   },
   set_next_probe: {
@@ -583,7 +757,7 @@ export const queries: {
     timeout: "answer",
   },
   draw_keys: {
-    text: "SELECT nextval('millrace.job_key_seq') AS key,\n       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol\nFROM generate_series(1, $1::integer)",
+    text: "SELECT nextval('millrace.job_key_seq') AS key,\n       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol,\n       (SELECT EXISTS (SELECT 1 FROM millrace.intake)) AS closed\nFROM generate_series(1, $1::integer)",
     parameters: ["count"],
     timeout: "answer",
   },
@@ -718,7 +892,7 @@ export const queries: {
     timeout: "answer",
   },
   promote_due: {
-    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    WHERE gate > 0\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       (\n           SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n           FROM millrace.scheduled AS scheduled\n           WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n           ORDER BY scheduled.run_at, scheduled.key\n           LIMIT 1\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id IS NOT NULL\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.gate AS closed\n                 WHERE closed.name = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n       ) AS released,\n       EXISTS (SELECT 1 FROM millrace.gate)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked\nFROM moment",
+    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       (\n           SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n           FROM millrace.scheduled AS scheduled\n           WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n           ORDER BY scheduled.run_at, scheduled.key\n           LIMIT 1\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id\n             )\n       ) AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       (\n           SELECT min(greatest(\n               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n           ))\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
     parameters: ["now","limit","look"],
     timeout: "answer",
   },
@@ -737,23 +911,33 @@ export const queries: {
     parameters: ["now"],
     timeout: "answer",
   },
+  closed_targets: {
+    text: "SELECT target AS name, NULL::integer AS tenant\nFROM millrace.barrier\nWHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\nUNION ALL\nSELECT type, tenant\nFROM millrace.tenant_barrier\nWHERE until > millrace.clock_at($1::timestamptz)",
+    parameters: ["now"],
+    timeout: "answer",
+  },
   count_behind_gate: {
-    text: "WITH other (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE name <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($2::timestamptz))\n),\nwaiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $3::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $3::bigint)\n    UNION ALL\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate IN (SELECT name FROM other)\n        LIMIT $3::bigint\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n    )\n    FROM waiting\n    WHERE $1::integer IN (waiting.lane, waiting.type, waiting.tenant)\n      AND ($4::integer IS NULL OR waiting.tenant = $4::integer)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate = $1::integer\n               LIMIT 1 OFFSET $3::bigint\n           )\n               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $3::bigint),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate IN (SELECT name FROM other)\n               LIMIT 1 OFFSET $3::bigint\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
+    text: "WITH own (name) AS MATERIALIZED (\n    SELECT $1::integer\n    UNION ALL\n    SELECT type FROM millrace.service_use WHERE service = $1::integer\n),\nother (name, gate) AS MATERIALIZED (\n    SELECT target, gate\n    FROM millrace.barrier\n    WHERE gate <> $1::integer\n      AND (until IS NULL OR until > millrace.clock_at($2::timestamptz))\n),\nwaiting (lane, type, tenant) AS (\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = $1::integer\n        LIMIT $3::bigint\n    )\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.ready LIMIT $3::bigint)\n    UNION ALL\n    (SELECT lane, type, tenant FROM millrace.blocked WHERE gate < -2 LIMIT $3::bigint)\n    UNION ALL\n    (\n        SELECT lane, type, tenant\n        FROM millrace.blocked\n        WHERE gate = ANY (ARRAY(SELECT DISTINCT gate FROM other))\n        LIMIT $3::bigint\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1\n        FROM other\n        WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant, -2)\n    )\n    FROM waiting\n    WHERE EXISTS (\n        SELECT 1 FROM own WHERE own.name IN (waiting.lane, waiting.type, waiting.tenant, -2)\n    )\n      AND ($4::integer IS NULL OR waiting.tenant = $4::integer)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate = $1::integer\n               LIMIT 1 OFFSET $3::bigint\n           )\n               AND NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $3::bigint)\n               AND NOT EXISTS (\n                   SELECT 1 FROM millrace.blocked WHERE gate < -2 LIMIT 1 OFFSET $3::bigint\n               ),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace.blocked\n               WHERE gate = ANY (ARRAY(SELECT DISTINCT gate FROM other))\n               LIMIT 1 OFFSET $3::bigint\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
     parameters: ["name","now","rows","tenant"],
     timeout: "reader",
   },
+  count_ahead: {
+    text: "WITH own AS MATERIALIZED (\n    SELECT key, lane, priority, rank\n    FROM millrace.ready\n    WHERE key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\n),\nclosed (name) AS MATERIALIZED (\n    SELECT target\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($2::timestamptz)\n),\nfront (before, lane, type, tenant, concurrency) AS MATERIALIZED (\n    SELECT true, clean.*\n    FROM own\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = own.lane\n          AND ready.crashes = 0\n          AND (ready.priority, ready.rank, ready.key) < (own.priority, own.rank, own.key)\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT $3::bigint\n    ) AS clean\n    UNION ALL\n    SELECT crashed.*\n    FROM own\n    CROSS JOIN LATERAL (\n        SELECT (ready.priority, ready.rank, ready.key) < (own.priority, own.rank, own.key),\n               ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = own.lane AND ready.crashes > 0\n        ORDER BY ready.crashes, ready.priority, ready.rank, ready.key\n        LIMIT $3::bigint\n    ) AS crashed\n)\nSELECT (\n           SELECT count(*)\n           FROM front\n           WHERE front.before\n             AND ($4::integer IS NULL OR front.tenant = $4::integer)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM closed\n                 WHERE closed.name IN (front.lane, front.type, front.tenant, -2)\n             )\n             AND (front.tenant, front.type) NOT IN (\n                 SELECT tenant, type\n                 FROM millrace.tenant_barrier\n                 WHERE until > millrace.clock_at($2::timestamptz)\n             )\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.lock AS lock\n                 WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n             )\n       ) AS jobs,\n       (SELECT count(*) FROM front) < $3::bigint AS exact\nFROM own",
+    parameters: ["id","now","rows","tenant"],
+    timeout: "reader",
+  },
   barriers_in_use: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits",
     parameters: [],
     timeout: "answer",
   },
   hold_jobs: {
-    text: "WITH RECURSIVE closed AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\ncrashed_part (lane, crashes) AS (\n    SELECT first.lane, first.crashes\n    FROM (\n        SELECT lane, crashes\n        FROM millrace.ready\n        WHERE crashes > 0\n          AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n        ORDER BY lane, crashes\n        LIMIT 1\n    ) AS first\n    UNION ALL\n    SELECT next.lane, next.crashes\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes\n        FROM millrace.ready AS ready\n        WHERE (ready.lane, ready.crashes) > (part.lane, part.crashes)\n          AND ready.crashes > 0\n        ORDER BY ready.lane, ready.crashes\n        LIMIT 1\n    ) AS next\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n    UNION ALL\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = part.lane\n          AND ready.crashes = part.crashes\n          AND ready.crashes > 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n),\ntaken_key AS MATERIALIZED (\n    SELECT taken.tenant, taken.name\n    FROM (\n        SELECT DISTINCT front.tenant, front.concurrency\n        FROM front\n        WHERE front.concurrency IS NOT NULL\n    ) AS wanted\n    CROSS JOIN LATERAL (\n        SELECT lock.tenant, lock.name\n        FROM millrace.lock AS lock\n        WHERE lock.tenant = wanted.tenant AND lock.name = wanted.concurrency\n        FOR KEY SHARE SKIP LOCKED\n    ) AS taken\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, coalesce(min(closed.name), -1) AS gate\n    FROM front\n    LEFT JOIN closed ON closed.name IN (front.lane, front.type, front.tenant)\n    LEFT JOIN taken_key\n        ON taken_key.tenant = front.tenant AND taken_key.name = front.concurrency\n    WHERE closed.name IS NOT NULL OR taken_key.name IS NOT NULL\n    GROUP BY front.key\n    LIMIT $4::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,\n       taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
+    text: "WITH RECURSIVE closed AS MATERIALIZED (\n    SELECT target, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\ncrashed_part (lane, crashes) AS (\n    SELECT first.lane, first.crashes\n    FROM (\n        SELECT lane, crashes\n        FROM millrace.ready\n        WHERE crashes > 0\n          AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n        ORDER BY lane, crashes\n        LIMIT 1\n    ) AS first\n    UNION ALL\n    SELECT next.lane, next.crashes\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes\n        FROM millrace.ready AS ready\n        WHERE (ready.lane, ready.crashes) > (part.lane, part.crashes)\n          AND ready.crashes > 0\n        ORDER BY ready.lane, ready.crashes\n        LIMIT 1\n    ) AS next\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n    UNION ALL\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = part.lane\n          AND ready.crashes = part.crashes\n          AND ready.crashes > 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n),\ntaken_key AS MATERIALIZED (\n    SELECT taken.tenant, taken.name\n    FROM (\n        SELECT DISTINCT front.tenant, front.concurrency\n        FROM front\n        WHERE front.concurrency IS NOT NULL\n    ) AS wanted\n    CROSS JOIN LATERAL (\n        SELECT lock.tenant, lock.name\n        FROM millrace.lock AS lock\n        WHERE lock.tenant = wanted.tenant AND lock.name = wanted.concurrency\n        FOR KEY SHARE SKIP LOCKED\n    ) AS taken\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, coalesce(min(closed.gate), -1) AS gate\n    FROM front\n    LEFT JOIN closed\n        ON closed.target IN (front.lane, front.type, front.tenant)\n        AND (closed.tenant IS NULL OR closed.tenant = front.tenant)\n    LEFT JOIN taken_key\n        ON taken_key.tenant = front.tenant AND taken_key.name = front.concurrency\n    WHERE closed.gate IS NOT NULL OR taken_key.name IS NOT NULL\n    GROUP BY front.key\n    LIMIT $4::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,\n       taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
     parameters: ["now","depth","key_depth","limit"],
     timeout: "answer",
   },
   release_jobs: {
-    text: "WITH RECURSIVE gate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    WHERE gate > 0\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n),\nopen AS MATERIALIZED (\n    SELECT gate.id\n    FROM gate\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace.gate AS closed\n        WHERE closed.name = gate.id\n          AND (closed.until IS NULL OR closed.until > millrace.clock_at($1::timestamptz))\n    )\n),\nfree AS MATERIALIZED (\n    SELECT front.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = open.id\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n        FOR UPDATE SKIP LOCKED\n    ) AS front\n    LIMIT $2::integer\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n),\ndeleted_gates AS (\n    DELETE FROM millrace.gate\n    WHERE until <= millrace.clock_at($1::timestamptz)\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken\nON CONFLICT DO NOTHING",
+    text: "WITH RECURSIVE gate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n),\nopen AS MATERIALIZED (\n    SELECT gate.id\n    FROM gate\n    WHERE gate.id NOT IN (-1, 0)\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id\n            AND (closed.until IS NULL OR closed.until > millrace.clock_at($1::timestamptz))\n      )\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id\n      )\n),\nfree AS MATERIALIZED (\n    SELECT front.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = open.id\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n        FOR UPDATE SKIP LOCKED\n    ) AS front\n    LIMIT $2::integer\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n),\ndeleted_gates AS (\n    DELETE FROM millrace.gate\n    WHERE until <= millrace.clock_at($1::timestamptz)\n),\ndeleted_parks AS (\n    DELETE FROM millrace.service_park\n    WHERE until <= millrace.clock_at($1::timestamptz)\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken\nON CONFLICT DO NOTHING",
     parameters: ["now","limit"],
     timeout: "answer",
   },
@@ -802,8 +986,23 @@ export const queries: {
     parameters: ["rows","tenant","groups"],
     timeout: "reader",
   },
+  claims_under_way: {
+    text: "SELECT DISTINCT held.virtualtransaction AS name\nFROM pg_locks AS held\nWHERE held.locktype = 'relation'\n  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())\n  AND held.relation = 'millrace.gate'::regclass\n  AND held.pid <> pg_backend_pid()\n  AND ($1::text[] IS NULL OR held.virtualtransaction = ANY ($1::text[]))",
+    parameters: ["claims"],
+    timeout: "answer",
+  },
+  count_running: {
+    text: "WITH own (name) AS MATERIALIZED (\n    VALUES ($1::integer)\n    UNION ALL\n    SELECT type FROM millrace.service_use WHERE service = $1::integer\n)\nSELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n    JOIN millrace.job AS job ON job.key = run.key\n    WHERE ($2::uuid IS NULL OR lease.worker = $2::uuid)\n      AND EXISTS (\n          SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2)\n      )\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace.attempt AS ended\n          WHERE ended.key = run.key AND ended.n = run.n\n      )\n    LIMIT $3::bigint\n) AS held",
+    parameters: ["gate","worker","rows"],
+    timeout: "reader",
+  },
+  ids_of_running: {
+    text: "WITH own (name) AS MATERIALIZED (\n    VALUES ($1::integer)\n    UNION ALL\n    SELECT type FROM millrace.service_use WHERE service = $1::integer\n)\nSELECT job.id\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nJOIN millrace.job AS job ON job.key = run.key\nWHERE ($2::uuid IS NULL OR lease.worker = $2::uuid)\n  AND EXISTS (SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS ended\n      WHERE ended.key = run.key AND ended.n = run.n\n  )\nLIMIT $3::bigint",
+    parameters: ["gate","worker","limit"],
+    timeout: "reader",
+  },
   count_due: {
-    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace.gate\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT $2::bigint) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       CASE WHEN bool_or(NOT behind) THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($1::timestamptz))\n               - min(rank) FILTER (WHERE NOT behind) / 1000\n       ) END AS ms,\n       NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM due",
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n),\nparked (tenant, type) AS MATERIALIZED (\n    SELECT tenant, type\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)\n    ) OR EXISTS (\n        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT $2::bigint) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       CASE WHEN bool_or(NOT behind) THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($1::timestamptz))\n               - min(rank) FILTER (WHERE NOT behind) / 1000\n       ) END AS ms,\n       NOT EXISTS (SELECT 1 FROM millrace.ready LIMIT 1 OFFSET $2::bigint) AS exact\nFROM due",
     parameters: ["now","rows"],
     timeout: "reader",
   },
@@ -852,6 +1051,11 @@ export const queries: {
     parameters: ["name","value","before","limit"],
     timeout: "reader",
   },
+  keys_of_long_runs: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond'\n               AS at\n)\nSELECT DISTINCT run.key\nFROM moment\nJOIN millrace.lease AS lease ON lease.claimed_at <= moment.at\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nWHERE run.key < $3::bigint\n  AND coalesce(lease.started_at, (\n      SELECT start.at\n      FROM millrace.run_start AS start\n      WHERE start.lease = lease.number AND start.key = run.key\n  )) <= moment.at\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS ended\n      WHERE ended.key = run.key AND ended.n = run.n\n  )\nORDER BY run.key DESC\nLIMIT $4::integer",
+    parameters: ["now","running_ms","before","limit"],
+    timeout: "reader",
+  },
   keys_of_states: {
     text: "SELECT DISTINCT key\nFROM (\n    (\n        SELECT key\n        FROM millrace.scheduled\n        WHERE 1 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT key\n        FROM millrace.ready\n        WHERE 2 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT key\n        FROM millrace.blocked\n        WHERE 2 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT DISTINCT claimed.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n        WHERE 3 = ANY ($1::integer[]) AND claimed.key < $2::bigint\n        ORDER BY claimed.key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT DISTINCT key\n        FROM millrace.attempt\n        WHERE 4 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    SELECT ended.key\n    FROM unnest($1::integer[]) AS wanted (state)\n    CROSS JOIN LATERAL (\n        SELECT DISTINCT attempt.key\n        FROM millrace.attempt AS attempt\n        WHERE attempt.state = wanted.state\n          AND attempt.state > 4\n          AND attempt.key < $2::bigint\n        ORDER BY attempt.key DESC\n        LIMIT $3::integer\n    ) AS ended\n) AS candidate\nORDER BY key DESC\nLIMIT $3::integer",
     parameters: ["states","before","limit"],
@@ -870,6 +1074,26 @@ export const queries: {
   facts_of_keys: {
     text: "SELECT job.key, job.id, job.type, job.tenant, job.correlation, job.state, job.tries,\n       job.next_run_at, job.finished_at, job.error, run.phase, run.overall\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job_record AS job ON job.key = named.key\nLEFT JOIN millrace.run AS run ON run.key = named.key",
     parameters: ["keys"],
+    timeout: "answer",
+  },
+  close_intake: {
+    text: "INSERT INTO millrace.intake AS known (name, closed_at, reason, by)\nSELECT $1::integer, millrace.clock_at($2::timestamptz), $3::text, $4::text\nON CONFLICT (name) DO UPDATE\nSET reason = excluded.reason, by = excluded.by",
+    parameters: ["name","now","reason","by"],
+    timeout: "answer",
+  },
+  open_intake: {
+    text: "DELETE FROM millrace.intake\nWHERE name = $1::integer",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  closed_intakes: {
+    text: "SELECT name, millrace.ms_of(closed_at) AS closed_at, reason, by\nFROM millrace.intake\nORDER BY name",
+    parameters: [],
+    timeout: "answer",
+  },
+  find_intakes: {
+    text: "SELECT name, millrace.ms_of(closed_at) AS closed_at, reason, by\nFROM millrace.intake\nWHERE name = ANY ($1::integer[])",
+    parameters: ["names"],
     timeout: "answer",
   },
   two_leases: {
@@ -1002,6 +1226,11 @@ export const queries: {
     parameters: ["limit"],
     timeout: "doctor",
   },
+  permits_against_limits: {
+    text: "SELECT NULL::bigint AS key, NULL::uuid AS id\nFROM millrace.limit_setting AS setting\nWHERE setting.used <> (\n    SELECT coalesce(sum(permit.held), 0)\n    FROM millrace.permit AS permit\n    WHERE permit.limit_id = setting.id\n)\nUNION ALL\nSELECT NULL, NULL\nFROM millrace.permit AS permit\nWHERE NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = permit.worker)\n   OR NOT EXISTS (\n       SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.id = permit.limit_id\n   )\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "answer",
+  },
   recount: {
     text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace.job_now",
     parameters: [],
@@ -1072,6 +1301,56 @@ export const queries: {
     parameters: ["numbers"],
     timeout: "answer",
   },
+  all_limits: {
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens,\n       millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,\n       millrace.ms_of(set_at) AS set_at,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.limit_setting\nORDER BY id",
+    parameters: ["now"],
+    timeout: "answer",
+  },
+  lock_limit: {
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens,\n       millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,\n       millrace.ms_of(set_at) AS set_at,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.limit_setting\nWHERE name = $2::integer\nFOR UPDATE",
+    parameters: ["now","name"],
+    timeout: "answer",
+  },
+  count_limits: {
+    text: "SELECT count(*) AS limits FROM millrace.limit_setting",
+    parameters: [],
+    timeout: "answer",
+  },
+  put_limit: {
+    text: "INSERT INTO millrace.limit_setting AS known (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nSELECT $1::integer, $2::integer, $3::integer, $4::bigint, $5::integer,\n       coalesce($5::integer, 0), moment.at, $6::integer, $7::smallint, $8::text,\n       moment.at\nFROM (SELECT millrace.clock_at($9::timestamptz) AS at) AS moment\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
+    parameters: ["name","cap","rate_count","rate_ms","burst","code_cap","owner","by","now"],
+    timeout: "answer",
+  },
+  set_code_cap: {
+    text: "UPDATE millrace.limit_setting\nSET code_cap = $1::integer\nWHERE id = $2::integer",
+    parameters: ["code_cap","id"],
+    timeout: "answer",
+  },
+  delete_limit: {
+    text: "WITH gone AS (\n    DELETE FROM millrace.permit\n    WHERE limit_id = $1::integer\n)\nDELETE FROM millrace.limit_setting\nWHERE id = $1::integer",
+    parameters: ["id"],
+    timeout: "answer",
+  },
+  lock_permits: {
+    text: "SELECT setting.id\nFROM millrace.limit_setting AS setting\nWHERE setting.id = ANY (ARRAY(\n    SELECT permit.limit_id\n    FROM millrace.permit AS permit\n    LEFT JOIN unnest($1::integer[], $2::integer[]) AS kept (id, count)\n        ON kept.id = permit.limit_id\n    WHERE permit.worker = $3::uuid\n      AND permit.held > coalesce(kept.count, 0)\n))\nORDER BY setting.id\nFOR UPDATE",
+    parameters: ["limits","counts","worker"],
+    timeout: "answer",
+  },
+  keep_permits: {
+    text: "WITH own AS MATERIALIZED (\n    SELECT permit.limit_id, permit.held,\n           greatest(0, least(permit.held, coalesce(kept.count, 0))) AS rest\n    FROM millrace.permit AS permit\n    LEFT JOIN unnest($1::integer[], $2::integer[]) AS kept (id, count)\n        ON kept.id = permit.limit_id\n    WHERE permit.worker = $3::uuid\n),\nlowered AS (\n    UPDATE millrace.limit_setting AS setting\n    SET used = greatest(0, setting.used - (own.held - own.rest))\n    FROM own\n    WHERE setting.id = own.limit_id\n      AND own.rest < own.held\n),\ngone AS (\n    DELETE FROM millrace.permit AS permit\n    USING own\n    WHERE permit.worker = $3::uuid\n      AND permit.limit_id = own.limit_id\n      AND own.rest = 0\n),\nchanged AS (\n    UPDATE millrace.permit AS permit\n    SET held = own.rest\n    FROM own\n    WHERE permit.worker = $3::uuid\n      AND permit.limit_id = own.limit_id\n      AND own.rest > 0\n      AND own.rest < own.held\n)\nSELECT coalesce(sum(held - rest), 0)::bigint AS returned FROM own",
+    parameters: ["limits","counts","worker"],
+    timeout: "answer",
+  },
+  hold_limited: {
+    text: "WITH RECURSIVE used_up AS MATERIALIZED (\n    SELECT name\n    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at($1::timestamptz))\n    WHERE room = 0 AND name > 0\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND EXISTS (SELECT 1 FROM used_up)\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.type, front.tenant\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.type, ready.tenant\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT $2::integer\n    ) AS front\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, -3 - min(used_up.name) AS gate\n    FROM front\n    JOIN used_up ON used_up.name IN (front.type, front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,\n       taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
+    parameters: ["now","depth","limit"],
+    timeout: "answer",
+  },
+  rehome_limited: {
+    text: "WITH other AS MATERIALIZED (\n    SELECT target AS name, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT name, NULL, -3 - name\n    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at($1::timestamptz))\n    WHERE room = 0 AND name > 0\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant\n    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at($1::timestamptz))\n        AS limits\n    CROSS JOIN LATERAL (\n        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -3 - limits.name\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n    ) AS front\n    WHERE limits.room > 0\n      AND limits.name > 0\n      AND EXISTS (SELECT 1 FROM other)\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, max(other.gate) AS gate\n    FROM front\n    JOIN other\n        ON other.name IN (front.lane, front.type, front.tenant)\n        AND (other.tenant IS NULL OR other.tenant = front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT blocked.key\n    FROM millrace.blocked AS blocked\n    WHERE blocked.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY blocked.key\n    FOR UPDATE SKIP LOCKED\n)\nUPDATE millrace.blocked AS blocked\nSET gate = behind.gate\nFROM behind\nWHERE blocked.key = behind.key\n  AND blocked.key = ANY (ARRAY(SELECT key FROM locked))",
+    parameters: ["now","depth","limit"],
+    timeout: "answer",
+  },
   acquire_locks: {
     text: "INSERT INTO millrace.lock (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO NOTHING",
     parameters: ["n","names","key"],
@@ -1121,6 +1400,36 @@ export const queries: {
     text: "SELECT line, n, millrace.ms_of(at) AS at, level, message, fields\nFROM millrace.log\nWHERE key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\nORDER BY line DESC\nLIMIT $2::integer",
     parameters: ["id","limit"],
     timeout: "answer",
+  },
+  lock_fold: {
+    text: "SELECT name\nFROM millrace.meta\nWHERE name = 'minute_fold'\nFOR UPDATE SKIP LOCKED",
+    parameters: [],
+    timeout: "answer",
+  },
+  any_minutes: {
+    text: "SELECT EXISTS (SELECT 1 FROM millrace.minute_outbox) AS found",
+    parameters: [],
+    timeout: "answer",
+  },
+  take_minutes: {
+    text: "DELETE FROM millrace.minute_outbox\nWHERE ctid = ANY (ARRAY(SELECT ctid FROM millrace.minute_outbox LIMIT $1::integer))\nRETURNING millrace.ms_of(at) AS at, type, lane, outcome, waits, runs",
+    parameters: ["limit"],
+    timeout: "answer",
+  },
+  find_minutes: {
+    text: "SELECT minute.span, millrace.ms_of(minute.start) AS start, minute.type, minute.lane,\n       minute.outcome, minute.count, minute.wait_ms, minute.run_ms, minute.waits, minute.runs\nFROM json_to_recordset($1::json) AS wanted (\n    span smallint, start bigint, type integer, lane integer, outcome smallint\n)\nJOIN millrace.minute AS minute\n    ON minute.span = wanted.span\n    AND minute.start = millrace.at_ms(wanted.start)\n    AND minute.type = wanted.type\n    AND minute.lane = wanted.lane\n    AND minute.outcome = wanted.outcome",
+    parameters: ["keys"],
+    timeout: "answer",
+  },
+  put_minutes: {
+    text: "INSERT INTO millrace.minute (\n    span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n)\nSELECT given.span, millrace.at_ms(given.start), given.type, given.lane, given.outcome, given.count,\n       given.wait_ms, given.run_ms, given.waits::json, given.runs::json\nFROM json_to_recordset($1::json) AS given (\n    span smallint, start bigint, type integer, lane integer, outcome smallint, count bigint,\n    wait_ms bigint, run_ms bigint, waits text, runs text\n)\nON CONFLICT (span, start, type, lane, outcome) DO UPDATE\nSET count = excluded.count, wait_ms = excluded.wait_ms, run_ms = excluded.run_ms,\n    waits = excluded.waits, runs = excluded.runs",
+    parameters: ["rows"],
+    timeout: "answer",
+  },
+  minutes_between: {
+    text: "(\n    SELECT span, millrace.ms_of(start) AS start, type, lane, outcome, count, wait_ms, run_ms,\n           waits, runs\n    FROM millrace.minute\n    WHERE span = 1\n      AND start >= millrace.at_ms($1::bigint)\n      AND start < millrace.at_ms($2::bigint)\n      AND ($3::integer IS NULL OR type = $3::integer)\n      AND ($4::integer IS NULL OR lane = $4::integer)\n    ORDER BY minute.start DESC\n    LIMIT $5::integer\n)\nUNION ALL\n(\n    SELECT span, millrace.ms_of(start) AS start, type, lane, outcome, count, wait_ms, run_ms,\n           waits, runs\n    FROM millrace.minute\n    WHERE span = 60\n      AND start >= millrace.at_ms($2::bigint)\n      AND start < millrace.at_ms($6::bigint)\n      AND ($3::integer IS NULL OR type = $3::integer)\n      AND ($4::integer IS NULL OR lane = $4::integer)\n    ORDER BY minute.start DESC\n    LIMIT $5::integer\n)\nUNION ALL\n(\n    SELECT span, millrace.ms_of(start) AS start, type, lane, outcome, count, wait_ms, run_ms,\n           waits, runs\n    FROM millrace.minute\n    WHERE span = 1\n      AND start >= millrace.at_ms($6::bigint)\n      AND start < millrace.at_ms($7::bigint)\n      AND ($3::integer IS NULL OR type = $3::integer)\n      AND ($4::integer IS NULL OR lane = $4::integer)\n    ORDER BY minute.start DESC\n    LIMIT $5::integer\n)\nUNION ALL\n(\n    SELECT 0::smallint, millrace.ms_of(at), type, lane, outcome, 0, 0, 0, to_json(waits),\n           to_json(runs)\n    FROM millrace.minute_outbox\n    WHERE at >= millrace.at_ms($1::bigint)\n      AND at < millrace.at_ms($7::bigint)\n      AND ($3::integer IS NULL OR type = $3::integer)\n      AND ($4::integer IS NULL OR lane = $4::integer)\n    LIMIT $5::integer\n)",
+    parameters: ["since","hours_from","type","lane","limit","hours_to","until"],
+    timeout: "reader",
   },
   intern_names: {
     text: "INSERT INTO millrace.interned_name (kind, text)\nSELECT wanted.kind, wanted.text\nFROM json_to_recordset($1::json) AS wanted (kind smallint, text text)\nORDER BY wanted.kind, wanted.text\nON CONFLICT (kind, text) DO NOTHING",
@@ -1232,6 +1541,11 @@ export const queries: {
     parameters: ["limit","now","age"],
     timeout: "reader",
   },
+  prune_minutes: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond' AS at\n),\nended AS MATERIALIZED (\n    SELECT minute.ctid AS place\n    FROM (VALUES (1::smallint), (60::smallint)) AS kind (span)\n    JOIN millrace.minute AS minute ON minute.span = kind.span\n    WHERE minute.start <= (SELECT at FROM moment) - kind.span * interval '1 minute'\n    LIMIT $3::integer\n    FOR UPDATE OF minute SKIP LOCKED\n)\nDELETE FROM millrace.minute\nWHERE ctid = ANY (ARRAY(SELECT place FROM ended))",
+    parameters: ["now","age","limit"],
+    timeout: "reader",
+  },
   forget_notes: {
     text: "WITH anew AS MATERIALIZED (\n    SELECT run.key, run.n\n    FROM json_to_recordset($1::json) AS run (key bigint, n integer)\n),\ndeleted_progress AS (\n    DELETE FROM millrace.run AS old\n    USING anew\n    WHERE old.key = anew.key AND old.n <= anew.n\n),\ndeleted_phases AS (\n    DELETE FROM millrace.phase AS old\n    USING anew\n    WHERE old.key = anew.key AND old.n <= anew.n\n)\nDELETE FROM millrace.unit AS old\nUSING anew\nWHERE old.key = anew.key AND old.n <= anew.n",
     parameters: ["runs"],
@@ -1297,14 +1611,119 @@ export const queries: {
     parameters: ["unit","limit"],
     timeout: "answer",
   },
+  overdue_schedules: {
+    text: "SELECT NULL::bigint AS key, NULL::uuid AS id, schedule.name\nFROM millrace.schedule AS schedule\nWHERE schedule.paused_at IS NULL\n  AND schedule.next_slot < millrace.clock_at($1::timestamptz) - interval '5 minutes'\n  AND (\n      schedule.owner = 2\n      OR schedule.declared_at > millrace.clock_at($1::timestamptz) - interval '2 minutes'\n  )\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.worker AS worker\n      WHERE worker.until > millrace.clock_at($1::timestamptz)\n        AND worker.joined_at < millrace.clock_at($1::timestamptz) - interval '5 minutes'\n  )\nORDER BY schedule.next_slot, schedule.name\nLIMIT $2::integer",
+    parameters: ["now","limit"],
+    timeout: "doctor",
+  },
+  unfolded_minutes: {
+    text: "SELECT DISTINCT NULL::bigint AS key, NULL::uuid AS id,\n       coalesce(name.text, 'type ' || counted.type) AS name\nFROM (\n    SELECT at, type FROM millrace.minute_outbox LIMIT $1::bigint\n) AS counted\nLEFT JOIN millrace.interned_name AS name ON name.id = counted.type\nWHERE counted.at < millrace.clock_at($2::timestamptz) - interval '5 minutes'\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.worker AS worker\n      WHERE worker.until > millrace.clock_at($2::timestamptz)\n        AND worker.joined_at < millrace.clock_at($2::timestamptz) - interval '5 minutes'\n  )\nORDER BY 3\nLIMIT $3::integer",
+    parameters: ["examined","now","limit"],
+    timeout: "doctor",
+  },
+  ticks_without_schedule: {
+    text: "SELECT DISTINCT NULL::bigint AS key, NULL::uuid AS id, tick.schedule AS name\nFROM millrace.schedule_tick AS tick\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.schedule AS schedule WHERE schedule.name = tick.schedule\n)\nORDER BY 3\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
+  },
+  minutes_without_name: {
+    text: "SELECT NULL::bigint AS key, NULL::uuid AS id,\n       'type ' || figure.type || ', lane ' || figure.lane AS name\nFROM (\n    SELECT type, lane FROM millrace.minute\n    UNION\n    SELECT type, lane FROM millrace.minute_outbox\n) AS figure\nWHERE NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = figure.type)\n   OR NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = figure.lane)\nORDER BY figure.type, figure.lane\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
+  },
+  find_schedule: {
+    text: "SELECT name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms,\n       millrace.ms_of(starts_at) AS starts_at, millrace.ms_of(ends_at) AS ends_at, job,\n       millrace.ms_of(next_slot) AS next_slot, millrace.ms_of(last_slot) AS last_slot, last_job,\n       millrace.ms_of(paused_at) AS paused_at, paused_by, pause_reason,\n       millrace.ms_of(declared_at) AS declared_at, created_by,\n       millrace.ms_of(created_at) AS created_at, millrace.ms_of(updated_at) AS updated_at, revision\nFROM millrace.schedule\nWHERE name = $1::text",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  lock_schedule: {
+    text: "SELECT revision\nFROM millrace.schedule\nWHERE name = $1::text\nFOR UPDATE",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  read_clock: {
+    text: "SELECT millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now",
+    parameters: ["now"],
+    timeout: "answer",
+  },
+  list_schedules: {
+    text: "SELECT name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms,\n       millrace.ms_of(starts_at) AS starts_at, millrace.ms_of(ends_at) AS ends_at, job,\n       millrace.ms_of(next_slot) AS next_slot, millrace.ms_of(last_slot) AS last_slot, last_job,\n       millrace.ms_of(paused_at) AS paused_at, paused_by, pause_reason,\n       millrace.ms_of(declared_at) AS declared_at, created_by,\n       millrace.ms_of(created_at) AS created_at, millrace.ms_of(updated_at) AS updated_at, revision\nFROM millrace.schedule\nWHERE name > $1::text\n  AND ($2::text IS NULL OR tenant = $2::text)\nORDER BY name\nLIMIT $3::integer",
+    parameters: ["after","tenant","limit"],
+    timeout: "reader",
+  },
+  list_due_schedules: {
+    text: "SELECT name, millrace.ms_of(next_slot) AS next_slot,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.schedule\nWHERE paused_at IS NULL\n  AND next_slot IS NOT NULL\n  AND (owner = 2 OR name = ANY ($2::text[]))\nORDER BY next_slot, name\nLIMIT $3::integer",
+    parameters: ["now","declared","limit"],
+    timeout: "answer",
+  },
+  insert_schedule: {
+    text: "INSERT INTO millrace.schedule (\n    name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms, starts_at, ends_at, job,\n    next_slot, declared_at, created_by, created_at, updated_at, revision\n)\nSELECT $1::text, $2::smallint, $3::text, $4::text, $5::text,\n       $6::smallint, $7::smallint, $8::bigint,\n       millrace.at_ms($9::bigint), millrace.at_ms($10::bigint), $11::json,\n       millrace.at_ms($12::bigint), CASE WHEN $2::smallint = 1 THEN moment.at END,\n       $13::text, moment.at, moment.at, 1\nFROM (SELECT millrace.clock_at($14::timestamptz) AS at) AS moment\nON CONFLICT DO NOTHING",
+    parameters: ["name","owner","tenant","cron","time_zone","missed_max","overlap","jitter_ms","starts_at","ends_at","job","next_slot","created_by","now"],
+    timeout: "answer",
+  },
+  update_schedule: {
+    text: "UPDATE millrace.schedule\nSET owner = $1::smallint, tenant = $2::text, cron = $3::text,\n    time_zone = $4::text, missed_max = $5::smallint, overlap = $6::smallint,\n    jitter_ms = $7::bigint, starts_at = millrace.at_ms($8::bigint),\n    ends_at = millrace.at_ms($9::bigint), job = $10::json,\n    next_slot = millrace.at_ms($11::bigint),\n    declared_at = CASE WHEN $1::smallint = 1 THEN moment.at END, updated_at = moment.at,\n    revision = revision + 1\nFROM (SELECT millrace.clock_at($12::timestamptz) AS at) AS moment\nWHERE name = $13::text",
+    parameters: ["owner","tenant","cron","time_zone","missed_max","overlap","jitter_ms","starts_at","ends_at","job","next_slot","now","name"],
+    timeout: "answer",
+  },
+  confirm_schedules: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndeclared AS MATERIALIZED (\n    SELECT name\n    FROM millrace.schedule\n    WHERE name = ANY ($2::text[])\n      AND owner = 1\n      AND declared_at < (SELECT at FROM moment)\n    FOR NO KEY UPDATE SKIP LOCKED\n)\nUPDATE millrace.schedule\nSET declared_at = moment.at\nFROM moment, declared\nWHERE schedule.name = declared.name",
+    parameters: ["now","names"],
+    timeout: "answer",
+  },
+  list_ticks: {
+    text: "SELECT millrace.ms_of(slot) AS slot, millrace.ms_of(since) AS since, job, outcome,\n       millrace.ms_of(at) AS at\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot < millrace.at_ms($2::bigint)\nORDER BY schedule_tick.slot DESC\nLIMIT $3::integer",
+    parameters: ["name","before","limit"],
+    timeout: "answer",
+  },
+  find_ticks: {
+    text: "SELECT millrace.ms_of(slot) AS slot\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot IN (SELECT millrace.at_ms(ms) FROM unnest($2::bigint[]) AS ms)",
+    parameters: ["name","slots"],
+    timeout: "answer",
+  },
+  insert_tick: {
+    text: "INSERT INTO millrace.schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (\n    $1::text, millrace.at_ms($2::bigint), millrace.at_ms($3::bigint), $4::uuid,\n    $5::smallint, millrace.clock_at($6::timestamptz)\n)\nON CONFLICT DO NOTHING",
+    parameters: ["name","slot","since","job","outcome","now"],
+    timeout: "answer",
+  },
+  advance_schedule: {
+    text: "UPDATE millrace.schedule\nSET next_slot = millrace.at_ms($1::bigint),\n    last_slot = greatest(last_slot, millrace.at_ms($2::bigint)),\n    last_job = coalesce($3::uuid, last_job)\nWHERE name = $4::text",
+    parameters: ["next_slot","last_slot","last_job","name"],
+    timeout: "answer",
+  },
+  prune_ticks: {
+    text: "DELETE FROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot <= (\n      SELECT kept.slot\n      FROM millrace.schedule_tick AS kept\n      WHERE kept.schedule = $1::text\n      ORDER BY kept.slot DESC\n      LIMIT 1 OFFSET $2::integer\n  )",
+    parameters: ["name","kept"],
+    timeout: "answer",
+  },
+  pause_schedule: {
+    text: "UPDATE millrace.schedule\nSET paused_at = coalesce(paused_at, millrace.clock_at($1::timestamptz)),\n    paused_by = $2::text, pause_reason = $3::text\nWHERE name = $4::text",
+    parameters: ["now","by","reason","name"],
+    timeout: "answer",
+  },
+  resume_schedule: {
+    text: "UPDATE millrace.schedule\nSET paused_at = NULL, paused_by = NULL, pause_reason = NULL,\n    next_slot = millrace.at_ms($1::bigint)\nWHERE name = $2::text",
+    parameters: ["next_slot","name"],
+    timeout: "answer",
+  },
+  delete_schedule: {
+    text: "DELETE FROM millrace.schedule\nWHERE name = $1::text",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  delete_ticks: {
+    text: "DELETE FROM millrace.schedule_tick\nWHERE schedule = $1::text",
+    parameters: ["name"],
+    timeout: "answer",
+  },
   settle_done: {
     text: "SELECT accepted, freed, awaited, missing,\n       CASE WHEN $1::text IS NOT NULL THEN pg_notify($2::text, $1::text)::text END\n           AS told\nFROM millrace.settle_done(\n    $3::bigint[], $4::text[], $5::integer[], $6::bigint[], $7::integer[],\n    $8::integer[], $9::integer[], $10::smallint[], $11::text[],\n    $12::timestamptz\n)",
     parameters: ["word","channel","leases","secrets","places","keys","ns","tries","crashes","states","results","now"],
     timeout: "answer",
   },
   insert_attempts: {
-    text: "INSERT INTO millrace.attempt (\n    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,\n    error_class, error, result, reason, next_run_at\n)\nSELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence,\n       CASE WHEN lease.claimed_at > moment.at THEN moment.at ELSE lease.claimed_at END,\n       CASE WHEN millrace.at_ms(ended.started_at) > moment.at THEN moment.at\n            ELSE millrace.at_ms(ended.started_at) END,\n       moment.at, ended.outcome, ended.state, ended.error_class, ended.error::json,\n       ended.result::json, ended.reason,\n       moment.at + ended.delay_ms * interval '1 millisecond'\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN json_to_recordset($2::json) AS ended (\n    key bigint, n integer, tries integer, crashes integer, fence bigint, started_at bigint,\n    outcome smallint, state smallint, error_class smallint, error text, result text, reason text,\n    delay_ms bigint\n)\nLEFT JOIN millrace.lease AS lease ON lease.number = ended.fence\nORDER BY ended.key\nRETURNING key, millrace.ms_of(next_run_at) AS next_run_at",
-    parameters: ["now","ends"],
+    text: "WITH ended AS MATERIALIZED (\n    SELECT *\n    FROM json_to_recordset($1::json) AS ended (\n        key bigint, n integer, tries integer, crashes integer, fence bigint, rank bigint,\n        started_at bigint, outcome smallint, state smallint, error_class smallint, error text,\n        result text, reason text, delay_ms bigint\n    )\n),\nwritten AS (\n    INSERT INTO millrace.attempt (\n        key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,\n        error_class, error, result, reason, next_run_at\n    )\n    SELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence,\n           CASE WHEN lease.claimed_at > moment.at THEN moment.at ELSE lease.claimed_at END,\n           CASE WHEN millrace.at_ms(ended.started_at) > moment.at THEN moment.at\n                ELSE millrace.at_ms(ended.started_at) END,\n           moment.at, ended.outcome, ended.state, ended.error_class, ended.error::json,\n           ended.result::json, ended.reason,\n           moment.at + ended.delay_ms * interval '1 millisecond'\n    FROM (SELECT millrace.clock_at($2::timestamptz) AS at) AS moment\n    CROSS JOIN ended\n    LEFT JOIN millrace.lease AS lease ON lease.number = ended.fence\n    ORDER BY ended.key\n    RETURNING key, n, finished_at, next_run_at\n),\ncounted AS (\n    INSERT INTO millrace.minute_outbox (at, type, lane, outcome, waits, runs)\n    SELECT written.finished_at, job.type, job.lane, ended.outcome,\n           array_agg(millrace.duration_ms(ended.started_at - ended.rank / 1000)),\n           array_agg(millrace.duration_ms(millrace.ms_of(written.finished_at) - ended.started_at))\n    FROM written\n    JOIN ended ON ended.key = written.key AND ended.n = written.n\n    JOIN millrace.job AS job ON job.key = written.key\n    WHERE ended.started_at IS NOT NULL\n    GROUP BY written.finished_at, job.type, job.lane, ended.outcome\n)\nSELECT key, millrace.ms_of(next_run_at) AS next_run_at\nFROM written",
+    parameters: ["ends","now"],
     timeout: "answer",
   },
   end_runs: {
@@ -1388,13 +1807,43 @@ export const queries: {
     timeout: "answer",
   },
   enqueue_at_home: {
-    text: "SELECT CASE WHEN (pg_control_system()).system_identifier || ' ' || current_database() = $1::text\n            THEN coalesce(\n                millrace.enqueue_batch(\n                    $2::json, $3::uuid[], $4::text[], $5::integer[],\n                    $6::timestamptz, $7::integer\n                ), '{}'\n            ) END AS later",
-    parameters: ["home","kinds","ids","payloads","kind_of","now","protocol"],
+    text: "SELECT place.here,\n       CASE WHEN place.here\n            THEN millrace.enqueue_batch(\n                $1::json, $2::uuid[], $3::text[], $4::integer[],\n                $5::timestamptz, $6::integer\n            ) END AS later\nFROM (\n    SELECT (pg_control_system()).system_identifier || ' ' || current_database() = $7::text\n               AS here\n) AS place",
+    parameters: ["kinds","ids","payloads","kind_of","now","protocol","home"],
+    timeout: "answer",
+  },
+  put_type_settings: {
+    text: "INSERT INTO millrace.type_setting AS known (\n    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at\n)\nSELECT declared.type, declared.lane, declared.priority, declared.max_attempts,\n       declared.timeout_ms, declared.payload_schema, declared.app_version, declared.hash,\n       millrace.clock_at($1::timestamptz)\nFROM json_to_recordset($2::json) AS declared (\n    type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint,\n    payload_schema json, app_version text, hash text\n)\nORDER BY declared.type\nON CONFLICT (type) DO UPDATE\nSET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,\n    timeout_ms = excluded.timeout_ms, payload_schema = excluded.payload_schema,\n    app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at",
+    parameters: ["now","types"],
+    timeout: "answer",
+  },
+  delete_services_of: {
+    text: "DELETE FROM millrace.service_use\nWHERE type = ANY ($1::integer[])",
+    parameters: ["types"],
+    timeout: "answer",
+  },
+  insert_services_of: {
+    text: "INSERT INTO millrace.service_use (service, type)\nSELECT uses.service, uses.type\nFROM unnest($1::integer[], $2::integer[]) AS uses (service, type)\nORDER BY uses.service, uses.type\nON CONFLICT DO NOTHING",
+    parameters: ["services","types"],
+    timeout: "answer",
+  },
+  put_worker_types: {
+    text: "WITH worker AS MATERIALIZED (\n    SELECT id FROM millrace.worker WHERE id = $1::uuid FOR KEY SHARE\n)\nINSERT INTO millrace.worker_type (worker, type, hash)\nSELECT worker.id, declared.type, declared.hash\nFROM worker\nCROSS JOIN json_to_recordset($2::json) AS declared (type integer, hash text)\nON CONFLICT (worker, type) DO UPDATE SET hash = excluded.hash",
+    parameters: ["worker","types"],
+    timeout: "answer",
+  },
+  delete_worker_types: {
+    text: "DELETE FROM millrace.worker_type\nWHERE worker = $1::uuid",
+    parameters: ["worker"],
+    timeout: "answer",
+  },
+  list_types: {
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
+    parameters: ["now","only","limit"],
     timeout: "answer",
   },
   register_worker: {
-    text: "INSERT INTO millrace.worker AS known (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, leases_at,\n    until, renewed_at, beat_ms, beats, quiet\n)\nSELECT $1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::integer,\n       $7::json, $8::json, $9::integer, $10::text, moment.at, moment.at,\n       moment.at + $11::bigint * interval '1 millisecond', moment.at, $12::bigint, 0,\n       false\nFROM (SELECT millrace.clock_at($13::timestamptz) AS at) AS moment\nON CONFLICT (id) DO UPDATE\nSET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,\n    died_with = NULL",
-    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","lease_ms","beat_ms","now"],
+    text: "INSERT INTO millrace.worker AS known (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at,\n    leases_at, until, renewed_at, beat_ms, beats, quiet\n)\nSELECT $1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::integer,\n       $7::json, $8::json, $9::integer, $10::text, $11::text, moment.at, moment.at,\n       moment.at + $12::bigint * interval '1 millisecond', moment.at, $13::bigint, 0,\n       false\nFROM (SELECT millrace.clock_at($14::timestamptz) AS at) AS moment\nON CONFLICT (id) DO UPDATE\nSET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,\n    died_with = NULL",
+    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","app","lease_ms","beat_ms","now"],
     timeout: "answer",
   },
   renew_worker: {
@@ -1453,7 +1902,7 @@ export const queries: {
     timeout: "answer",
   },
   list_workers: {
-    text: "SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,\n       worker.tenant, millrace.ms_of(worker.joined_at) AS joined_at,\n       millrace.ms_of(worker.until) AS until, worker.beat_ms,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,\n       worker.beats, worker.quiet, worker.stopping, held.running, held.buffered\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN (\n    SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT $2::integer\n) AS worker\nCROSS JOIN LATERAL (\n    SELECT count(run.started_at) AS running, count(*) - count(run.started_at) AS buffered\n    FROM millrace.leased_run AS run\n    WHERE run.worker = worker.id\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n      )\n) AS held\nORDER BY worker.joined_at, worker.id",
+    text: "SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,\n       worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,\n       millrace.ms_of(worker.until) AS until, worker.beat_ms,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,\n       worker.beats, worker.quiet, worker.stopping, held.running, held.buffered\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN (\n    SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT $2::integer\n) AS worker\nCROSS JOIN LATERAL (\n    SELECT count(run.started_at) AS running, count(*) - count(run.started_at) AS buffered\n    FROM millrace.leased_run AS run\n    WHERE run.worker = worker.id\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n      )\n) AS held\nORDER BY worker.joined_at, worker.id",
     parameters: ["now","limit"],
     timeout: "reader",
   },

@@ -31,6 +31,8 @@ export interface SessionState {
   claimCursors: LowWaterMarks | null;
   /** Claims whose answer was lost. */
   readonly lostClaims: LostClaims;
+  /** The limits of which the last claim could take no job. */
+  fullLimits: readonly number[];
   /** Where the next sweep of dependencies starts. */
   readonly dependencySweep: { job: number; depends_on: number };
   /** Limits looks for claimable jobs, which dead rows make slow. */
@@ -52,6 +54,7 @@ export function newState(session: Session): SessionState {
     notes: noteBatcher(session),
     claimCursors: null,
     lostClaims: new LostClaims(() => systemClock.monotonic()),
+    fullLimits: [],
     dependencySweep: { job: 0, depends_on: 0 },
     readyLook: new DutyCycle(LOOK_MS_MAX),
     lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),

@@ -15,6 +15,7 @@
  */
 import type { Dice } from "../../../core/clock.ts";
 import { backgroundTimer, systemClock } from "../../../lib/system.ts";
+import { isWakeUp } from "../../types/wake-ups.ts";
 import type { WakeUp } from "../../store.ts";
 import { parsePayload } from "./notify.ts";
 import { optionsOf } from "../database/callers-pool.ts";
@@ -237,10 +238,6 @@ class Echo {
       this.#isSending = false;
     }
   }
-}
-
-function isWakeUp(message: string): message is WakeUp {
-  return ["work", "ready", "final", "events"].includes(message);
 }
 
 async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient | null> {

@@ -113,6 +113,6 @@ function payloadOf(sender: string, message: WakeUp | "beat"): string {
 }
 
 export function parsePayload(payload: string): { sender: string; message: string } {
-  const [sender = "", message = ""] = payload.split(" ");
-  return { sender, message };
+  const [sender = ""] = payload.split(" ", 1);
+  return { sender, message: payload.slice(sender.length + 1) };
 }

@@ -68,6 +68,20 @@ describe("a throttle of wake-ups", () => {
     expect(passed.map(({ wakeUp }) => wakeUp)).toEqual(["ready", "work"]);
   });
 
+  test.each([
+    [["ready:fast", "ready:fast"], "ready:fast"],
+    [["ready:fast", "ready:mail"], "ready"],
+    [["ready:fast", "ready"], "ready"],
+    [["ready:fast", "work", "ready:mail"], "work"],
+  ] as const)("merges %j into %s", async (wakeUps, merged) => {
+    const { clock, throttle, passed } = openThrottle();
+
+    for (const wakeUp of ["ready", ...wakeUps] as const) throttle.add(wakeUp);
+    await clock.advance(1_000);
+
+    expect(passed.map(({ wakeUp }) => wakeUp)).toEqual(["ready", merged]);
+  });
+
   test("delays neither final jobs nor new work because of other events", () => {
     const { throttle, passed } = openThrottle();
 

@@ -9,19 +9,13 @@
  * Three kinds of wake-up do not delay each other: new work, final jobs, and other events.
  */
 import type { Clock } from "../../../core/clock.ts";
+import { mergeWakeUps } from "../../types/wake-ups.ts";
 import type { WakeUp } from "../../store.ts";
 
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 60;
 
 type Group = "work" | "final" | "events";
-
-const GROUPS: Readonly<Record<WakeUp, Group>> = {
-  work: "work",
-  ready: "work",
-  final: "final",
-  events: "events",
-};
 
 /** Passes a wake-up on. Never throws. The pause begins when the promise resolves. */
 export type PassOn = (wakeUp: WakeUp) => Promise<void> | void;
@@ -38,18 +32,22 @@ export class WakeUpThrottle {
   }
 
   add(wakeUp: WakeUp): void {
-    this.#groups[GROUPS[wakeUp]].add(wakeUp);
+    this.#groups[groupOf(wakeUp)].add(wakeUp);
   }
 
   /** True: the caller passes the wake-up on, and the pause begins. False during a pause. */
   takeTurn(wakeUp: WakeUp): boolean {
-    return this.#groups[GROUPS[wakeUp]].takeTurn();
+    return this.#groups[groupOf(wakeUp)].takeTurn();
   }
 
   /** Passes on what waits, without a pause. */
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#groups).map((group) => group.close()));
   }
+}
+
+function groupOf(wakeUp: WakeUp): Group {
+  return wakeUp === "final" || wakeUp === "events" ? wakeUp : "work";
 }
 
 class GroupThrottle {
@@ -67,8 +65,7 @@ class GroupThrottle {
   }
 
   add(wakeUp: WakeUp): void {
-    // `work` includes `ready`.
-    if (this.#waiting !== "work") this.#waiting = wakeUp;
+    this.#waiting = this.#waiting === null ? wakeUp : mergeWakeUps(this.#waiting, wakeUp);
     this.#running ??= this.#run();
   }
 

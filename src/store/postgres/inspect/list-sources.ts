@@ -3,7 +3,7 @@
  * an index is a source. The source with the fewest candidates is read, and `match_jobs` checks the
  * rest of the filter. So a rare state, type or tag is found without a scan of all jobs.
  */
-import { INDEXES_MAX, sparsest, type Probe } from "../../shared/lists/bounds.ts";
+import { INDEXES_MAX, RUNNING_MS_MAX, sparsest, type Probe } from "../../shared/lists/bounds.ts";
 import {
   CLOCK_STEP_MS_MAX,
   conditionsOf,
@@ -11,6 +11,7 @@ import {
   type Chunk,
   type Conditions,
 } from "../../shared/lists/conditions.ts";
+import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";
@@ -98,6 +99,12 @@ function sourcesOf(
   const add = (rows: (page: { before: JobKey; limit: number }) => Promise<KeyRow[]>): void => {
     sources.push(async (before, limit) => (await rows({ before, limit })).map(({ key }) => key));
   };
+  // No other part of a filter knows the starts of runs, so that this source must be read.
+  if (filter.runningMs !== undefined) {
+    const running = { running_ms: bounded(filter.runningMs, RUNNING_MS_MAX) };
+    add((page) => read.all("keys_of_long_runs", { ...running, ...page }));
+    return sources;
+  }
   if (correlation !== null) {
     const texts = { correlation, correlation_id, correlation_uuid };
     add((page) => read.all("keys_of_correlation", { ...texts, ...page }));

@@ -4,10 +4,12 @@ import type { Counts } from "../../doctor/invariants.ts";
 import {
   DUE_ROWS_MIN,
   NO_GROUPS,
+  closedNames,
   cutShortBehindGates,
   cutShortOf,
   groupsBehindGates,
   statsBehindGates,
+  type ClosedNames,
 } from "../../shared/counts.ts";
 import type { GroupedStats, Stats } from "../../types/records.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -38,9 +40,9 @@ export async function stats(session: Session, wanted: number): Promise<Stats> {
   });
 }
 
-/** The interned names of the closed gates. */
-async function closedGates(sql: Sql): Promise<ReadonlySet<number>> {
-  return new Set((await sql.all("closed_gates", {})).map(({ name }) => name));
+/** What closed gates hold back. */
+async function closedGates(sql: Sql): Promise<ClosedNames> {
+  return closedNames(await sql.all("closed_targets", {}));
 }
 
 export async function groupedStats(

@@ -27,7 +27,8 @@ export async function cancel(
   });
 }
 
-async function cancelWithin(
+/** The same within another transaction. */
+export async function cancelWithin(
   transaction: StoreTransaction,
   id: JobId,
   { by, reason }: { readonly by: string | null; readonly reason: string | null },

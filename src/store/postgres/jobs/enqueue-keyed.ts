@@ -7,12 +7,14 @@
  * before it reads the holder. Dependencies are read, never locked.
  */
 import type { JobId } from "../../../core/job.ts";
+import { ALL_OPEN, intakeRefusal, type ClosedIntakes } from "../../shared/control/intakes.ts";
 import { bodyHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { requireProtocol } from "../../shared/migrations.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { repeatAnswer } from "./enqueue-answers.ts";
+import { intakesOf } from "./intakes.ts";
 import { Outdated } from "../database/errors.ts";
 import { dueOf, jobRow, type InternedJob } from "./job-rows.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "../queue/places.ts";
@@ -44,9 +46,10 @@ export async function enqueueKeyed(
 ): Promise<readonly EnqueueAnswer[]> {
   const answers = new Map<InternedJob, EnqueueAnswer>();
   const keyHolders = new Map(earlier);
-  const numbered = await reserveKeys(transaction, jobs);
+  const { numbered, closed } = await reserveKeys(transaction, jobs);
+  const call = { keyHolders, closed };
   for (const round of await roundsOf(transaction, numbered)) {
-    for (const [interned, answer] of await enqueueRound(transaction, round, keyHolders)) {
+    for (const [interned, answer] of await enqueueRound(transaction, round, call)) {
       answers.set(interned, answer);
       noteKeyHolder(keyHolders, interned.job.id, answer);
     }
@@ -56,11 +59,32 @@ export async function enqueueKeyed(
 
 type Answers = Map<InternedJob, EnqueueAnswer>;
 
+/** What the jobs of one call share. */
+interface Call {
+  readonly keyHolders: KeyHolders;
+  readonly closed: ClosedIntakes;
+}
+
+/** What a job needs to be admitted: its dependencies, and an open intake. */
+interface Admission extends Pick<Call, "closed"> {
+  readonly dependencies: Dependencies;
+}
+
+/** Null: the job is admitted. */
+function admissionRefusal(
+  numbered: NumberedJob,
+  { closed, dependencies }: Admission,
+): EnqueueAnswer | null {
+  const { interned } = numbered;
+  const refused = intakeRefusal(interned.job, interned, closed);
+  return refused ?? dependencyRefusal(numbered, dependencies);
+}
+
 /** Creates jobs of which no two share an id or a key, so that none affects another. */
 async function enqueueRound(
   transaction: JobWriter,
   round: readonly NumberedJob[],
-  keyHolders: KeyHolders,
+  { keyHolders, closed }: Call,
 ): Promise<Answers> {
   const answers: Answers = new Map();
   const open = (): NumberedJob[] => round.filter(({ interned }) => !answers.has(interned));
@@ -69,8 +93,9 @@ async function enqueueRound(
   await takeIdempotency(transaction, internedOf(open()), answers);
   const numbered = open();
   const dependencies = await findDependencies(transaction, numbered, keyHolders);
-  await takeDedup(transaction, numbered, answers, dependencies);
-  refuseUnresolved(open(), answers, dependencies);
+  const admission = { closed, dependencies };
+  await takeDedup(transaction, numbered, answers, admission);
+  refuseUnadmitted(open(), answers, admission);
   await releaseKeys(transaction, numbered, answers);
   await insert(transaction, open(), answers, dependencies);
   return withStates(transaction, answers);
@@ -133,20 +158,24 @@ function idempotencyAnswer(
   return { status: "existing", id: holder, state: null, by: "idempotency" };
 }
 
+/** Draws a key for each job. For a producer, also reads which intakes are closed. */
 async function reserveKeys(
   transaction: JobWriter,
   jobs: readonly InternedJob[],
-): Promise<NumberedJob[]> {
+): Promise<{ readonly numbered: NumberedJob[]; readonly closed: ClosedIntakes }> {
   const rows = await transaction.all("draw_keys", { count: jobs.length });
-  if (transaction.isProducer === true) requireProtocol(rows[0]?.protocol ?? 0);
-  return jobs.map((interned, index) => ({ interned, key: rows[index]!.key }));
+  const numbered = jobs.map((interned, index) => ({ interned, key: rows[index]!.key }));
+  if (transaction.isProducer !== true) return { numbered, closed: ALL_OPEN };
+  requireProtocol(rows[0]?.protocol ?? 0);
+  const closed = rows[0]?.closed === true ? await intakesOf(transaction, jobs) : ALL_OPEN;
+  return { numbered, closed };
 }
 
 async function takeDedup(
   transaction: JobWriter,
   numbered: readonly NumberedJob[],
   answers: Answers,
-  dependencies: Dependencies,
+  admission: Admission,
 ): Promise<void> {
   const rows = await takeFreeRows(transaction, numbered);
   const conflicts: DedupConflict[] = [];
@@ -167,20 +196,20 @@ async function takeDedup(
     });
   await replace(
     transaction,
-    await refuseReplacing(transaction, withPolicy("replace"), answers, dependencies),
+    await refuseReplacing(transaction, withPolicy("replace"), answers, admission),
     answers,
   );
   await extend(transaction, withPolicy("extend"));
 }
 
-/** Refuses jobs with unknown dependencies. Only their keys were written so far. */
-function refuseUnresolved(
+/** Refuses jobs that are not admitted. Only their keys were written so far. */
+function refuseUnadmitted(
   numbered: readonly NumberedJob[],
   answers: Answers,
-  dependencies: Dependencies,
+  admission: Admission,
 ): void {
   for (const each of numbered) {
-    const refused = dependencyRefusal(each, dependencies);
+    const refused = admissionRefusal(each, admission);
     if (refused !== null) answers.set(each.interned, refused);
   }
 }
@@ -255,25 +284,23 @@ interface DedupConflict {
   readonly holder: JobKey;
 }
 
-/** A job with invalid dependencies is refused and does not replace a waiting holder. */
+/** A job that is not admitted is refused and does not replace a waiting holder. */
 async function refuseReplacing(
   transaction: JobWriter,
   replacing: readonly DedupConflict[],
   answers: Answers,
-  dependencies: Dependencies,
+  admission: Admission,
 ): Promise<readonly DedupConflict[]> {
-  const unresolved = replacing.filter(
-    ({ seeker }) => dependencyRefusal(seeker, dependencies) !== null,
-  );
-  if (unresolved.length === 0) return replacing;
-  const holders = list(unresolved.map(({ holder }) => holder));
+  const unadmitted = replacing.filter(({ seeker }) => admissionRefusal(seeker, admission) !== null);
+  if (unadmitted.length === 0) return replacing;
+  const holders = list(unadmitted.map(({ holder }) => holder));
   const rows = await transaction.all("still_waiting", { keys: holders });
   const waiting = new Set(rows.map(({ key }) => key));
-  const refused = unresolved
+  const refused = unadmitted
     .filter(({ holder }) => waiting.has(holder))
     .map(({ seeker }) => seeker);
-  refuseUnresolved(refused, answers, dependencies);
-  return replacing.filter((each) => !unresolved.includes(each));
+  refuseUnadmitted(refused, answers, admission);
+  return replacing.filter((each) => !unadmitted.includes(each));
 }
 
 /** Cancels waiting holders and takes their keys. A running holder keeps its key. */

@@ -4,8 +4,10 @@
  * batch, so that they are created in the order of the call.
  */
 import type { JobId } from "../../../core/job.ts";
+import { intakeRefusal } from "../../shared/control/intakes.ts";
 import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { throwIfRefused } from "../../shared/refused-child.ts";
+import { readyIn } from "../../types/wake-ups.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import {
   insertAnswers,
@@ -13,8 +15,10 @@ import {
   noteKeyHolders,
   ownAsCreated,
   refusal,
+  repeatAnswer,
   withRepeats,
 } from "./enqueue-answers.ts";
+import { intakesOf } from "./intakes.ts";
 import { bisect, batchesOf, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
@@ -189,19 +193,20 @@ async function sendPlain(
   return repeating(session.dice, async (isRepeat) => {
     try {
       const later = await insertNew(session, jobs);
-      return insertAnswers(jobs, [jobs.length, later, null, null]);
+      if (later !== null) return insertAnswers(jobs, [jobs.length, later, null, null]);
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
-    // An id exists, perhaps from a first try whose answer was lost, or a value is invalid.
+    // An intake is closed, an id exists, perhaps from a first try whose answer was lost, or a value
+    // is invalid.
     const answers = await session.transaction((transaction) =>
-      insertBisecting(transaction, jobs, NONE),
+      insertBisecting({ ...transaction, isProducer: true }, jobs, NONE),
     );
     return ownAsCreated(answers, isRepeat);
   });
 }
 
-/** Answers the ids of scheduled jobs. */
+/** Answers the ids of scheduled jobs. Null: an intake is closed, and no job was inserted. */
 async function insertNew(
   { write, notifier }: Session,
   jobs: readonly InternedJob[],
@@ -212,14 +217,15 @@ async function insertNew(
     notifier.wake("work");
     return made?.[0] ?? null;
   }
-  const wakeUp = alike.delay_ms === 0 ? "ready" : "work";
+  const wakeUp = alike.delay_ms === 0 ? readyIn(jobs[0]!.job.lane) : "work";
   // A notification inside the statement arrives sooner than one sent after the commit.
   const notification = jobs.length === 1 ? notifier.forStatement(wakeUp) : null;
   const { channel = null, payload = null } = notification?.parameters ?? {};
   const [made] = await write.tuples("enqueue_alike", { ...alike, channel, word: payload });
   if (notification === null) notifier.wake(wakeUp);
   else notification.committed();
-  return made?.[0] === true ? jobs.map(({ job }) => job.id) : null;
+  const later = made?.[0] ?? null;
+  return later === true ? jobs.map(({ job }) => job.id) : later === false ? [] : null;
 }
 
 /**
@@ -327,6 +333,39 @@ function insertBatch(
 }
 
 async function insertPlain(
+  transaction: StoreTransaction,
+  jobs: readonly InternedJob[],
+): Promise<readonly EnqueueAnswer[]> {
+  if (transaction.isProducer !== true) return insertAdmitted(transaction, jobs);
+  const refused = await refusedByIntakes(transaction, jobs);
+  const admitted = jobs.filter((job) => !refused.has(job));
+  const answers = (admitted.length > 0 ? await insertAdmitted(transaction, admitted) : []).values();
+  return jobs.map((job) => refused.get(job) ?? answers.next().value!);
+}
+
+/** The answers to jobs whose intake is closed. A job that exists was accepted before. */
+async function refusedByIntakes(
+  transaction: StoreTransaction,
+  jobs: readonly InternedJob[],
+): Promise<ReadonlyMap<InternedJob, EnqueueAnswer>> {
+  const closed = await intakesOf(transaction, jobs);
+  const refused = new Map<InternedJob, EnqueueAnswer>();
+  for (const interned of jobs) {
+    const answer = intakeRefusal(interned.job, interned, closed);
+    if (answer !== null) refused.set(interned, answer);
+  }
+  if (refused.size === 0) return refused;
+  const ids = [...refused.keys()].map(({ job }) => job.id);
+  const rows = await transaction.all("find_bodies", { ids: uuids(ids) });
+  const bodies = new Map(rows.map((row) => [row.id, row]));
+  for (const interned of refused.keys()) {
+    const body = bodies.get(interned.job.id);
+    if (body !== undefined) refused.set(interned, repeatAnswer(interned, body));
+  }
+  return refused;
+}
+
+async function insertAdmitted(
   transaction: StoreTransaction,
   jobs: readonly InternedJob[],
 ): Promise<readonly EnqueueAnswer[]> {

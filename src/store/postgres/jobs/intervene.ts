@@ -93,6 +93,7 @@ interface FoundRun {
   readonly key: JobKey;
   readonly n: number;
   readonly fence: number | null;
+  readonly rank: number;
   readonly startedAt: number | null;
   readonly claimedAt: number | null;
   readonly holder: { readonly worker: WorkerId; readonly runs: readonly RunRow[] } | null;
@@ -105,7 +106,8 @@ async function takeWaitingRun(
 ): Promise<FoundRun | null> {
   const place = (await takeWaiting(transaction, [key])).get(key);
   if (place === undefined) return null;
-  return { key, n: place.n, fence: null, startedAt: null, claimedAt: null, holder: null };
+  const { n, rank } = place;
+  return { key, n, rank, fence: null, startedAt: null, claimedAt: null, holder: null };
 }
 
 /** Locks the lease of a running job. The attempt record makes a later settle stale. */
@@ -119,11 +121,12 @@ async function lockRunningRun(
   const { holder, job } = held;
   const run = holder?.runs.find((each) => each.key === key && !each.ended && !each.missing);
   if (run !== undefined) {
-    const { n, fence, started_at: startedAt, claimed_at: claimedAt } = run;
-    return { key, n, fence, startedAt, claimedAt, holder };
+    const { n, fence, rank, started_at: startedAt, claimed_at: claimedAt } = run;
+    return { key, n, fence, rank, startedAt, claimedAt, holder };
   }
   // Only in a damaged database: no lease names the job. The run may have started.
-  return { key, n: job.runs + 1, fence: null, startedAt: job.at, claimedAt: null, holder: null };
+  const started = { n: job.runs + 1, rank: job.at * 1_000, startedAt: job.at };
+  return { key, fence: null, claimedAt: null, holder: null, ...started };
 }
 
 async function isHeld(transaction: StoreTransaction, { holder }: FoundRun): Promise<boolean> {

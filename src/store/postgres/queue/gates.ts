@@ -1,9 +1,12 @@
 /** promote, pause, resume, gates, hold and release: moves jobs between waiting places. */
 import { MillraceError } from "../../../core/errors.ts";
-import type { CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
-import { NONE_BEHIND } from "../../shared/counts.ts";
-import { gateName } from "../../shared/decode-jobs.ts";
+import type { JobId } from "../../../core/job.ts";
+import type { CountAhead, CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
+import { NONE_BEHIND, UNKNOWN_NAME } from "../../shared/counts.ts";
+import { GATE_INSTALLATION } from "../../shared/codes.ts";
+import { gateName, INSTALLATION } from "../../shared/decode-jobs.ts";
 import { repeating } from "../database/retry.ts";
+import { uuidOf } from "../database/values.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { releaseKeys } from "../runs/locks.ts";
@@ -13,6 +16,8 @@ import type { Barriers, QueryRows } from "../database/queries.gen.ts";
 const HOLD_DEPTH_FACTOR = 20;
 /** Jobs scanned on top where no gate is closed: a claim skips that many quickly. */
 const KEY_DEPTH = 1_000;
+/** How many jobs at the front of the queue of a limit are checked for what else blocks them. */
+const QUEUE_DEPTH = 1_000;
 /** Jobs moved in one statement. */
 const MOVE_MAX = 1_000;
 /** The longest pause: 285 years. */
@@ -25,9 +30,9 @@ export async function promote(session: Session, limit: number): Promise<Promotio
   const row = (await state.readyLook.take(() => move(true))) ?? (await move(false));
   if (row === undefined) throw new Error("promote_due returned no row");
   if (row.moved > 0) notifier.wake("work");
-  const { moved, next_due_ms: nextDueMs, ready, released, blocked } = row;
+  const { moved, next_due_ms: nextDueMs, probe_ms: probeInMs, ready, released, blocked } = row;
   const waiting = { ready: ready || state.lostClaims.isWaiting, released, blocked };
-  return { moved, nextDueMs, waiting };
+  return { moved, nextDueMs, probeInMs, waiting };
 }
 
 export async function pause(
@@ -35,9 +40,8 @@ export async function pause(
   { kind, name: text }: GateName,
   { reason, by, forMs }: { readonly reason: string; readonly by: string | null; forMs?: number },
 ): Promise<void> {
-  const { names, write, dice } = session;
-  await names.intern([{ kind, text }]);
-  const name = names.known(kind, text);
+  const { write, dice } = session;
+  const name = kind === "installation" ? GATE_INSTALLATION : await internGate(session, kind, text);
   if (name === undefined) {
     throw new MillraceError("STORE_REFUSED", `the database refused the name of a ${kind}`);
   }
@@ -45,24 +49,42 @@ export async function pause(
   await repeating(dice, () => write.run("close_gate", { name, reason, by, for_ms }));
 }
 
+export async function internGate(
+  { names }: Session,
+  kind: Exclude<GateName["kind"], "installation">,
+  text: string,
+): Promise<number | undefined> {
+  await names.intern([{ kind, text }]);
+  return names.known(kind, text);
+}
+
+/** The id of a gate; undefined if no job or gate ever had the name. */
+export async function findGate(
+  { names }: Session,
+  { kind, name }: GateName,
+): Promise<number | undefined> {
+  return kind === "installation" ? GATE_INSTALLATION : names.id(kind, name);
+}
+
 /** The gate is read first: a repeated statement would find it open. */
-export async function resume(session: Session, { kind, name: text }: GateName): Promise<boolean> {
-  const { names, write, dice } = session;
-  const name = await names.id(kind, text);
+export async function resume(session: Session, gate: GateName): Promise<boolean> {
+  const { write, dice } = session;
+  const name = await findGate(session, gate);
   if (name === undefined) return false;
   const closed = await session.read.all("closed_gates", {});
   await repeating(dice, () => write.run("open_gate", { name }));
   session.wakeForReturned("work");
-  return closed.some((gate) => gate.name === name);
+  return closed.some((each) => each.name === name);
 }
 
 export async function countBehind(
-  { read, names }: Session,
-  { kind, name: text }: GateName,
+  session: Session,
+  gate: GateName,
   wanted: number,
   only?: string,
 ): Promise<CountBehind> {
-  const name = await names.id(kind, text);
+  const { read, names } = session;
+  const name = await findGate(session, gate);
   const tenant = only === undefined ? null : await names.id("tenant", only);
   if (name === undefined || tenant === undefined) return NONE_BEHIND;
   const rows = bounded(wanted, Number.MAX_SAFE_INTEGER);
@@ -72,23 +94,45 @@ export async function countBehind(
   return { jobs, isExact, shared, isSharedExact };
 }
 
+export async function countAhead(
+  { read, names }: Session,
+  id: JobId,
+  wanted: number,
+  only?: string,
+): Promise<CountAhead | null> {
+  const tenant = only === undefined ? null : ((await names.id("tenant", only)) ?? UNKNOWN_NAME);
+  const rows = bounded(wanted, Number.MAX_SAFE_INTEGER);
+  const found = await read.get("count_ahead", { id: uuidOf(id), rows, tenant });
+  return found === undefined ? null : { jobs: found.jobs, isExact: found.exact };
+}
+
 export async function gates({ read, names }: Session): Promise<readonly Gate[]> {
   const rows = await read.all("closed_gates", {});
   await names.learn(rows.map(({ name }) => name));
   return rows.flatMap(({ name, reason, by, closed_at: closedAt, until }) => {
+    const why = { reason, by, closedAt, until };
+    if (name === GATE_INSTALLATION) return [{ ...INSTALLATION, ...why }];
     const gate = names.name(name);
-    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, closedAt, until }];
+    return gate === undefined ? [] : [{ ...gateName(gate), ...why }];
   });
 }
 
-/** Blocks due jobs whose gate is closed or whose concurrency key is locked. */
+/** Blocks due jobs whose gate is closed, whose key is locked, or of which a limit is used up. */
 export async function hold(session: Session, wanted: number): Promise<number> {
   const { write, dice } = session;
-  const { gates: isGated, names: areTaken } = await barriers(session);
-  if (!isGated && !areTaken) return 0;
+  const { gates: isGated, names: areTaken, limits: areLimited } = await barriers(session);
   const limit = bounded(wanted, MOVE_MAX);
-  const depths = { depth: limit * HOLD_DEPTH_FACTOR, key_depth: limit + KEY_DEPTH };
-  return repeating(dice, () => write.run("hold_jobs", { limit, ...depths }));
+  const depth = limit * HOLD_DEPTH_FACTOR;
+  const depths = { depth, key_depth: limit + KEY_DEPTH };
+  const held =
+    isGated || areTaken
+      ? await repeating(dice, () => write.run("hold_jobs", { limit, ...depths }))
+      : 0;
+  if (!areLimited || held >= limit) return held;
+  const rest = limit - held;
+  const moved = await repeating(dice, () => write.run("hold_limited", { limit: rest, depth }));
+  const queue = { limit, depth: QUEUE_DEPTH };
+  return held + moved + (await repeating(dice, () => write.run("rehome_limited", queue)));
 }
 
 /** Releases jobs whose gate has opened or whose concurrency key is free. */
@@ -104,7 +148,7 @@ export async function release(session: Session, wanted: number): Promise<number>
   return moved < limit ? moved + (await releaseKeys(session, found, limit - moved)) : moved;
 }
 
-const NONE: Barriers = { gates: false, held: false, names: false, wanted: false };
+const NONE: Barriers = { gates: false, held: false, names: false, wanted: false, limits: false };
 
 async function barriers({ read }: Session): Promise<Barriers> {
   return (await read.get("barriers_in_use", {})) ?? NONE;

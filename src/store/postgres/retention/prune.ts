@@ -31,11 +31,18 @@ export async function prune(
   const tokens = await repeating(dice, () =>
     write.run("prune_tokens", { age: ENDED_TOKEN_MS, limit }),
   );
+  const minutes = await repeating(dice, () =>
+    write.run("prune_minutes", { age: age(retention.minutesMs), limit }),
+  );
+  const changes = await repeating(dice, () =>
+    write.run("delete_breaker_changes", { age: age(retention.eventMs), limit }),
+  );
   // Pruners of several workers share a batch: each of them removes a part of it.
   const found = expired.keys.length;
-  const isFull = [found, idempotencyKeys, deadLetters, events, tokens].includes(limit);
+  const counts = [found, idempotencyKeys, deadLetters, events, tokens, minutes, changes];
+  const isFull = counts.includes(limit);
   const more = expired.isCut || waiting > 0 || isFull || isMore;
-  return { jobs, deadLetters, idempotencyKeys, events, tokens, more };
+  return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, more };
 }
 
 /** Removes these jobs, except those that must be kept. */

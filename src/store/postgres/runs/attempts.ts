@@ -20,6 +20,8 @@ export interface EndedRun {
   readonly fence: number | null;
   readonly key: JobKey;
   readonly n: number;
+  /** The due time of the job, in microseconds. */
+  readonly rank: number;
   /** Null: the run had not started. */
   readonly startedAt: number | null;
   readonly settlement: Settlement;
@@ -75,6 +77,7 @@ function attemptRow({ settlement, fault, state, ...end }: RunEnd): object {
     tries: settlement.tries,
     crashes: settlement.crashes,
     fence: end.fence,
+    rank: end.rank,
     started_at: end.startedAt,
     outcome: outcomeCodec.code[end.outcome],
     state: state === null ? null : stateCodec.code[state],

@@ -5,7 +5,7 @@ import { UncertainWrite } from "../database/errors.ts";
 import type { ClaimTuple } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
-import { filterOf, findLostClaim, newSecret } from "./claim.ts";
+import { filterOf, findLostClaim, lentParameters, newSecret } from "./claim.ts";
 import { batchOf } from "./claimed-batch.ts";
 
 /**
@@ -19,7 +19,8 @@ export async function claimAlone(
   const asPrefetch = { ...request, prefetch: true, limit: 1 };
   await findLostClaim(session, asPrefetch);
   const secret = newSecret(session);
-  const wanted = { ...(await filterOf(session, request)), worker: uuidOf(request.worker), cap };
+  const worker = uuidOf(request.worker);
+  const wanted = { ...(await filterOf(session, request)), ...lentParameters(request), worker, cap };
   try {
     const rows = await session.transaction(async (transaction) => {
       const answer = await transaction.tuples("claim_alone", { ...wanted, secret });
@@ -27,10 +28,11 @@ export async function claimAlone(
       if (probe !== null) await transaction.run("set_next_probe", probe);
       return answer;
     });
-    const { lease, jobs } = (await batchOf(session, rows, secret)).answer;
+    const { lease, jobs, permits } = (await batchOf(session, rows, secret)).answer;
     const [job] = jobs;
     if (lease === null || job === undefined) return null;
-    return { lease, job, isProbe: probeOf(rows) !== null };
+    const claimed = { lease, job, isProbe: probeOf(rows) !== null };
+    return permits === undefined ? claimed : { ...claimed, granted: permits.granted };
   } catch (error) {
     if (error instanceof UncertainWrite) session.state.lostClaims.add(asPrefetch, secret);
     throw error;

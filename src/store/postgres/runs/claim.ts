@@ -1,6 +1,9 @@
 /** claim: leases a batch of due jobs to a worker. */
 import { systemClock } from "../../../lib/system.ts";
+import type { LimitId } from "../../../core/control/permits.ts";
 import type { NameKind } from "../../shared/codes.ts";
+import { INSTALLATION } from "../../shared/control/limit-rows.ts";
+import { withPermitsOf } from "../../shared/lost-claim.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
@@ -21,11 +24,31 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
   const found = await findLostClaim(session, { ...request, limit });
   if (found !== null) return found;
   const wanted = { ...(await filterOf(session, request)), prefetch: request.prefetch };
-  const cursor = claimCursorsOf(session).of(JSON.stringify(wanted));
+  const cursor = claimCursorsOf(session).of(JSON.stringify([wanted, fullLimits(session, request)]));
   const { answer } = await cursor.scan(limit, (ranges) =>
     claimBatch(session, request, { ...wanted, limit, ranges }),
   );
+  session.state.fullLimits = answer.permits?.full.map(({ limit: full }) => full) ?? [];
   return answer;
+}
+
+/**
+ * The limits that are most likely used up for this claim: those of the last claim, without those of
+ * which the worker has free permits. A claim that skips other jobs needs a cursor of its own.
+ */
+function fullLimits({ state }: Session, { permits = [] }: ClaimRequest): readonly LimitId[] {
+  if (state.fullLimits.length === 0) return state.fullLimits;
+  return state.fullLimits.filter((full) => permits.every(({ limit }) => limit !== full));
+}
+
+/** The permits that a worker lends to a claim, as parameters. */
+export function lentParameters({
+  permits = [],
+}: Pick<ClaimRequest, "permits">): Pick<Bound<"claim">, "lent" | "lent_counts"> {
+  return {
+    lent: list(permits.map(({ limit }) => limit)),
+    lent_counts: list(permits.map(({ count }) => count)),
+  };
 }
 
 function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
@@ -92,7 +115,7 @@ async function claimBatch(
 ): Promise<ClaimedBatch> {
   const secret = newSecret(session);
   const worker = uuidOf(request.worker);
-  const limits = crashedParameters(request);
+  const limits = { ...crashedParameters(request), ...lentParameters(request) };
   const parameters = { ...wanted, ...limits, ...rangeParameters(ranges), worker, secret };
   try {
     const rows = await session.write.tuples("claim", parameters);
@@ -151,7 +174,8 @@ export async function findLostClaim(
     const { secret, delivered } = lostClaim;
     const worker = uuidOf(request.worker);
     const rows = await session.read.tuples("claimed_by", { worker, secret });
-    const { answer } = await batchOf(session, rows, secret);
+    const batch = await batchOf(session, rows, secret);
+    const answer = await withLimits(session, batch.answer);
     if (answer.lease === null) {
       lostClaims.notFound(lostClaim);
       continue;
@@ -166,7 +190,19 @@ export async function findLostClaim(
     const jobs = unanswered.slice(0, request.limit);
     for (const { key } of jobs) delivered.add(key);
     if (jobs.length === unanswered.length) lostClaims.resolve(lostClaim);
-    if (jobs.length > 0) return { ...answer, jobs };
+    if (jobs.length > 0) return withPermitsOf(jobs, { ...answer, jobs });
   }
   return null;
+}
+
+/** The jobs of a lost claim, each with the limits that apply to it. */
+async function withLimits({ read, names }: Session, answer: Claim): Promise<Claim> {
+  const rows = answer.lease === null ? [] : await read.all("all_limits", {});
+  if (rows.length === 0) return answer;
+  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  const jobs = answer.jobs.map((job) => {
+    const own = [names.known("type", job.type), names.known("tenant", job.tenant), INSTALLATION];
+    return { ...job, limits: own.flatMap((name) => ids.get(name ?? -1) ?? []) };
+  });
+  return { ...answer, jobs, permits: { granted: [], full: [], wanted: [], isCut: false } };
 }

@@ -1,6 +1,9 @@
 /** Reads the answer of a claim: the lease, and its jobs in the order of the lease. */
 import { idUuid } from "../../../core/ids.ts";
+import type { LimitId } from "../../../core/control/permits.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
+import { INSTALLATION } from "../../shared/control/limit-rows.ts";
+import type { ClaimPermits } from "../../types/limits.ts";
 import type { Claim, ClaimedJob } from "../../types/jobs-and-runs.ts";
 import type { Position } from "../../shared/claim-cursor.ts";
 import { UncertainWrite } from "../database/errors.ts";
@@ -42,8 +45,9 @@ export async function batchOf(
   const scanMs = (first?.[3] ?? 0) / MICROS_PER_MS;
   const awaitsAlone = words.includes("alone");
   const tookAll = words.includes("all");
+  const limits = limitWordsOf(first?.[10] ?? null);
   if (first === undefined || number === null) {
-    const nothing = { lease: null, jobs: [], lost, awaitsAlone, tookAll };
+    const nothing = { lease: null, jobs: [], lost, awaitsAlone, tookAll, ...limits?.answer };
     return { answer: nothing, count: 0, positions: [], scanMs };
   }
   const byKey = new Map<number | null, ClaimTuple>();
@@ -63,18 +67,65 @@ export async function batchOf(
     }
     const rank = ranks[index]!;
     const run = { n: ns[index]!, tries: tries[index]!, crashes: crashes[index]! };
-    jobs.push(claimedJob(row, kind, run, Math.floor(rank / 1000)));
+    const job = claimedJob(row, kind, run, Math.floor(rank / 1000));
+    jobs.push(limits === null ? job : withLimits(job, kind, limits));
     // The marks are those of the jobs without a crash: the others are in an index of their own.
     if (run.crashes > 0) continue;
     positions.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
   }
   const lease = jobs.length === 0 ? null : { number, secret };
-  const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll };
+  const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll, ...limits?.answer };
   return { answer: claimed, count: jobs.length, positions, scanMs };
+}
+
+/** What the first row says about limits. Lists of pairs. */
+interface LimitWords {
+  readonly granted?: readonly (readonly [LimitId, count: number])[] | null;
+  readonly full?: readonly (readonly [LimitId, retryMs: number | null])[];
+  readonly wanted?: readonly (readonly [LimitId, at: number])[];
+  readonly limits?: readonly (readonly [LimitId, name: number])[] | null;
+  readonly cut?: boolean;
+}
+
+interface ClaimedLimits {
+  readonly answer: { readonly permits: ClaimPermits };
+  readonly byName: ReadonlyMap<number, LimitId>;
+  /** The limits of the jobs of a kind. Undefined: none. */
+  readonly byKind: Map<ClaimedKind, { readonly limits?: readonly LimitId[] }>;
+}
+
+/** Null: there are no limits. */
+function limitWordsOf(json: string | null): ClaimedLimits | null {
+  if (json === null) return null;
+  const words: LimitWords = JSON.parse(json);
+  const permits = {
+    granted: (words.granted ?? []).map(([limit, count]) => ({ limit, count })),
+    full: (words.full ?? []).map(([limit, retryMs]) => ({ limit, retryMs })),
+    wanted: (words.wanted ?? []).map(([limit, at]) => ({ limit, at })),
+    isCut: words.cut ?? false,
+  };
+  const byName = new Map((words.limits ?? []).map(([limit, name]) => [name, limit]));
+  return { answer: { permits }, byName, byKind: new Map() };
+}
+
+function withLimits(
+  job: ClaimedJob,
+  kind: ClaimedKind,
+  { byName, byKind }: ClaimedLimits,
+): ClaimedJob {
+  const known = byKind.get(kind);
+  if (known !== undefined) return Object.assign(job, known);
+  const names = [kind.typeNumber, kind.tenantNumber, INSTALLATION];
+  const limits = names.flatMap((name) => byName.get(name) ?? []);
+  const own = limits.length === 0 ? {} : { limits };
+  byKind.set(kind, own);
+  return Object.assign(job, own);
 }
 
 /** Fields that many jobs of a batch share. */
 interface ClaimedKind {
+  readonly typeNumber: number;
+  readonly tenantNumber: number;
   readonly type: string;
   readonly tenant: string;
   readonly lane: string;
@@ -108,6 +159,8 @@ async function kindsOf(
 function kindOf(names: Session["names"], numbers: readonly number[]): ClaimedKind {
   const [type = 0, tenant = 0, lane = 0, priority = 0, maxAttempts = 0, flags = 0] = numbers;
   return {
+    typeNumber: type,
+    tenantNumber: tenant,
     type: names.text(type),
     tenant: names.text(tenant),
     lane: names.text(lane),

@@ -29,6 +29,11 @@ export class LostClaims {
     return this.#times.size > 0;
   }
 
+  /** A later claim of this worker may find jobs of an earlier one. */
+  has(worker: WorkerId): boolean {
+    return [...this.#times.keys()].some(({ request }) => request.worker === worker);
+  }
+
   add(request: ClaimRequest, secret: string): void {
     const now = this.#monotonic();
     this.#times.set(newLostClaim(request, secret), {

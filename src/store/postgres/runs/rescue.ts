@@ -6,7 +6,9 @@ import { endRuns } from "./attempts.ts";
 import { failureOf } from "../database/errors.ts";
 import { dropMissing, factsOf, narrowLeases, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
+import { dropPermits, lockPermits } from "../queue/limits.ts";
 import { countLoneDeath } from "../queue/crash-streaks.ts";
+import { deletePartsOf } from "./workers.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf, uuids } from "../database/values.ts";
 import type { RunRow } from "../database/queries.gen.ts";
@@ -41,6 +43,8 @@ async function rescueWithin(
   const worker = uuidOf(request.worker);
   const begun = await countBegun(transaction, request);
   if (begun === null) return NOTHING;
+  // Before the locks of the runs, which a claim acquires after its permits.
+  await lockPermits(transaction, worker);
 
   const leases = await transaction.all("own_leases_of_worker", { worker, limit: LEASES_MAX });
   const runs = await runsOf(
@@ -60,7 +64,10 @@ async function rescueWithin(
   );
   await narrowLeases(transaction, runs, new Set(chunk.map(({ key }) => key)));
   const done = (await transaction.run("delete_worker", { id: worker })) > 0;
-  if (done) await transaction.run("delete_ended_runs", { worker });
+  if (done) {
+    await deletePartsOf(transaction, worker);
+    await dropPermits(transaction, worker);
+  }
   return { returned, settled, missing, done };
 }
 

@@ -3,6 +3,7 @@ import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jo
 import type { WorkerRecord } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
+import { dropPermits } from "../queue/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";
@@ -25,6 +26,7 @@ export async function register(session: Session, worker: WorkerInfo): Promise<vo
       lanes: JSON.stringify(worker.lanes),
       slots: worker.slots,
       tenant: worker.tenant,
+      app: worker.appVersion,
       lease_ms: Math.round(worker.leaseMs),
       beat_ms: Math.round(worker.beatMs),
     }),
@@ -38,12 +40,19 @@ export async function deregister(session: Session, worker: WorkerId): Promise<vo
     session.transaction(async (transaction) => {
       await transaction.get("lock_worker", { id });
       const isDeleted = (await transaction.run("delete_worker", { id })) > 0;
-      if (isDeleted) await transaction.run("delete_ended_runs", { worker: id });
-      else await transaction.run("expire_worker", { id });
+      if (!isDeleted) return void (await transaction.run("expire_worker", { id }));
+      await deletePartsOf(transaction, id);
+      await dropPermits(transaction, id);
     }),
   );
   session.state.lostClaims.forget(worker);
   session.heartbeatConnection?.release(worker);
+}
+
+/** What was stored about a worker that is removed. */
+export async function deletePartsOf(transaction: Sql, worker: string): Promise<void> {
+  await transaction.run("delete_ended_runs", { worker });
+  await transaction.run("delete_worker_types", { worker });
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
@@ -84,8 +93,9 @@ export async function stopWorker(session: Session, worker: WorkerId): Promise<bo
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
-  return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, types, lanes, ...row }) => ({
+  return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, types, lanes, app, ...row }) => ({
     ...row,
+    appVersion: app,
     joinedAt: joined_at,
     prefetched: buffered,
     beatMs: beat_ms,

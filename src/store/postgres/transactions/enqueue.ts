@@ -9,11 +9,13 @@
  */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
+import { intakeRefusal } from "../../shared/control/intakes.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { insertAnswers, noteKeyHolders } from "../jobs/enqueue-answers.ts";
 import { batchesOf } from "../batching/fallback.ts";
 import { bytesOf, CALL_BYTES_MAX } from "../jobs/enqueue.ts";
 import { Outdated } from "../database/errors.ts";
+import { intakesOf } from "../jobs/intakes.ts";
 import { batchParameters, internJobs, hasKeys, type InternedJob } from "../jobs/job-rows.ts";
 import { callerSql } from "./statements.ts";
 import { otherDatabase, callerError } from "./errors.ts";
@@ -66,13 +68,33 @@ async function insertPlain(
   batches: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const answers: EnqueueAnswer[] = [];
-  for (const batch of batches) {
-    const [made] = await sql.tuples("enqueue_at_home", { ...batchParameters(batch), home });
-    const later = made?.[0] ?? null;
-    if (later === null) throw otherDatabase(session.schema);
-    answers.push(...insertAnswers(batch, [batch.length, later, null, null]));
-  }
+  for (const batch of batches) answers.push(...(await insertBatch({ session, sql, home }, batch)));
   return answers;
+}
+
+/** Inserts the jobs whose intakes are open. A refusal does not abort the caller's transaction. */
+async function insertBatch(
+  { session, sql, home }: Destination,
+  batch: readonly InternedJob[],
+): Promise<EnqueueAnswer[]> {
+  const refused = new Map<InternedJob, EnqueueAnswer>();
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const rest = batch.filter((job) => !refused.has(job));
+    if (rest.length === 0) return batch.map((job) => refused.get(job)!);
+    const [made] = await sql.tuples("enqueue_at_home", { ...batchParameters(rest), home });
+    const [here, later] = made ?? [false, null];
+    if (!here) throw otherDatabase(session.schema);
+    if (later !== null) {
+      const answers = insertAnswers(rest, [rest.length, later, null, null]).values();
+      return batch.map((job) => refused.get(job) ?? answers.next().value!);
+    }
+    const closed = await intakesOf(sql, rest);
+    for (const interned of rest) {
+      const answer = intakeRefusal(interned.job, interned, closed);
+      if (answer !== null) refused.set(interned, answer);
+    }
+  }
+  throw new Outdated("the closed intakes have changed meanwhile");
 }
 
 async function insertKeyed(

@@ -6,6 +6,8 @@
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 
 export const PAGE_MAX = 1_000;
+/** The maximum age of a run in a filter: 285 years. */
+export const RUNNING_MS_MAX = 9_000_000_000_000;
 /** Indexes that a search compares before it chooses one. */
 export const INDEXES_MAX = 8;
 /** Chunks per page; together at most 16,000 candidates. */

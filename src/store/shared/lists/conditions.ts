@@ -45,7 +45,9 @@ export function conditionsOf<Id>(
   const tenant = filter.tenant === undefined ? null : nameOf("tenant", filter.tenant);
   const category = filter.category === undefined ? null : nameOf("category", filter.category);
   if (type === undefined || tenant === undefined || category === undefined) return null;
-  const states = filter.states?.map((state) => stateCodec.code[state]);
+  // Only running jobs have a present run.
+  const wanted = filter.runningMs === undefined ? filter.states : (["running"] as const);
+  const states = wanted?.map((state) => stateCodec.code[state]);
   // A correlation may be a job id, in any of its forms: the first job of a chain is correlated by
   // its own id, and the others store this id as a UUID.
   const first = filter.correlationId === undefined ? null : parseId(filter.correlationId);

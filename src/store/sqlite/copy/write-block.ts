@@ -6,10 +6,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Settlement } from "../../../core/outcome.ts";
 import type { MoveRecord } from "../../shared/copy-tables.ts";
+import { FOLD_ROWS_MAX } from "../../shared/minutes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { CrashFacts } from "../../types/jobs-and-runs.ts";
 import { MOVED, movedError } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
+import { foldMinutes } from "../inspect/minutes.ts";
 import { rescueLease } from "../runs/rescue.ts";
 
 /** All tables but the one with the move record. */
@@ -29,6 +31,8 @@ export function blockWrites(
   refuseMoved(database);
   const { sql, outbox } = session;
   const taken = releaseLeases(session, decide);
+  // The table `minute` is copied, and its outbox is not.
+  while (foldMinutes(session, FOLD_ROWS_MAX) > 0);
   // Written now, because the triggers block the feed as well.
   outbox.write();
   outbox.finish();
@@ -54,6 +58,9 @@ function releaseLeases(session: Session, decide: (facts: CrashFacts) => Settleme
   // The next heartbeat of a deleted worker answers `lost`, and the worker stops its runs.
   sql.run("delete_workers", {});
   sql.run("delete_all_ended_runs", {});
+  sql.run("delete_all_worker_types", {});
+  sql.run("delete_all_permits", {});
+  sql.run("reset_limits", {});
   return taken.reduce((sum, runs) => sum + runs, 0);
 }
 

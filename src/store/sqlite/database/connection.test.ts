@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { requireSqlite } from "./connection.ts";
 import { makeSqliteStore } from "../create.ts";
 
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 let folder: string;
 
 beforeEach(() => {
@@ -173,16 +173,16 @@ async function expectRefusal(path: string, code: string, word: string): Promise<
 }
 
 /**
- * Permissions do not bind root, so the attempt is made by somebody else: a process that gives its
- * rights away once it has loaded the code, which that somebody need not be able to read.
+ * Permissions do not bind root, so another user makes the attempt: a process that gives its rights
+ * away once it has loaded the code, which that user need not be able to read.
  */
 function openAsOrdinaryUser(path: string): string {
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) for (const each of [folder, path]) chownSync(each, NOBODY, NOBODY);
+  if (isRoot) for (const each of [folder, path]) chownSync(each, UNPRIVILEGED, UNPRIVILEGED);
   const make = join(import.meta.dirname, "..", "create.ts");
   const program = `
     const { makeSqliteStore } = await import(${JSON.stringify(make)});
-    if (${isRoot}) { process.setgid(${NOBODY}); process.setuid(${NOBODY}); }
+    if (${isRoot}) { process.setgid(${UNPRIVILEGED}); process.setuid(${UNPRIVILEGED}); }
     await makeSqliteStore({ path: ${JSON.stringify(path)} }).open()
       .then(() => console.log("opened"), (error) => console.log(error.code, error.message));`;
   const args = ["--input-type=module-typescript", "--eval", program];

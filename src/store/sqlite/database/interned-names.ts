@@ -16,6 +16,8 @@ export class InternedNames {
     tenant: new Map(),
     lane: new Map(),
     category: new Map(),
+    service: new Map(),
+    park: new Map(),
   };
   readonly #texts = new Map<number, { kind: NameKind; text: string }>();
 

@@ -10,18 +10,40 @@ export interface OffendingRow { readonly key: number | null; readonly id: Uint8A
 
 export interface LeaseRow { readonly number: number; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; }
 
+export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly wanted_at: number | null; readonly code_cap: number | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
+
 export interface LockRow { readonly tenant: number; readonly name: string; }
 
 export interface LogRow { readonly line: number; readonly n: number; readonly at: number; readonly level: number; readonly message: string; readonly fields: string | null; }
+
+export interface MinuteRow { readonly span: number; readonly start: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly count: number; readonly wait_ms: number; readonly run_ms: number; readonly waits: string; readonly runs: string; }
 
 export interface WaitingRow { readonly key: number; readonly rank: number; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly n: number; readonly tries: number; readonly crashes: number; }
 
 export interface FinishedRow { readonly key: number; readonly finished_at: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly idempotency: string | null; readonly tags: string | null; }
 
+export interface OffendingNameRow { readonly key: number | null; readonly id: Uint8Array | null; readonly name: string; }
+
+export interface ScheduleRow { readonly name: string; readonly owner: number; readonly tenant: string; readonly cron: string; readonly time_zone: string; readonly missed_max: number; readonly overlap: number; readonly jitter_ms: number; readonly starts_at: number | null; readonly ends_at: number | null; readonly job: string; readonly next_slot: number | null; readonly last_slot: number | null; readonly last_job: Uint8Array | null; readonly paused_at: number | null; readonly paused_by: string | null; readonly pause_reason: string | null; readonly declared_at: number | null; readonly created_by: string | null; readonly created_at: number; readonly updated_at: number; readonly revision: number; }
+
 export interface TokenRow { readonly id: Uint8Array; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: Uint8Array | null; readonly parent: Uint8Array | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
+
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
+  find_breaker: { readonly state: number; readonly failure_count: number; readonly success_count: number; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_key: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  probe_has_ended: { readonly ended: 0 | 1; };
+  paused_until: { readonly until: number | null; readonly reason: string; };
+  parked_until: { readonly until: number | null; };
+  due_breakers: { readonly service: number; };
+  probe_types: { readonly type: number; };
+  service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
+  service_probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
+  services_of_type: { readonly service: number; };
+  list_breakers: { readonly service: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: Uint8Array | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
+  list_breaker_changes: { readonly at: number; readonly state: number; readonly failure_count: number; readonly reason: string | null; readonly by: string | null; };
   worker_may_claim: { readonly quiet: 0 | 1; };
   data_version: { readonly data_version: number; };
   ready_lanes: { readonly lane: number; };
@@ -47,7 +69,7 @@ export interface QueryRows {
   dependencies_after: { readonly job: number; readonly depends_on: number; readonly is_over: 0 | 1; };
   dependants_of_job: { readonly id: Uint8Array; };
   open_dependencies: { readonly id: Uint8Array; };
-  least_protocol: { readonly protocol: number; };
+  admission: { readonly protocol: number; readonly closed: number; };
   find_body: { readonly key: number; readonly type: number; readonly tenant: number; readonly payload: string | null; };
   find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array; };
   find_successor: { readonly key: number; readonly id: Uint8Array; };
@@ -59,9 +81,13 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
+  closed_targets: { readonly name: number; readonly tenant: number | null; };
+  any_closed_gate: { readonly gate: number; };
   count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: 0 | 1; readonly shared_exact: 0 | 1; };
+  ready_place: { readonly key: number; readonly lane: number; readonly priority: number; readonly rank: number; };
+  count_ahead: { readonly jobs: number; readonly exact: 0 | 1; };
   open_gates: { readonly name: number; };
-  waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; };
+  waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; readonly probe_at: number | null; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
@@ -74,6 +100,8 @@ export interface QueryRows {
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
   count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_running: { readonly count: number; };
+  ids_of_running: { readonly id: Uint8Array; };
   count_due: { readonly queued: number; readonly behind: number; readonly rank: number | null; readonly exact: 0 | 1; };
   oldest_ready: { readonly rank: number | null; readonly hops: number; };
   key_at: { readonly key: number; };
@@ -84,6 +112,7 @@ export interface QueryRows {
   keys_of_correlation: { readonly key: number; };
   keys_of_parent: { readonly key: number; };
   keys_of_tag: { readonly key: number; };
+  keys_of_long_runs: { readonly key: number; };
   keys_of_states: { readonly key: number; };
   starts_of_runs: { readonly key: number; readonly started_at: number | null; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
@@ -92,6 +121,8 @@ export interface QueryRows {
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; readonly total: number; };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array; };
   facts_of_keys: { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
+  closed_intakes: { readonly name: number; readonly closed_at: number; readonly reason: string; readonly by: string | null; };
+  find_intakes: { readonly name: number; readonly closed_at: number; readonly reason: string; readonly by: string | null; };
   two_leases: OffendingRow;
   leases_against_ledger: OffendingRow;
   places_against_job: OffendingRow;
@@ -118,12 +149,19 @@ export interface QueryRows {
   endless_idempotency: OffendingRow;
   lost_idempotency: OffendingRow;
   untold_changes: OffendingRow;
+  permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   find_lease: LeaseRow;
   lease_of_job: LeaseRow;
   lease_by_number: LeaseRow;
   missing_jobs: { readonly key: number; };
   job_facts: { readonly key: number; readonly id: Uint8Array; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; readonly tries: number; readonly crashes: number; };
+  any_limit: { readonly yes: 1; };
+  all_limits: LimitRow;
+  limit_of_name: LimitRow;
+  permits_of_worker: { readonly limit_id: number; readonly held: number; };
+  any_limited: { readonly yes: 1; };
+  jobs_of_full_limits: { readonly key: number; readonly name: number; };
   locks_of_run: { readonly name: string; };
   release_locks: LockRow;
   delete_locks: LockRow;
@@ -136,6 +174,10 @@ export interface QueryRows {
   last_line: { readonly line: number; readonly n: number; readonly turn: number; };
   log_after: LogRow;
   newest_log: LogRow;
+  any_minutes: { readonly found: 0 | 1; };
+  take_minutes: { readonly at: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly waits: string; readonly runs: string; };
+  find_minutes: MinuteRow;
+  minutes_between: MinuteRow;
   find_name: { readonly id: number; };
   name_by_id: { readonly kind: number; readonly text: string; };
   take_scheduled: WaitingRow;
@@ -157,6 +199,15 @@ export interface QueryRows {
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: Uint8Array; readonly phase: string; readonly unit: string; readonly at: number; };
+  overdue_schedules: OffendingNameRow;
+  unfolded_minutes: OffendingNameRow;
+  ticks_without_schedule: OffendingNameRow;
+  minutes_without_name: OffendingNameRow;
+  find_schedule: ScheduleRow;
+  list_schedules: ScheduleRow;
+  list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  list_ticks: { readonly slot: number; readonly since: number | null; readonly job: Uint8Array | null; readonly outcome: number; readonly at: number; };
+  find_ticks: { readonly slot: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   find_same_token: { readonly id: Uint8Array; };
   find_parent_token: { readonly expires_at: number; };
@@ -164,28 +215,50 @@ export interface QueryRows {
   find_token: TokenRow;
   list_tokens: TokenRow;
   revoke_children: { readonly id: Uint8Array; };
+  list_types: TypeRow;
   renew_worker: { readonly quiet: 0 | 1; readonly stopping: 0 | 1; readonly outdated: 0 | 1; };
   ended_runs: { readonly key: number; readonly n: number; };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number; };
   worker_is_silent: { readonly process: Uint8Array; readonly died_with: number | null; };
   worker_lives: { readonly lives: 0 | 1; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
-  list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
+  list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
   holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly renewed_at: number; readonly beat_ms: number; };
 }
 
 /** The rows of queries that are read as arrays, in the order of the columns. */
 export interface QueryTuples {
-  claim_candidates: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null];
+  claim_candidates: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null, type: number];
   payload_sizes: readonly [bytes: number];
   claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number, successor: 0 | 1];
   last_runs: readonly [key: number, n: number];
+  claim_limited: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null, type: number, lane: number];
+  type_and_lane: readonly [key: number, type: number, lane: number];
 }
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
-  worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "crashes", "after_priority", "after_rank", "after_key", "end", "types", "tenants", "prefetch", "now", "names", "first", "awaited", "awaited_tenant", "awaited_priority", "limit"];
+  find_breaker: readonly ["service"];
+  put_breaker: readonly ["service", "state", "failure_count", "success_count", "last_failure_at", "opened_at", "half_opened_at", "now", "probe_at", "probe_key", "probe_n", "reason", "by"];
+  insert_breaker_change: readonly ["service", "now", "state", "failure_count", "reason", "by"];
+  probe_has_ended: readonly ["key", "n"];
+  paused_until: readonly ["service", "now"];
+  parked_until: readonly ["service", "tenant", "now"];
+  put_park: readonly ["gate", "service", "tenant", "until", "reason"];
+  end_parks: readonly ["now", "service"];
+  mark_opened: readonly ["service", "now"];
+  delete_park: readonly ["gate"];
+  due_breakers: readonly ["now"];
+  probe_types: readonly ["due", "types", "now"];
+  service_probe_in_blocked: readonly ["due", "types", "lanes", "tenants", "cap", "now"];
+  service_probe_in_ready: readonly ["lane", "crashes", "depth", "types", "tenants", "now"];
+  services_of_type: readonly ["type"];
+  list_breakers: readonly ["now", "limit"];
+  list_parks: readonly ["now", "limit"];
+  list_breaker_changes: readonly ["service", "limit"];
+  delete_breaker_changes: readonly ["before", "limit"];
+  worker_may_claim: readonly ["now", "worker"];
+  claim_candidates: readonly ["lane", "crashes", "after_priority", "after_rank", "after_key", "end", "types", "tenants", "prefetch", "now", "full", "names", "first", "awaited", "awaited_tenant", "awaited_priority", "limit"];
   data_version: readonly [];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
@@ -196,6 +269,9 @@ export interface QueryParameters {
   insert_mark: readonly ["value"];
   all_leases: readonly [];
   delete_workers: readonly [];
+  delete_all_worker_types: readonly [];
+  delete_all_permits: readonly [];
+  reset_limits: readonly [];
   delete_all_ended_runs: readonly [];
   set_died_with: readonly ["begun", "process"];
   leases_of_process: readonly ["process"];
@@ -230,7 +306,7 @@ export interface QueryParameters {
   dependencies_after: readonly ["job", "depends_on", "limit"];
   dependants_of_job: readonly ["id", "limit"];
   open_dependencies: readonly ["id", "limit"];
-  least_protocol: readonly [];
+  admission: readonly [];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
   insert_ready: readonly ["lane", "crashes", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries"];
@@ -253,10 +329,14 @@ export interface QueryParameters {
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
+  closed_targets: readonly ["now"];
+  any_closed_gate: readonly ["now"];
   count_behind_gate: readonly ["name", "now", "rows", "tenant"];
+  ready_place: readonly ["id"];
+  count_ahead: readonly ["now", "lane", "priority", "rank", "key", "rows", "tenant"];
   open_gates: readonly ["now"];
   waiting_jobs: readonly ["now"];
-  delete_gate: readonly ["name"];
+  delete_gate: readonly ["name", "now"];
   jobs_behind_gates: readonly ["lane", "crashes", "depth", "now", "limit"];
   insert_blocked: readonly ["key", "gate", "lane", "priority", "rank", "type", "tenant", "concurrency", "n", "tries", "crashes"];
   blocked_keys: readonly ["gate", "limit"];
@@ -270,6 +350,8 @@ export interface QueryParameters {
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
   count_groups: readonly ["rows", "tenant", "groups"];
+  count_running: readonly ["gate", "worker", "rows"];
+  ids_of_running: readonly ["gate", "worker", "limit"];
   count_due: readonly ["now", "rows"];
   oldest_ready: readonly ["hops"];
   key_at: readonly ["at"];
@@ -280,6 +362,7 @@ export interface QueryParameters {
   keys_of_correlation: readonly ["correlation", "correlation_uuid", "before", "correlation_id", "limit"];
   keys_of_parent: readonly ["parent", "before", "limit"];
   keys_of_tag: readonly ["name", "value", "before", "limit"];
+  keys_of_long_runs: readonly ["now", "running_ms", "before", "limit"];
   keys_of_states: readonly ["states", "before", "limit"];
   starts_of_runs: readonly ["keys"];
   attempts_of_job: readonly ["id"];
@@ -288,6 +371,10 @@ export interface QueryParameters {
   feed_after: readonly ["position", "limit", "bytes"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
+  close_intake: readonly ["name", "now", "reason", "by"];
+  open_intake: readonly ["name"];
+  closed_intakes: readonly [];
+  find_intakes: readonly ["names"];
   two_leases: readonly ["limit"];
   leases_against_ledger: readonly ["limit"];
   places_against_job: readonly ["examined", "limit"];
@@ -314,6 +401,7 @@ export interface QueryParameters {
   endless_idempotency: readonly ["limit"];
   lost_idempotency: readonly ["limit"];
   untold_changes: readonly ["limit"];
+  permits_against_limits: readonly ["limit"];
   recount: readonly [];
   find_lease: readonly ["number", "secret"];
   lease_of_job: readonly ["key"];
@@ -324,6 +412,26 @@ export interface QueryParameters {
   last_runs: readonly ["keys"];
   missing_jobs: readonly ["keys"];
   job_facts: readonly ["keys"];
+  any_limit: readonly [];
+  all_limits: readonly [];
+  limit_of_name: readonly ["name"];
+  put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "now", "code_cap", "owner", "by"];
+  set_code_cap: readonly ["code_cap", "id"];
+  delete_limit: readonly ["id"];
+  delete_permits_of_limit: readonly ["id"];
+  open_limit_gate: readonly ["gate"];
+  permits_of_worker: readonly ["worker"];
+  set_permit: readonly ["worker", "limit_id", "held"];
+  delete_permit: readonly ["worker", "limit_id"];
+  delete_permits: readonly ["worker"];
+  add_used: readonly ["count", "id"];
+  take_tokens: readonly ["tokens", "now", "id"];
+  want_limit: readonly ["now", "id"];
+  any_limited: readonly ["gate"];
+  claim_limited: readonly ["gate", "depth", "lanes", "types", "tenants", "prefetch", "full", "now", "awaited", "awaited_tenant", "awaited_priority", "limit"];
+  delete_limited: readonly ["keys"];
+  jobs_of_full_limits: readonly ["lane", "depth", "full", "limit"];
+  rehome_limited: readonly ["now", "full", "gate", "depth", "limit"];
   insert_lock: readonly ["tenant", "name", "job", "n"];
   acquire_lock: readonly ["name", "n", "key"];
   locks_of_run: readonly ["key", "n", "names"];
@@ -341,6 +449,13 @@ export interface QueryParameters {
   trim_log: readonly ["key", "lines_max", "chars_max"];
   log_after: readonly ["id", "after", "limit"];
   newest_log: readonly ["id", "limit"];
+  append_minute: readonly ["at", "type", "lane", "outcome", "waits", "runs"];
+  type_and_lane: readonly ["keys"];
+  any_minutes: readonly [];
+  take_minutes: readonly ["limit"];
+  find_minutes: readonly ["keys"];
+  put_minutes: readonly ["rows"];
+  minutes_between: readonly ["since", "hours_from", "type", "lane", "limit", "hours_to", "until"];
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
@@ -376,6 +491,7 @@ export interface QueryParameters {
   delete_dead_letters: readonly ["before", "limit"];
   delete_events: readonly ["before", "limit"];
   delete_tokens: readonly ["now", "before", "limit"];
+  delete_minutes: readonly ["before", "limit"];
   forget_run: readonly ["key"];
   forget_phases: readonly ["key"];
   forget_units: readonly ["key"];
@@ -393,6 +509,25 @@ export interface QueryParameters {
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
+  overdue_schedules: readonly ["now", "limit"];
+  unfolded_minutes: readonly ["examined", "now", "limit"];
+  ticks_without_schedule: readonly ["limit"];
+  minutes_without_name: readonly ["limit"];
+  find_schedule: readonly ["name"];
+  list_schedules: readonly ["after", "tenant", "limit"];
+  list_due_schedules: readonly ["now", "declared", "limit"];
+  insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "created_by"];
+  update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
+  confirm_schedules: readonly ["now", "names"];
+  list_ticks: readonly ["name", "before", "limit"];
+  find_ticks: readonly ["name", "slots"];
+  insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
+  advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
+  prune_ticks: readonly ["name", "kept"];
+  pause_schedule: readonly ["now", "by", "reason", "name"];
+  resume_schedule: readonly ["next_slot", "name"];
+  delete_schedule: readonly ["name"];
+  delete_ticks: readonly ["name"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
   find_same_token: readonly ["id", "hash"];
@@ -404,7 +539,13 @@ export interface QueryParameters {
   mark_tokens_used: readonly ["now", "ids"];
   revoke_token: readonly ["now", "id"];
   revoke_children: readonly ["now", "parents"];
-  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until", "beat_ms"];
+  put_type_setting: readonly ["type", "lane", "priority", "max_attempts", "timeout_ms", "payload_schema", "app_version", "hash", "now"];
+  delete_service_uses: readonly ["type"];
+  insert_service_use: readonly ["service", "type"];
+  put_worker_type: readonly ["type", "hash", "worker"];
+  delete_worker_types: readonly ["worker"];
+  list_types: readonly ["now", "only", "limit"];
+  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "app", "now", "until", "beat_ms"];
   renew_worker: readonly ["until", "now", "id"];
   ended_runs: readonly ["worker"];
   mark_told: readonly ["now", "worker"];
@@ -429,13 +570,89 @@ export const queries: {
     readonly parameters: QueryParameters[Name];
   };
 } = {
+  find_breaker: {
+    text: "SELECT state, failure_count, success_count, last_failure_at, opened_at, half_opened_at, probe_at,\n       probe_key, probe_n, reason, by\nFROM millrace_breaker\nWHERE service = ?1",
+    parameters: ["service"],
+  },
+  put_breaker: {
+    text: "INSERT INTO millrace_breaker (\n    service, state, failure_count, success_count, last_failure_at, opened_at, half_opened_at,\n    updated_at, probe_at, probe_key, probe_n, reason, by\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6,\n    ?7, ?8, ?9, ?10, ?11, ?12, ?13\n)\nON CONFLICT (service) DO UPDATE\nSET state = ?2, failure_count = ?3, success_count = ?4,\n    last_failure_at = ?5, opened_at = ?6, half_opened_at = ?7,\n    updated_at = ?8, probe_at = ?9, probe_key = ?10, probe_n = ?11,\n    reason = ?12, by = ?13",
+    parameters: ["service","state","failure_count","success_count","last_failure_at","opened_at","half_opened_at","now","probe_at","probe_key","probe_n","reason","by"],
+  },
+  insert_breaker_change: {
+    text: "INSERT INTO millrace_breaker_change (service, n, at, state, failure_count, reason, by)\nSELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6\nFROM millrace_breaker_change\nWHERE service = ?1",
+    parameters: ["service","now","state","failure_count","reason","by"],
+  },
+  probe_has_ended: {
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_attempt WHERE key = ?1 AND n = ?2)\n           OR NOT EXISTS (SELECT 1 FROM millrace_job WHERE key = ?1) AS ended",
+    parameters: ["key","n"],
+  },
+  paused_until: {
+    text: "SELECT until, reason\nFROM millrace_gate\nWHERE name = ?1\n  AND (until IS NULL OR until > ?2)",
+    parameters: ["service","now"],
+  },
+  parked_until: {
+    text: "SELECT max(until) AS until\nFROM millrace_service_park\nWHERE service = ?1\n  AND (tenant IS NULL OR tenant = ?2)\n  AND until > ?3",
+    parameters: ["service","tenant","now"],
+  },
+  put_park: {
+    text: "INSERT INTO millrace_service_park (gate, service, tenant, until, reason)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (gate) DO UPDATE\nSET reason = CASE WHEN ?4 > until THEN ?5 ELSE reason END,\n    until = max(until, ?4)",
+    parameters: ["gate","service","tenant","until","reason"],
+  },
+  end_parks: {
+    text: "UPDATE millrace_service_park\nSET until = ?1\nWHERE service = ?2\n  AND until > ?1",
+    parameters: ["now","service"],
+  },
+  mark_opened: {
+    text: "INSERT INTO millrace_service_park (gate, service, tenant, until, reason)\nVALUES (?1, ?1, NULL, ?2, '')\nON CONFLICT DO NOTHING",
+    parameters: ["service","now"],
+  },
+  delete_park: {
+    text: "DELETE FROM millrace_service_park\nWHERE gate = ?1",
+    parameters: ["gate"],
+  },
+  due_breakers: {
+    text: "SELECT breaker.service\nFROM millrace_breaker AS breaker\nWHERE breaker.state <> 1\n  AND (\n      breaker.probe_at <= ?1\n      OR EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n      )\n      OR (breaker.state = 3 AND NOT EXISTS (\n          SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n      ))\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS gate\n      WHERE gate.name = breaker.service AND (gate.until IS NULL OR gate.until > ?1)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_service_park AS park\n      WHERE park.gate = breaker.service AND park.until > ?1\n  )\nORDER BY breaker.service",
+    parameters: ["now"],
+  },
+  probe_types: {
+    text: "SELECT DISTINCT uses.type\nFROM json_each(?1) AS due\nCROSS JOIN millrace_service_use AS uses ON uses.service = due.value\nWHERE (?2 IS NULL OR uses.type IN (SELECT value FROM json_each(?2)))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = uses.type\n        AND (barrier.until IS NULL OR barrier.until > ?3)\n        AND barrier.gate NOT IN (SELECT value FROM json_each(?1))\n  )\nORDER BY uses.type",
+    parameters: ["due","types","now"],
+  },
+  service_probe_in_blocked: {
+    text: "SELECT key, priority, rank, type, tenant\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["due","types","lanes","tenants","cap","now"],
+  },
+  service_probe_in_ready: {
+    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    parameters: ["lane","crashes","depth","types","tenants","now"],
+  },
+  services_of_type: {
+    text: "SELECT service\nFROM millrace_service_use\nWHERE type = ?1\nORDER BY service",
+    parameters: ["type"],
+  },
+  list_breakers: {
+    text: "SELECT known.service,\n       (\n           SELECT json_group_array(name.text ORDER BY name.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS name ON name.id = uses.type\n           WHERE uses.service = known.service\n       ) AS types,\n       breaker.updated_at, (SELECT id FROM millrace_job WHERE key = breaker.probe_key) AS probe_id,\n       breaker.state, breaker.failure_count, breaker.success_count, breaker.last_failure_at,\n       breaker.opened_at, breaker.half_opened_at, breaker.probe_at, breaker.probe_n,\n       breaker.reason, breaker.by\nFROM (\n    SELECT service FROM millrace_breaker\n    UNION\n    SELECT service FROM millrace_service_use\n    UNION\n    SELECT service FROM millrace_service_park WHERE until > ?1\n) AS known\nJOIN millrace_interned_name AS name ON name.id = known.service\nLEFT JOIN millrace_breaker AS breaker ON breaker.service = known.service\nORDER BY name.text\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  list_parks: {
+    text: "SELECT service, tenant, until, reason\nFROM millrace_service_park\nWHERE until > ?1\nORDER BY until, gate\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  list_breaker_changes: {
+    text: "SELECT at, state, failure_count, reason, by\nFROM millrace_breaker_change\nWHERE service = ?1\nORDER BY n DESC\nLIMIT ?2",
+    parameters: ["service","limit"],
+  },
+  delete_breaker_changes: {
+    text: "DELETE FROM millrace_breaker_change\nWHERE (service, n) IN (\n    SELECT service, n FROM millrace_breaker_change WHERE at <= ?1 LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
   worker_may_claim: {
-    text: "SELECT quiet\nFROM millrace_worker\nWHERE id = ?1\n  AND until > ?2\n  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')",
-    parameters: ["worker","now"],
+    text: "SELECT quiet OR EXISTS (\n           SELECT 1 FROM millrace_gate WHERE name = -2 AND (until IS NULL OR until > ?1)\n       ) AS quiet\nFROM millrace_worker\nWHERE id = ?2\n  AND until > ?1\n  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')",
+    parameters: ["now","worker"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?11))\n              OR key IN (SELECT value FROM json_each(?12))\n          )\n          AND (\n              ?13 IS NULL\n              OR concurrency <> ?13\n              OR tenant <> ?14\n              OR priority < ?15\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?16",
-    parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","names","first","awaited","awaited_tenant","awaited_priority","limit"],
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?10)\n  AND (?11 IS NULL OR NOT (\n      type IN (SELECT value FROM json_each(?11))\n      OR tenant IN (SELECT value FROM json_each(?11))\n  ))\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?12))\n              OR key IN (SELECT value FROM json_each(?13))\n          )\n          AND (\n              ?14 IS NULL\n              OR concurrency <> ?14\n              OR tenant <> ?15\n              OR priority < ?16\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?17",
+    parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","full","names","first","awaited","awaited_tenant","awaited_priority","limit"],
   },
   data_version: {
     text: "PRAGMA data_version",
@@ -477,6 +694,18 @@ export const queries: {
     text: "DELETE FROM millrace_worker",
     parameters: [],
   },
+  delete_all_worker_types: {
+    text: "DELETE FROM millrace_worker_type",
+    parameters: [],
+  },
+  delete_all_permits: {
+    text: "DELETE FROM millrace_permit",
+    parameters: [],
+  },
+  reset_limits: {
+    text: "UPDATE millrace_limit_setting\nSET used = 0",
+    parameters: [],
+  },
   delete_all_ended_runs: {
     text: "DELETE FROM millrace_ended_run",
     parameters: [],
@@ -502,7 +731,7 @@ export const queries: {
     parameters: [],
   },
   due_probes: {
-    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE streak.probe_at <= ?1\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\nORDER BY streak.probe_at, streak.type",
+    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE streak.probe_at <= ?1\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = streak.type\n        AND barrier.gate <> streak.type\n        AND (barrier.until IS NULL OR barrier.until > ?1)\n  )\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\nORDER BY streak.probe_at, streak.type",
     parameters: ["now","types"],
   },
   probe_in_blocked: {
@@ -613,8 +842,8 @@ export const queries: {
     text: "SELECT parent.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
     parameters: ["id","limit"],
   },
-  least_protocol: {
-    text: "SELECT CAST(value AS INTEGER) AS protocol FROM millrace_meta WHERE name = 'min_protocol'",
+  admission: {
+    text: "SELECT CAST(value AS INTEGER) AS protocol, EXISTS (SELECT 1 FROM millrace_intake) AS closed\nFROM millrace_meta\nWHERE name = 'min_protocol'",
     parameters: [],
   },
   insert_job: {
@@ -705,24 +934,40 @@ export const queries: {
     text: "SELECT name, closed_at, until, reason, by\nFROM millrace_gate\nWHERE until IS NULL OR until > ?1\nORDER BY name",
     parameters: ["now"],
   },
+  closed_targets: {
+    text: "SELECT target AS name, NULL AS tenant\nFROM millrace_barrier\nWHERE until IS NULL OR until > ?1\nUNION ALL\nSELECT type, tenant\nFROM millrace_tenant_barrier\nWHERE until > ?1",
+    parameters: ["now"],
+  },
+  any_closed_gate: {
+    text: "SELECT gate\nFROM millrace_closed_gate\nWHERE until IS NULL OR until > ?1\nLIMIT 1",
+    parameters: ["now"],
+  },
   count_behind_gate: {
-    text: "WITH other (name) AS MATERIALIZED (\n    SELECT name\n    FROM millrace_gate\n    WHERE name <> ?1 AND (until IS NULL OR until > ?2)\n),\nwaiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (\n        SELECT lane, type, tenant\n        FROM millrace_blocked\n        WHERE gate IN (SELECT name FROM other)\n        LIMIT ?3\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1 FROM other WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant)\n    )\n    FROM waiting\n    WHERE ?1 IN (waiting.lane, waiting.type, waiting.tenant)\n      AND (?4 IS NULL OR waiting.tenant = ?4)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?3)\n               AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?3),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace_blocked\n               WHERE gate IN (SELECT name FROM other)\n               LIMIT 1 OFFSET ?3\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
+    text: "WITH own (name) AS MATERIALIZED (\n    VALUES (?1)\n    UNION ALL\n    SELECT type FROM millrace_service_use WHERE service = ?1\n),\nother (name, gate) AS MATERIALIZED (\n    SELECT target, gate\n    FROM millrace_barrier\n    WHERE gate <> ?1 AND (until IS NULL OR until > ?2)\n),\nwaiting (lane, type, tenant) AS (\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate = ?1 LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_ready LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (SELECT lane, type, tenant FROM millrace_blocked WHERE gate < -2 LIMIT ?3)\n    UNION ALL\n    SELECT lane, type, tenant\n    FROM (\n        SELECT lane, type, tenant\n        FROM millrace_blocked\n        WHERE gate IN (SELECT gate FROM other)\n        LIMIT ?3\n    )\n),\nbehind (shared) AS (\n    SELECT EXISTS (\n        SELECT 1\n        FROM other\n        WHERE other.name IN (waiting.lane, waiting.type, waiting.tenant, -2)\n    )\n    FROM waiting\n    WHERE EXISTS (\n        SELECT 1 FROM own WHERE own.name IN (waiting.lane, waiting.type, waiting.tenant, -2)\n    )\n      AND (?4 IS NULL OR waiting.tenant = ?4)\n),\nplace (exact, shared_exact) AS (\n    SELECT NOT EXISTS (SELECT 1 FROM millrace_blocked WHERE gate = ?1 LIMIT 1 OFFSET ?3)\n               AND NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?3)\n               AND NOT EXISTS (\n                   SELECT 1 FROM millrace_blocked WHERE gate < -2 LIMIT 1 OFFSET ?3\n               ),\n           NOT EXISTS (\n               SELECT 1\n               FROM millrace_blocked\n               WHERE gate IN (SELECT gate FROM other)\n               LIMIT 1 OFFSET ?3\n           )\n)\nSELECT count(*) FILTER (WHERE NOT shared) AS jobs,\n       count(*) FILTER (WHERE shared) AS shared,\n       (SELECT exact FROM place) AS exact,\n       (SELECT exact AND shared_exact FROM place) AS shared_exact\nFROM behind",
     parameters: ["name","now","rows","tenant"],
   },
+  ready_place: {
+    text: "SELECT key, lane, priority, rank\nFROM millrace_ready\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)",
+    parameters: ["id"],
+  },
+  count_ahead: {
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?1\n),\nfront (before, lane, type, tenant, concurrency) AS MATERIALIZED (\n    SELECT *\n    FROM (\n        SELECT 1, lane, type, tenant, concurrency\n        FROM millrace_ready AS ready\n        WHERE lane = ?2\n          AND crashes = 0\n          AND (priority, rank, key) < (?3, ?4, ?5)\n        LIMIT ?6\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT (priority, rank, key) < (?3, ?4, ?5), lane, type, tenant, concurrency\n        FROM millrace_ready AS ready\n        WHERE lane = ?2 AND crashes > 0\n        LIMIT ?6\n    )\n)\nSELECT count(*) FILTER (\n           WHERE front.before\n             AND (?7 IS NULL OR front.tenant = ?7)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM closed\n                 WHERE closed.name IN (front.lane, front.type, front.tenant, -2)\n             )\n             AND (front.tenant, front.type) NOT IN (\n                 SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n             )\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace_lock AS lock\n                 WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n             )\n       ) AS jobs,\n       count(*) < ?6 AS exact\nFROM front",
+    parameters: ["now","lane","priority","rank","key","rows","tenant"],
+  },
   open_gates: {
-    text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
+    text: "SELECT name\nFROM (\n    SELECT name FROM millrace_gate WHERE until <= ?1\n    UNION\n    SELECT gate FROM millrace_service_park WHERE until <= ?1\n)\nWHERE name NOT IN (SELECT gate FROM millrace_closed_gate WHERE until IS NULL OR until > ?1)\nORDER BY name",
     parameters: ["now"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_gate)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now"],
   },
   delete_gate: {
-    text: "DELETE FROM millrace_gate\nWHERE name = ?1",
-    parameters: ["name"],
+    text: "DELETE FROM millrace_gate\nWHERE name = ?1\n  AND until <= ?2",
+    parameters: ["name","now"],
   },
   jobs_behind_gates: {
-    text: "SELECT front.key, min(gate.name) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nJOIN millrace_gate AS gate ON gate.name IN (front.lane, front.type, front.tenant)\nWHERE gate.until IS NULL OR gate.until > ?4\nGROUP BY front.key\nLIMIT ?5",
+    text: "SELECT front.key, min(closed.gate) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nJOIN (\n    SELECT target, NULL AS tenant, gate, until FROM millrace_barrier\n    UNION ALL\n    SELECT type, tenant, gate, until FROM millrace_tenant_barrier\n) AS closed ON closed.target IN (front.lane, front.type, front.tenant)\nWHERE (closed.until IS NULL OR closed.until > ?4)\n  AND (closed.tenant IS NULL OR closed.tenant = front.tenant)\nGROUP BY front.key\nLIMIT ?5",
     parameters: ["lane","crashes","depth","now","limit"],
   },
   insert_blocked: {
@@ -773,8 +1018,16 @@ export const queries: {
     text: "WITH counted (place, type, lane, tenant) AS (\n    SELECT 1, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE ?2 IS NULL OR tenant = ?2\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?3",
     parameters: ["rows","tenant","groups"],
   },
+  count_running: {
+    text: "WITH own (name) AS MATERIALIZED (\n    VALUES (?1)\n    UNION ALL\n    SELECT type FROM millrace_service_use WHERE service = ?1\n)\nSELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    CROSS JOIN millrace_job AS job ON job.key = claimed.value\n    WHERE (?2 IS NULL OR lease.worker = ?2)\n      AND EXISTS (\n          SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2)\n      )\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n      )\n    LIMIT ?3\n)",
+    parameters: ["gate","worker","rows"],
+  },
+  ids_of_running: {
+    text: "WITH own (name) AS MATERIALIZED (\n    VALUES (?1)\n    UNION ALL\n    SELECT type FROM millrace_service_use WHERE service = ?1\n)\nSELECT job.id\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nWHERE (?2 IS NULL OR lease.worker = ?2)\n  AND EXISTS (SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n  )\nLIMIT ?3",
+    parameters: ["gate","worker","limit"],
+  },
   count_due: {
-    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant)\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT ?2) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?1\n),\nparked (tenant, type) AS MATERIALIZED (\n    SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)\n    ) OR EXISTS (\n        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT ?2) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
     parameters: ["now","rows"],
   },
   oldest_ready: {
@@ -813,6 +1066,10 @@ export const queries: {
     text: "SELECT key\nFROM millrace_tag\nWHERE name = ?1\n  AND value = ?2\n  AND key < ?3\nORDER BY key DESC\nLIMIT ?4",
     parameters: ["name","value","before","limit"],
   },
+  keys_of_long_runs: {
+    text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE lease.claimed_at <= ?1 - ?2\n  AND lease.claimed_at + (lease.starts ->> claimed.key) <= ?1 - ?2\n  AND claimed.value < ?3\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n  )\nORDER BY claimed.value DESC\nLIMIT ?4",
+    parameters: ["now","running_ms","before","limit"],
+  },
   keys_of_states: {
     text: "WITH wanted (state) AS MATERIALIZED (SELECT value FROM json_each(?1))\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_scheduled\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 1)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_ready\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 2)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_blocked\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 2)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT claimed.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    WHERE lease.number < (SELECT 9e18 FROM wanted WHERE state = 3) AND claimed.value < ?2\n    ORDER BY claimed.value DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 4)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 5 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 5)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 6 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 6)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 7 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 7)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nORDER BY key DESC\nLIMIT ?3",
     parameters: ["states","before","limit"],
@@ -844,6 +1101,22 @@ export const queries: {
   facts_of_keys: {
     text: "SELECT now.key, now.id, now.type, now.tenant, now.correlation, now.state, now.tries,\n       now.next_run_at, now.last_error AS error,\n       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at,\n       run.phase, run.overall\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job_now AS now ON now.key = named.value\nLEFT JOIN millrace_run AS run ON run.key = named.value",
     parameters: ["keys"],
+  },
+  close_intake: {
+    text: "INSERT INTO millrace_intake AS known (name, closed_at, reason, by)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (name) DO UPDATE\nSET reason = excluded.reason, by = excluded.by",
+    parameters: ["name","now","reason","by"],
+  },
+  open_intake: {
+    text: "DELETE FROM millrace_intake\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  closed_intakes: {
+    text: "SELECT name, closed_at, reason, by\nFROM millrace_intake\nORDER BY name",
+    parameters: [],
+  },
+  find_intakes: {
+    text: "SELECT name, closed_at, reason, by\nFROM millrace_intake\nWHERE name IN (SELECT value FROM json_each(?1))",
+    parameters: ["names"],
   },
   two_leases: {
     text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\nGROUP BY named.key, job.id\nHAVING count(*) > 1\nORDER BY named.key\nLIMIT ?1",
@@ -949,6 +1222,10 @@ export const queries: {
     text: "WITH reach AS MATERIALIZED (\n    SELECT CASE\n               WHEN head.seq IS NULL OR first.position = 1 THEN -1\n               WHEN first.position IS NULL THEN 9e15\n               ELSE first.at + 60000\n           END AS at\n    FROM (SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'millrace_event') AS head\n    LEFT JOIN (SELECT position, at FROM millrace_event ORDER BY position LIMIT 1) AS first\n),\ntold AS MATERIALIZED (\n    SELECT CAST(named.value AS INTEGER) AS key, entry.kind, count(*) AS times\n    FROM millrace_event AS entry\n    JOIN json_each(entry.keys) AS named\n    WHERE entry.kind IN (1, 3, 4, 5, 6)\n    GROUP BY 1, 2\n),\ndue AS (\n    SELECT job.key, 1 AS kind, 1 AS times\n    FROM millrace_job AS job\n    CROSS JOIN reach\n    WHERE job.created_at > reach.at\n    UNION ALL\n    SELECT run.key,\n           CASE run.state WHEN 4 THEN 3 WHEN 5 THEN 3 WHEN 6 THEN 5 WHEN 7 THEN 6 ELSE 4 END,\n           count(*)\n    FROM millrace_attempt AS run\n    CROSS JOIN reach\n    WHERE run.finished_at > reach.at\n    GROUP BY 1, 2\n)\nSELECT DISTINCT due.key, job.id\nFROM due\nLEFT JOIN told ON told.key = due.key AND told.kind = due.kind\nLEFT JOIN millrace_job AS job ON job.key = due.key\nWHERE coalesce(told.times, 0) < due.times\n   OR (due.kind <> 4 AND told.times > due.times)\nORDER BY due.key\nLIMIT ?1",
     parameters: ["limit"],
   },
+  permits_against_limits: {
+    text: "SELECT NULL AS key, NULL AS id\nFROM millrace_limit_setting AS setting\nWHERE setting.used <> (\n    SELECT coalesce(sum(permit.held), 0)\n    FROM millrace_permit AS permit\n    WHERE permit.limit_id = setting.id\n)\nUNION ALL\nSELECT NULL, NULL\nFROM millrace_permit AS permit\nWHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = permit.worker)\n   OR NOT EXISTS (\n       SELECT 1 FROM millrace_limit_setting AS setting WHERE setting.id = permit.limit_id\n   )\nLIMIT ?1",
+    parameters: ["limit"],
+  },
   recount: {
     text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace_job_now",
     parameters: [],
@@ -988,6 +1265,86 @@ export const queries: {
   job_facts: {
     text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
+  },
+  any_limit: {
+    text: "SELECT 1 AS yes\nFROM millrace_limit_setting\nLIMIT 1",
+    parameters: [],
+  },
+  all_limits: {
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,\n       owner, by, set_at\nFROM millrace_limit_setting\nORDER BY id",
+    parameters: [],
+  },
+  limit_of_name: {
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,\n       owner, by, set_at\nFROM millrace_limit_setting\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  put_limit: {
+    text: "INSERT INTO millrace_limit_setting (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, coalesce(?5, 0), ?6, ?7, ?8, ?9,\n    ?6\n)\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
+    parameters: ["name","cap","rate_count","rate_ms","burst","now","code_cap","owner","by"],
+  },
+  set_code_cap: {
+    text: "UPDATE millrace_limit_setting\nSET code_cap = ?1\nWHERE id = ?2",
+    parameters: ["code_cap","id"],
+  },
+  delete_limit: {
+    text: "DELETE FROM millrace_limit_setting\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  delete_permits_of_limit: {
+    text: "DELETE FROM millrace_permit\nWHERE limit_id = ?1",
+    parameters: ["id"],
+  },
+  open_limit_gate: {
+    text: "INSERT INTO millrace_gate (name, closed_at, until, reason, by)\nVALUES (?1, 0, 0, 'limit removed', NULL)\nON CONFLICT (name) DO NOTHING",
+    parameters: ["gate"],
+  },
+  permits_of_worker: {
+    text: "SELECT limit_id, held\nFROM millrace_permit\nWHERE worker = ?1",
+    parameters: ["worker"],
+  },
+  set_permit: {
+    text: "INSERT INTO millrace_permit (worker, limit_id, held)\nVALUES (?1, ?2, ?3)\nON CONFLICT (worker, limit_id) DO UPDATE SET held = excluded.held",
+    parameters: ["worker","limit_id","held"],
+  },
+  delete_permit: {
+    text: "DELETE FROM millrace_permit\nWHERE worker = ?1 AND limit_id = ?2",
+    parameters: ["worker","limit_id"],
+  },
+  delete_permits: {
+    text: "DELETE FROM millrace_permit\nWHERE worker = ?1",
+    parameters: ["worker"],
+  },
+  add_used: {
+    text: "UPDATE millrace_limit_setting\nSET used = max(0, used + ?1)\nWHERE id = ?2",
+    parameters: ["count","id"],
+  },
+  take_tokens: {
+    text: "UPDATE millrace_limit_setting\nSET tokens = ?1, refilled_at = ?2\nWHERE id = ?3",
+    parameters: ["tokens","now","id"],
+  },
+  want_limit: {
+    text: "UPDATE millrace_limit_setting\nSET wanted_at = ?1\nWHERE id = ?2",
+    parameters: ["now","id"],
+  },
+  any_limited: {
+    text: "SELECT 1 AS yes\nFROM millrace_blocked\nWHERE gate = ?1\nLIMIT 1",
+    parameters: ["gate"],
+  },
+  claim_limited: {
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane\nFROM (\n    SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane\n    FROM millrace_blocked\n    WHERE gate = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nWHERE (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))\n  AND (?5 IS NULL OR tenant IN (SELECT value FROM json_each(?5)))\n  AND (?6 = 0 OR concurrency IS NULL)\n  AND type NOT IN (SELECT value FROM json_each(?7))\n  AND tenant NOT IN (SELECT value FROM json_each(?7))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?8)\n  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?8)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?8)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?8)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n          )\n          AND (\n              ?9 IS NULL\n              OR concurrency <> ?9\n              OR tenant <> ?10\n              OR priority < ?11\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?12",
+    parameters: ["gate","depth","lanes","types","tenants","prefetch","full","now","awaited","awaited_tenant","awaited_priority","limit"],
+  },
+  delete_limited: {
+    text: "DELETE FROM millrace_blocked\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  jobs_of_full_limits: {
+    text: "SELECT front.key, min(used_up.value) AS name\nFROM (\n    SELECT key, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = 0\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nJOIN json_each(?3) AS used_up ON used_up.value IN (front.type, front.tenant)\nGROUP BY front.key\nLIMIT ?4",
+    parameters: ["lane","depth","full","limit"],
+  },
+  rehome_limited: {
+    text: "UPDATE millrace_blocked\nSET gate = (\n    SELECT other.gate\n    FROM (\n        SELECT gate, target AS name, NULL AS tenant\n        FROM millrace_barrier\n        WHERE until IS NULL OR until > ?1\n        UNION ALL\n        SELECT gate, type, tenant FROM millrace_tenant_barrier WHERE until > ?1\n        UNION ALL\n        SELECT -3 - used_up.value, used_up.value, NULL FROM json_each(?2) AS used_up\n    ) AS other\n    WHERE other.name IN (millrace_blocked.lane, millrace_blocked.type, millrace_blocked.tenant)\n      AND (other.tenant IS NULL OR other.tenant = millrace_blocked.tenant)\n    ORDER BY other.gate DESC\n    LIMIT 1\n)\nWHERE key IN (\n    SELECT front.key\n    FROM (\n        SELECT key, lane, type, tenant\n        FROM millrace_blocked\n        WHERE gate = ?3\n        ORDER BY priority, rank, key\n        LIMIT ?4\n    ) AS front\n    WHERE EXISTS (\n        SELECT 1\n        FROM millrace_barrier AS barrier\n        WHERE barrier.target IN (front.lane, front.type, front.tenant)\n          AND (barrier.until IS NULL OR barrier.until > ?1)\n    )\n       OR (front.tenant, front.type) IN (\n        SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n    )\n       OR EXISTS (\n        SELECT 1\n        FROM json_each(?2) AS used_up\n        WHERE used_up.value IN (front.type, front.tenant)\n    )\n    LIMIT ?5\n)",
+    parameters: ["now","full","gate","depth","limit"],
   },
   insert_lock: {
     text: "INSERT INTO millrace_lock (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
@@ -1056,6 +1413,34 @@ export const queries: {
   newest_log: {
     text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY line DESC\nLIMIT ?2",
     parameters: ["id","limit"],
+  },
+  append_minute: {
+    text: "INSERT INTO millrace_minute_outbox (at, type, lane, outcome, waits, runs)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    parameters: ["at","type","lane","outcome","waits","runs"],
+  },
+  type_and_lane: {
+    text: "SELECT job.key, job.type, job.lane\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job AS job ON job.key = named.value",
+    parameters: ["keys"],
+  },
+  any_minutes: {
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_minute_outbox) AS found",
+    parameters: [],
+  },
+  take_minutes: {
+    text: "DELETE FROM millrace_minute_outbox\nWHERE number IN (SELECT number FROM millrace_minute_outbox ORDER BY number LIMIT ?1)\nRETURNING at, type, lane, outcome, waits, runs",
+    parameters: ["limit"],
+  },
+  find_minutes: {
+    text: "SELECT minute.span, minute.start, minute.type, minute.lane, minute.outcome, minute.count,\n       minute.wait_ms, minute.run_ms, minute.waits, minute.runs\nFROM json_each(?1) AS wanted\nCROSS JOIN millrace_minute AS minute\n    ON minute.span = wanted.value ->> 'span'\n    AND minute.start = wanted.value ->> 'start'\n    AND minute.type = wanted.value ->> 'type'\n    AND minute.lane = wanted.value ->> 'lane'\n    AND minute.outcome = wanted.value ->> 'outcome'",
+    parameters: ["keys"],
+  },
+  put_minutes: {
+    text: "INSERT INTO millrace_minute (\n    span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n)\nSELECT given.value ->> 'span', given.value ->> 'start', given.value ->> 'type',\n       given.value ->> 'lane', given.value ->> 'outcome', given.value ->> 'count',\n       given.value ->> 'wait_ms', given.value ->> 'run_ms', given.value ->> 'waits',\n       given.value ->> 'runs'\nFROM json_each(?1) AS given\nWHERE true\nON CONFLICT (span, start, type, lane, outcome) DO UPDATE\nSET count = excluded.count, wait_ms = excluded.wait_ms, run_ms = excluded.run_ms,\n    waits = excluded.waits, runs = excluded.runs",
+    parameters: ["rows"],
+  },
+  minutes_between: {
+    text: "SELECT *\nFROM (\n    SELECT span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n    FROM millrace_minute\n    WHERE span = 1\n      AND start >= ?1\n      AND start < ?2\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    ORDER BY start DESC\n    LIMIT ?5\n)\nUNION ALL\nSELECT *\nFROM (\n    SELECT span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n    FROM millrace_minute\n    WHERE span = 60\n      AND start >= ?2\n      AND start < ?6\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    ORDER BY start DESC\n    LIMIT ?5\n)\nUNION ALL\nSELECT *\nFROM (\n    SELECT span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n    FROM millrace_minute\n    WHERE span = 1\n      AND start >= ?6\n      AND start < ?7\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    ORDER BY start DESC\n    LIMIT ?5\n)\nUNION ALL\nSELECT *\nFROM (\n    SELECT 0, at, type, lane, outcome, 0, 0, 0, waits, runs\n    FROM millrace_minute_outbox\n    WHERE at >= ?1\n      AND at < ?7\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    LIMIT ?5\n)",
+    parameters: ["since","hours_from","type","lane","limit","hours_to","until"],
   },
   find_name: {
     text: "SELECT id\nFROM millrace_interned_name\nWHERE kind = ?1\n  AND text = ?2",
@@ -1197,6 +1582,10 @@ export const queries: {
     text: "DELETE FROM millrace_api_token\nWHERE id IN (\n    SELECT id\n    FROM millrace_api_token\n    WHERE (kind IN (4, 5) AND min(expires_at, coalesce(revoked_at, expires_at)) <= ?1)\n       OR (kind IN (1, 2, 3) AND min(expires_at, coalesce(revoked_at, expires_at)) <= ?2)\n    ORDER BY min(expires_at, coalesce(revoked_at, expires_at)), id\n    LIMIT ?3\n)",
     parameters: ["now","before","limit"],
   },
+  delete_minutes: {
+    text: "DELETE FROM millrace_minute\nWHERE (span, start, type, lane, outcome) IN (\n    SELECT span, start, type, lane, outcome\n    FROM millrace_minute\n    WHERE (span = 1 AND start <= ?1 - 60000)\n       OR (span = 60 AND start <= ?1 - 3600000)\n    LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
   forget_run: {
     text: "DELETE FROM millrace_run\nWHERE key = ?1",
     parameters: ["key"],
@@ -1265,6 +1654,82 @@ export const queries: {
     text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
     parameters: ["unit","limit"],
   },
+  overdue_schedules: {
+    text: "SELECT NULL AS key, NULL AS id, schedule.name\nFROM millrace_schedule AS schedule\nWHERE schedule.paused_at IS NULL\n  AND schedule.next_slot < ?1 - 300000\n  AND (schedule.owner = 2 OR schedule.declared_at > ?1 - 120000)\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_worker AS worker\n      WHERE worker.until > ?1\n        AND worker.joined_at < ?1 - 300000\n  )\nORDER BY schedule.next_slot, schedule.name\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  unfolded_minutes: {
+    text: "SELECT DISTINCT NULL AS key, NULL AS id, coalesce(name.text, 'type ' || counted.type) AS name\nFROM (\n    SELECT at, type FROM millrace_minute_outbox ORDER BY number LIMIT ?1\n) AS counted\nLEFT JOIN millrace_interned_name AS name ON name.id = counted.type\nWHERE counted.at < ?2 - 300000\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_worker AS worker\n      WHERE worker.until > ?2\n        AND worker.joined_at < ?2 - 300000\n  )\nORDER BY 3\nLIMIT ?3",
+    parameters: ["examined","now","limit"],
+  },
+  ticks_without_schedule: {
+    text: "SELECT DISTINCT NULL AS key, NULL AS id, tick.schedule AS name\nFROM millrace_schedule_tick AS tick\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_schedule AS schedule WHERE schedule.name = tick.schedule\n)\nORDER BY 3\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  minutes_without_name: {
+    text: "SELECT NULL AS key, NULL AS id, 'type ' || figure.type || ', lane ' || figure.lane AS name\nFROM (\n    SELECT type, lane FROM millrace_minute\n    UNION\n    SELECT type, lane FROM millrace_minute_outbox\n) AS figure\nWHERE NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = figure.type)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = figure.lane)\nORDER BY figure.type, figure.lane\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  find_schedule: {
+    text: "SELECT name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms, starts_at, ends_at,\n       job, next_slot, last_slot, last_job, paused_at, paused_by, pause_reason, declared_at,\n       created_by, created_at, updated_at, revision\nFROM millrace_schedule\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  list_schedules: {
+    text: "SELECT name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms, starts_at, ends_at,\n       job, next_slot, last_slot, last_job, paused_at, paused_by, pause_reason, declared_at,\n       created_by, created_at, updated_at, revision\nFROM millrace_schedule\nWHERE name > ?1\n  AND (?2 IS NULL OR tenant = ?2)\nORDER BY name\nLIMIT ?3",
+    parameters: ["after","tenant","limit"],
+  },
+  list_due_schedules: {
+    text: "SELECT name, next_slot, ?1 AS now\nFROM millrace_schedule\nWHERE paused_at IS NULL\n  AND next_slot IS NOT NULL\n  AND (owner = 2 OR name IN (SELECT value FROM json_each(?2)))\nORDER BY next_slot, name\nLIMIT ?3",
+    parameters: ["now","declared","limit"],
+  },
+  insert_schedule: {
+    text: "INSERT INTO millrace_schedule (\n    name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms, starts_at, ends_at, job,\n    next_slot, declared_at, created_by, created_at, updated_at, revision\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,\n    ?10, ?11, ?12, CASE WHEN ?2 = 1 THEN ?13 END, ?14, ?13, ?13, 1\n)\nON CONFLICT DO NOTHING",
+    parameters: ["name","owner","tenant","cron","time_zone","missed_max","overlap","jitter_ms","starts_at","ends_at","job","next_slot","now","created_by"],
+  },
+  update_schedule: {
+    text: "UPDATE millrace_schedule\nSET owner = ?1, tenant = ?2, cron = ?3, time_zone = ?4,\n    missed_max = ?5, overlap = ?6, jitter_ms = ?7, starts_at = ?8,\n    ends_at = ?9, job = ?10, next_slot = ?11,\n    declared_at = CASE WHEN ?1 = 1 THEN ?12 END, updated_at = ?12, revision = revision + 1\nWHERE name = ?13",
+    parameters: ["owner","tenant","cron","time_zone","missed_max","overlap","jitter_ms","starts_at","ends_at","job","next_slot","now","name"],
+  },
+  confirm_schedules: {
+    text: "UPDATE millrace_schedule\nSET declared_at = ?1\nWHERE name IN (SELECT value FROM json_each(?2))\n  AND owner = 1\n  AND declared_at < ?1",
+    parameters: ["now","names"],
+  },
+  list_ticks: {
+    text: "SELECT slot, since, job, outcome, at\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot < ?2\nORDER BY slot DESC\nLIMIT ?3",
+    parameters: ["name","before","limit"],
+  },
+  find_ticks: {
+    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot IN (SELECT value FROM json_each(?2))",
+    parameters: ["name","slots"],
+  },
+  insert_tick: {
+    text: "INSERT INTO millrace_schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT DO NOTHING",
+    parameters: ["name","slot","since","job","outcome","now"],
+  },
+  advance_schedule: {
+    text: "UPDATE millrace_schedule\nSET next_slot = ?1, last_slot = max(coalesce(last_slot, ?2), ?2),\n    last_job = coalesce(?3, last_job)\nWHERE name = ?4",
+    parameters: ["next_slot","last_slot","last_job","name"],
+  },
+  prune_ticks: {
+    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot <= (\n      SELECT slot\n      FROM millrace_schedule_tick\n      WHERE schedule = ?1\n      ORDER BY slot DESC\n      LIMIT 1 OFFSET ?2\n  )",
+    parameters: ["name","kept"],
+  },
+  pause_schedule: {
+    text: "UPDATE millrace_schedule\nSET paused_at = coalesce(paused_at, ?1), paused_by = ?2, pause_reason = ?3\nWHERE name = ?4",
+    parameters: ["now","by","reason","name"],
+  },
+  resume_schedule: {
+    text: "UPDATE millrace_schedule\nSET paused_at = NULL, paused_by = NULL, pause_reason = NULL, next_slot = ?1\nWHERE name = ?2",
+    parameters: ["next_slot","name"],
+  },
+  delete_schedule: {
+    text: "DELETE FROM millrace_schedule\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  delete_ticks: {
+    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule = ?1",
+    parameters: ["name"],
+  },
   insert_attempt: {
     text: "INSERT INTO millrace_attempt (\n    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,\n    error_class, error, result, reason, next_run_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16\n)",
     parameters: ["key","n","tries","crashes","worker","fence","claimed_at","started_at","finished_at","outcome","state","error_class","error","result","reason","next_run_at"],
@@ -1309,9 +1774,33 @@ export const queries: {
     text: "UPDATE millrace_api_token\nSET revoked_at = ?1\nWHERE parent IN (SELECT unhex(value) FROM json_each(?2))\n  AND revoked_at IS NULL\nRETURNING id",
     parameters: ["now","parents"],
   },
+  put_type_setting: {
+    text: "INSERT INTO millrace_type_setting (\n    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (type) DO UPDATE\nSET lane = ?2, priority = ?3, max_attempts = ?4, timeout_ms = ?5,\n    payload_schema = ?6, app_version = ?7, hash = ?8, declared_at = ?9",
+    parameters: ["type","lane","priority","max_attempts","timeout_ms","payload_schema","app_version","hash","now"],
+  },
+  delete_service_uses: {
+    text: "DELETE FROM millrace_service_use\nWHERE type = ?1",
+    parameters: ["type"],
+  },
+  insert_service_use: {
+    text: "INSERT INTO millrace_service_use (service, type)\nVALUES (?1, ?2)\nON CONFLICT DO NOTHING",
+    parameters: ["service","type"],
+  },
+  put_worker_type: {
+    text: "INSERT INTO millrace_worker_type (worker, type, hash)\nSELECT id, ?1, ?2\nFROM millrace_worker\nWHERE id = ?3\nON CONFLICT (worker, type) DO UPDATE SET hash = ?2",
+    parameters: ["type","hash","worker"],
+  },
+  delete_worker_types: {
+    text: "DELETE FROM millrace_worker_type\nWHERE worker = ?1",
+    parameters: ["worker"],
+  },
+  list_types: {
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version, setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
+    parameters: ["now","only","limit"],
+  },
   register_worker: {
-    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until,\n    renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,\n    ?11, ?13, 0, 0\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?12, renewed_at = ?11, beats = beats + 1, died_with = NULL",
-    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","now","until","beat_ms"],
+    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at, until,\n    renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,\n    ?13, ?12, ?14, 0, 0\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?13, renewed_at = ?12, beats = beats + 1, died_with = NULL",
+    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","app","now","until","beat_ms"],
   },
   renew_worker: {
     text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    renewed_at = ?2,\n    died_with = NULL\nWHERE id = ?3\nRETURNING quiet,\n          stopping,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
@@ -1362,7 +1851,7 @@ export const queries: {
     parameters: ["worker"],
   },
   list_workers: {
-    text: "SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, renewed_at, beat_ms,\n       beats, quiet, stopping\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
+    text: "SELECT id, host, pid, version, types, lanes, slots, tenant, app, joined_at, until, renewed_at,\n       beat_ms, beats, quiet, stopping\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
     parameters: ["limit"],
   },
   holder_of_job: {

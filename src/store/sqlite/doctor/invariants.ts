@@ -38,8 +38,9 @@ export function brokenInvariants(
   });
 }
 
-function offenderOf({ key, id }: OffenderRow): OffendingJob {
-  return { key, id: id === null ? null : idFromBytes(id) };
+function offenderOf({ key, id, name }: OffenderRow): OffendingJob {
+  const job = { key, id: id === null ? null : idFromBytes(id) };
+  return name === undefined ? job : { ...job, name };
 }
 
 /** Compares the statistics with a recount. Another finding would explain a difference. */

@@ -4,7 +4,7 @@
  * rest of the filter. So a rare state, type or tag is found without a scan of all jobs.
  */
 import { idBytes } from "../../../core/ids.ts";
-import { INDEXES_MAX, sparsest } from "../../shared/lists/bounds.ts";
+import { INDEXES_MAX, RUNNING_MS_MAX, sparsest } from "../../shared/lists/bounds.ts";
 import {
   CLOCK_STEP_MS_MAX,
   conditionsOf,
@@ -12,6 +12,7 @@ import {
   type Chunk,
   type Conditions,
 } from "../../shared/lists/conditions.ts";
+import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";
@@ -70,7 +71,7 @@ function within(range: KeyRange, source: Source): Source {
 
 /** One source per part of the filter; all jobs if no part has an index. */
 function sourcesOf(
-  { sql }: Session,
+  { sql, clock }: Session,
   filter: ListFilter,
   conditions: Conditions<Uint8Array>,
 ): Source[] {
@@ -80,6 +81,12 @@ function sourcesOf(
   const add = (read: (page: { before: JobKey; limit: number }) => KeyRow[]): void => {
     sources.push((before, limit) => read({ before, limit }).map(({ key }) => key));
   };
+  // No other part of a filter knows the starts of runs, so that this source must be read.
+  if (filter.runningMs !== undefined) {
+    const running = { running_ms: bounded(filter.runningMs, RUNNING_MS_MAX), now: clock.now() };
+    add((page) => sql.all("keys_of_long_runs", { ...running, ...page }));
+    return sources;
+  }
   if (correlation !== null) {
     const texts = { correlation, correlation_id, correlation_uuid };
     add((page) => sql.all("keys_of_correlation", { ...texts, ...page }));

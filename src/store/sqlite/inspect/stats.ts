@@ -2,10 +2,12 @@
 import {
   DUE_ROWS_MIN,
   NO_GROUPS,
+  closedNames,
   cutShortBehindGates,
   cutShortOf,
   groupsBehindGates,
   statsBehindGates,
+  type ClosedNames,
 } from "../../shared/counts.ts";
 import type { CountName, GroupedStats, Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
@@ -33,9 +35,9 @@ export function stats(session: Session, wanted: number): Stats {
   return statsBehindGates(counts, { queued, behind, oldestQueuedMs, isExact: exact === 1 }, max);
 }
 
-/** The interned names of the closed gates. */
-function closedGates({ sql, clock }: Session): ReadonlySet<number> {
-  return new Set(sql.all("closed_gates", { now: clock.now() }).map(({ name }) => name));
+/** What closed gates hold back. */
+function closedGates({ sql, clock }: Session): ClosedNames {
+  return closedNames(sql.all("closed_targets", { now: clock.now() }));
 }
 
 /** The jobs in each place, as the tables have them. */

@@ -4,7 +4,7 @@ import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import { requireProtocol } from "../../shared/migrations.ts";
+import { ALL_OPEN, intakeRefusal, type ClosedIntakes } from "../../shared/control/intakes.ts";
 import { throwIfRefused } from "../../shared/refused-child.ts";
 import {
   AFTER_MAX,
@@ -19,6 +19,7 @@ import {
   setDue,
 } from "../queue/dependencies.ts";
 import { cancelWaiting } from "./cancel.ts";
+import { admission, closedIntakes } from "./intakes.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
@@ -28,16 +29,34 @@ import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
  * not come this way: a worker of an older release must be able to end its runs.
  */
 export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
-  requireProtocol(session.sql.get("least_protocol", {})?.protocol ?? 0);
-  const answers = enqueueAll(session, jobs, new Map());
+  const call = { keyHolders: new Map<JobId, JobId>(), closed: admission(session) };
+  const answers = enqueueAll(session, jobs, call);
   resolveNew(session, jobs);
   return answers;
 }
 
 /** The same with bisection: if the database refuses a value, only that job is refused. */
+export function enqueueParts(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
+  return enqueueBisecting(session, jobs, admission(session));
+}
+
+/** Inserts jobs inside another verb's transaction, in spite of closed intakes. */
 export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
-  const keyHolders = new Map<JobId, JobId>();
-  const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, keyHolders);
+  return enqueueBisecting(session, jobs, ALL_OPEN);
+}
+
+/** The refusal of a schedule's job; null: the intake is open. */
+export function refusedByIntake(session: Session, job: NewJob): EnqueueAnswer | null {
+  return intakeRefusal(job, internNames(session, job), closedIntakes(session));
+}
+
+function enqueueBisecting(
+  session: Session,
+  jobs: readonly NewJob[],
+  closed: ClosedIntakes,
+): readonly EnqueueAnswer[] {
+  const call = { keyHolders: new Map<JobId, JobId>(), closed };
+  const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, call);
   const answers = bisect(session, jobs, work, refusal);
   resolveNew(session, jobs);
   return answers;
@@ -65,15 +84,17 @@ function hasGivenWay({ sql }: Session, { id, dedup, idempotency }: NewJob): bool
   return hasKey && sql.get("find_alias", { id: idBytes(id) }) !== undefined;
 }
 
+/** What the jobs of one call share. */
+interface Call {
+  readonly keyHolders: Map<JobId, JobId>;
+  readonly closed: ClosedIntakes;
+}
+
 /** Inserts jobs in order, because a job may depend on a key holder of an earlier job. */
-function enqueueAll(
-  session: Session,
-  jobs: readonly NewJob[],
-  keyHolders: Map<JobId, JobId>,
-): EnqueueAnswer[] {
+function enqueueAll(session: Session, jobs: readonly NewJob[], call: Call): EnqueueAnswer[] {
   return jobs.map((job) => {
-    const answer = enqueueOne(session, job, keyHolders);
-    noteKeyHolder(keyHolders, job.id, answer);
+    const answer = enqueueOne(session, job, call);
+    noteKeyHolder(call.keyHolders, job.id, answer);
     return answer;
   });
 }
@@ -96,9 +117,10 @@ interface NameIds {
   readonly category: number | null;
 }
 
-function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): EnqueueAnswer {
+function enqueueOne(session: Session, job: NewJob, call: Call): EnqueueAnswer {
   const nameIds = internNames(session, job);
-  const dependencies = dependenciesFor(session, job, keyHolders);
+  const dependencies =
+    intakeRefusal(job, nameIds, call.closed) ?? dependenciesFor(session, job, call.keyHolders);
   const held = findHolder(session, job, nameIds, dependencies);
   if (held !== null) return held;
   if ("status" in dependencies) return dependencies;
@@ -122,6 +144,7 @@ function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): Enqu
   return { status: "created", id: job.id, state };
 }
 
+/** The dependencies of a job, or why the job is refused unless it exists already. */
 type Dependencies = ReturnType<typeof dependenciesOf>;
 
 function dependenciesFor(session: Session, job: NewJob, keyHolders: KeyHolders): Dependencies {
@@ -139,7 +162,7 @@ function findHolder(
   dependencies: Dependencies,
 ): EnqueueAnswer | null {
   const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
-  if (isFree && job.after.length === 0) return null;
+  if (isFree && job.after.length === 0 && !("status" in dependencies)) return null;
   if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
     return repeated(session, job, nameIds);
   }

@@ -48,13 +48,13 @@ export function intervene(
   endRuns(
     session,
     withFacts(session, [found.run]).map((job) => {
-      const { key, n } = job;
+      const { key, n, rank } = job;
       const isHeld = found.lease !== null && lives(session, found.lease);
       const hasStarted = job.startedAt !== null;
       const settlement = decide({ ...factsOf(session, job), isHeld, hasStarted });
       const claimedAt = found.lease?.claimed_at ?? null;
       const startedAt = startOf(settlement, { startedAt: job.startedAt, claimedAt });
-      return { lease: found.lease, key, n, startedAt, settlement };
+      return { lease: found.lease, key, n, rank, startedAt, settlement };
     }),
   );
   if (found.lease !== null) letGo(session, found.run, found.lease);

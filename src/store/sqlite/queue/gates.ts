@@ -1,13 +1,16 @@
 /** promote, pause, resume, hold and release: which waiting jobs can be claimed. */
-import { GATE_KEY } from "../../shared/codes.ts";
-import { NONE_BEHIND } from "../../shared/counts.ts";
-import { gateName } from "../../shared/decode-jobs.ts";
-import type { CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
+import { idBytes } from "../../../core/ids.ts";
+import type { JobId } from "../../../core/job.ts";
+import { GATE_INSTALLATION, GATE_KEY, limitGate } from "../../shared/codes.ts";
+import { NONE_BEHIND, UNKNOWN_NAME } from "../../shared/counts.ts";
+import { gateName, INSTALLATION } from "../../shared/decode-jobs.ts";
+import type { CountAhead, CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { putBack } from "./places.ts";
 import { crashNumbersOf } from "../runs/claim-candidates.ts";
+import { fullNames, queuesWithRoom } from "../runs/claim-limits.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
 
 /** How many jobs of a lane `hold` scans per job that it may move. */
@@ -16,6 +19,8 @@ const HOLD_DEPTH_FACTOR = 20;
 const KEY_DEPTH_FACTOR = 5;
 /** The maximum of jobs moved in one transaction. */
 const MOVE_MAX = 1_000;
+/** How many jobs at the front of the queue of a limit are checked for what else blocks them. */
+const QUEUE_DEPTH = 1_000;
 
 export function promote(session: Session, limit: number): Promotion {
   const { sql, clock, outbox } = session;
@@ -36,7 +41,14 @@ export function outlook({ sql, clock }: Session, moved = 0): Promotion {
   const nextDueMs = next === null ? null : Math.max(0, next - clock.now());
   const row = sql.get("waiting_jobs", { now: clock.now() });
   const [ready, released, blocked] = [row?.ready === 1, row?.released === 1, row?.blocked === 1];
-  return { moved, nextDueMs, waiting: { ready, released, blocked } };
+  const probeAt = row?.probe_at ?? null;
+  const probeInMs = probeAt === null ? null : Math.max(0, probeAt - clock.now());
+  return { moved, nextDueMs, probeInMs, waiting: { ready, released, blocked } };
+}
+
+/** The id of a gate; undefined if no job or gate ever had the name. */
+export function findGate({ names }: Session, { kind, name }: GateName): number | undefined {
+  return kind === "installation" ? GATE_INSTALLATION : names.find(kind, name);
 }
 
 export function pause(
@@ -46,19 +58,19 @@ export function pause(
 ): void {
   const now = clock.now();
   const until = why.forMs === undefined ? null : now + why.forMs;
-  const id = names.id(kind, name);
+  const id = kind === "installation" ? GATE_INSTALLATION : names.id(kind, name);
   sql.run("close_gate", { name: id, now, until, reason: why.reason, by: why.by });
   // No job is tried behind a gate that an operator has closed.
   if (kind === "type") sql.get("delete_streak", { type: id });
 }
 
-export function resume(session: Session, { kind, name }: GateName): boolean {
-  const { sql, names, clock, outbox, state } = session;
-  const id = names.find(kind, name);
+export function resume(session: Session, gate: GateName): boolean {
+  const { sql, clock, outbox, state } = session;
+  const id = findGate(session, gate);
   if (id === undefined) return false;
   const wasClosed = sql.get("gate_is_closed", { name: id, now: clock.now() }) !== undefined;
   sql.run("open_gate", { name: id });
-  if (kind === "type") sql.get("delete_streak", { type: id });
+  if (gate.kind === "type") sql.get("delete_streak", { type: id });
   outbox.wake();
   // Claims have passed the jobs of the gate that `hold` has not moved.
   state.claimCursors.forget();
@@ -66,12 +78,13 @@ export function resume(session: Session, { kind, name }: GateName): boolean {
 }
 
 export function countBehind(
-  { sql, names, clock }: Session,
-  { kind, name }: GateName,
+  session: Session,
+  gate: GateName,
   rows: number,
   only?: string,
 ): CountBehind {
-  const id = names.find(kind, name);
+  const { sql, names, clock } = session;
+  const id = findGate(session, gate);
   const tenant = only === undefined ? null : names.find("tenant", only);
   if (id === undefined || tenant === undefined) return NONE_BEHIND;
   const within = { name: id, rows: bounded(rows, Number.MAX_SAFE_INTEGER), now: clock.now() };
@@ -81,15 +94,31 @@ export function countBehind(
   return { jobs, isExact: found.exact === 1, shared, isSharedExact: found.shared_exact === 1 };
 }
 
+export function countAhead(
+  { sql, names, clock }: Session,
+  id: JobId,
+  wanted: number,
+  only?: string,
+): CountAhead | null {
+  const tenant = only === undefined ? null : (names.find("tenant", only) ?? UNKNOWN_NAME);
+  const rows = bounded(wanted, Number.MAX_SAFE_INTEGER);
+  const place = sql.get("ready_place", { id: idBytes(id) });
+  if (place === undefined) return null;
+  const found = sql.get("count_ahead", { ...place, rows, tenant, now: clock.now() });
+  return found === undefined ? null : { jobs: found.jobs, isExact: found.exact === 1 };
+}
+
 export function gates({ sql, names, clock }: Session): Gate[] {
   return sql.all("closed_gates", { now: clock.now() }).flatMap((row) => {
-    const gate = names.name(row.name);
     const { reason, by, closed_at: closedAt, until } = row;
-    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, closedAt, until }];
+    const why = { reason, by, closedAt, until };
+    if (row.name === GATE_INSTALLATION) return [{ ...INSTALLATION, ...why }];
+    const gate = names.name(row.name);
+    return gate === undefined ? [] : [{ ...gateName(gate), ...why }];
   });
 }
 
-/** A waiting job and what blocks it: a closed gate, or GATE_KEY for a taken key. */
+/** A waiting job and what blocks it: a closed gate, a limit, or GATE_KEY for a taken key. */
 interface BlockedJob {
   readonly key: JobKey;
   readonly gate: number;
@@ -104,23 +133,52 @@ export function hold(session: Session, wanted: number): number {
     if (job === undefined) throw new Error(`job ${key} left ready inside a transaction`);
     sql.run("insert_blocked", { ...job, gate });
   }
-  return blocked.length;
+  return blocked.length + rehome(session, wanted);
 }
 
-/** The jobs that {@link hold} has to move, lane by lane. First called without the write lock. */
-export function findBlocked(session: Session, wanted: number): readonly BlockedJob[] {
+/** Moves jobs that wait for a limit, although something else blocks them, behind the other. */
+function rehome(session: Session, wanted: number): number {
+  const { sql, clock } = session;
+  const limit = bounded(wanted, MOVE_MAX);
+  const full = fullNames(session);
+  const queues = queuesWithRoom(session);
+  const move = { full, now: clock.now(), depth: QUEUE_DEPTH, limit };
+  return queues.reduce(
+    (moved, gate) => moved + sql.run("rehome_limited", { ...move, gate }).changes,
+    0,
+  );
+}
+
+/** True when {@link hold} would move no job. Called without the write lock. */
+export function holdsNothing(session: Session, wanted: number): boolean {
+  if (session.sql.get("any_limit", {}) !== undefined && queuesWithRoom(session).length > 0) {
+    return false;
+  }
+  return findBlocked(session, wanted).length === 0;
+}
+
+/** The jobs that {@link hold} has to move from `ready`, lane by lane. */
+function findBlocked(session: Session, wanted: number): readonly BlockedJob[] {
   const { sql, clock } = session;
   const now = clock.now();
   const limit = bounded(wanted, MOVE_MAX);
-  const isClosed = sql.get("closed_gates", { now }) !== undefined;
+  const isClosed = sql.get("any_closed_gate", { now }) !== undefined;
   const isTaken = sql.get("any_lock", {}) !== undefined;
-  if (!isClosed && !isTaken) return [];
+  const full = sql.get("any_limit", {}) === undefined ? "[]" : fullNames(session);
+  const isFull = full !== "[]";
+  if (!isClosed && !isTaken && !isFull) return [];
   const gateOf = new Map<JobKey, number>();
   const [near, far] = [limit * KEY_DEPTH_FACTOR, limit * HOLD_DEPTH_FACTOR];
   for (const part of readyParts(session)) {
     const front = { ...part, limit: Math.max(0, limit - gateOf.size) };
+    const isQueued = isFull && part.crashes === 0;
+    const { lane } = part;
+    const queued = isQueued
+      ? sql.all("jobs_of_full_limits", { lane, limit: front.limit, depth: far, full })
+      : [];
     const taken = isTaken ? sql.all("jobs_of_taken_keys", { ...front, depth: near }) : [];
     const behind = isClosed ? sql.all("jobs_behind_gates", { ...front, depth: far, now }) : [];
+    for (const { key, name } of queued) gateOf.set(key, limitGate(name));
     for (const { key } of taken) gateOf.set(key, GATE_KEY);
     // If both block a job, the gate is stored.
     for (const { key, gate } of behind) gateOf.set(key, gate);
@@ -160,7 +218,8 @@ function releaseGates(session: Session, limit: number): number {
     }
     moved += rows.length;
     if (moved >= limit) return moved;
-    sql.run("delete_gate", { name });
+    sql.run("delete_gate", { name, now: clock.now() });
+    sql.run("delete_park", { gate: name });
     session.state.claimCursors.forget();
   }
   return moved;

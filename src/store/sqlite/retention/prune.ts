@@ -28,9 +28,13 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   }).changes;
   const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
   const tokens = sql.run("delete_tokens", { now, before: now - ENDED_TOKEN_MS, limit }).changes;
-  const isFull = [jobs, idempotencyKeys, deadLetters, events, tokens].includes(limit);
+  const minutes = sql.run("delete_minutes", { before: now - retention.minutesMs, limit }).changes;
+  const before = now - retention.eventMs;
+  const changes = sql.run("delete_breaker_changes", { before, limit }).changes;
+  const counts = [jobs, idempotencyKeys, deadLetters, events, tokens, minutes, changes];
+  const isFull = counts.includes(limit);
   const more = isCrowded || expired.isCut || isFull;
-  return { jobs, deadLetters, idempotencyKeys, events, tokens, more };
+  return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, more };
 }
 
 /** Deletes the given jobs that can be removed. `more`: some of them are left. */

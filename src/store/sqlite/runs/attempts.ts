@@ -15,6 +15,8 @@ export interface EndedRun {
   readonly lease: LeaseRow | null;
   readonly key: JobKey;
   readonly n: number;
+  /** The due time of the job, in microseconds. */
+  readonly rank: number;
   /** Null when the run had not started. */
   readonly startedAt: number | null;
   readonly settlement: Settlement;
@@ -26,7 +28,7 @@ export interface EndedRun {
  */
 export function insertAttempt(
   { sql }: Session,
-  { lease, key, n, startedAt, settlement }: EndedRun,
+  { lease, key, n, startedAt, settlement }: Omit<EndedRun, "rank">,
   end: End & { readonly nextRunAt: number | null },
   now: number,
 ): void {

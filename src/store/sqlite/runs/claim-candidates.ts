@@ -6,6 +6,7 @@ import { BATCH_MAX } from "../../store.ts";
 import type { ClaimRequest, CrashedLimits, JobKey } from "../../types/jobs-and-runs.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
+import type { ClaimLimits } from "./claim-limits.ts";
 
 /** How much further a claim scans when many jobs share few keys, and how far at most. */
 const REACH_FACTOR = 8;
@@ -25,8 +26,11 @@ export interface Candidate {
 
 export interface ReadyJob extends Candidate {
   readonly lane: number;
+  readonly type: number;
   readonly tenant: number;
   readonly concurrency: string | null;
+  /** The job is not in `ready`, but in the queue of a limit. */
+  readonly isQueued: boolean;
 }
 
 /** A key that is left to a job which must run alone. Only more urgent jobs may lock it. */
@@ -49,11 +53,13 @@ export interface ClaimScan {
   /** Crashes have closed the gate of a type. */
   readonly hasClosed: boolean;
   readonly awaited: AwaitedKey | null;
+  readonly limits: ClaimLimits | null;
 }
 
 export function scanOf(
   session: Session,
   request: Pick<ClaimRequest, "lanes" | "types" | "tenants">,
+  limits: ClaimLimits | null,
 ): ClaimScan {
   const { sql, clock } = session;
   const now = clock.now();
@@ -68,6 +74,7 @@ export function scanOf(
     crashNumbers: look?.has_crashed === 1 ? crashNumbersOf(session, lanes) : [],
     hasClosed: look?.has_closed === 1,
     awaited: null,
+    limits,
   };
 }
 
@@ -91,12 +98,13 @@ export function findCandidates(
   const { crashed: limits, prefetch } = request;
   const unlimited = prefetch || limits !== undefined ? [] : scan.crashNumbers;
   const crashed = prefetch || limits === undefined ? [] : findLimited(session, scan, limits);
+  const others = [...crashed, ...findInQueues(session, scan, { limit, prefetch })];
   const crashNumbers = [0, ...unlimited];
   let keyed: readonly ReadyJob[] = [];
   for (let reach = limit; ; reach *= REACH_FACTOR) {
     const wanted = { crashNumbers, prefetch, reach, keyed, ranges };
     const { jobs, horizon } = findReady(session, scan, wanted);
-    const all = crashed.length === 0 ? jobs : [...jobs, ...crashed].toSorted(byClaimOrder);
+    const all = others.length === 0 ? jobs : [...jobs, ...others].toSorted(byClaimOrder);
     const first = oneOfEachKey(all);
     // Beyond its horizon a lane may have jobs that are more urgent than those of other lanes.
     const sure = horizon === null ? first : first.filter((job) => byClaimOrder(job, horizon) <= 0);
@@ -105,6 +113,35 @@ export function findCandidates(
     }
     keyed = sure.filter(({ concurrency }) => concurrency !== null);
   }
+}
+
+/** How many jobs at the front of the queue of a limit are scanned. */
+const QUEUE_DEPTH = 1_000;
+
+/** The most urgent jobs in the queues of limits that have a permit left. */
+export function findInQueues(
+  { sql }: Session,
+  scan: ClaimScan,
+  { limit, prefetch }: Pick<ClaimRequest, "limit" | "prefetch">,
+): readonly ReadyJob[] {
+  const { limits } = scan;
+  if (limits === null) return [];
+  return limits.queues.flatMap(({ gate, room }) => {
+    if (sql.get("any_limited", { gate }) === undefined) return [];
+    const rows = sql.tuples("claim_limited", {
+      gate,
+      lanes: scan.onlyLanes,
+      ...filterOf(scan, prefetch),
+      full: limits.full,
+      depth: QUEUE_DEPTH,
+      limit: Math.min(limit, room),
+    });
+    return rows.map((row) => {
+      const [key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane] = row;
+      const place = { key, priority, rank, n, tries, crashes, lane, isQueued: true };
+      return { ...place, type, tenant, concurrency };
+    });
+  });
 }
 
 /** The most urgent jobs with crashes, up to the limit of each number of crashes. */
@@ -146,19 +183,15 @@ interface ReadyRequest extends Pick<ClaimRequest, "prefetch"> {
  */
 function findReady(
   { sql }: Session,
-  { lanes, types, tenants, now, awaited }: ClaimScan,
+  scan: ClaimScan,
   { crashNumbers, prefetch, reach, keyed, ranges }: ReadyRequest,
 ): { readonly jobs: readonly ReadyJob[]; readonly horizon: ReadyJob | null } {
+  const { lanes, limits } = scan;
   const wanted = {
-    types,
-    tenants,
-    prefetch: prefetch ? 1 : 0,
+    ...filterOf(scan, prefetch),
     names: JSON.stringify(keyed.map(nameOf)),
     first: keyList(keyed),
-    awaited: awaited?.concurrency ?? null,
-    awaited_tenant: awaited?.tenant ?? 0,
-    awaited_priority: awaited?.priority ?? 0,
-    now,
+    full: limits?.full ?? null,
   };
   const scanRanges = (lane: number, crashes: number): readonly ReadyJob[] => {
     const jobs: ReadyJob[] = [];
@@ -176,6 +209,29 @@ function findReady(
     jobs: found.length > 1 ? found.flat().toSorted(byClaimOrder) : found.flat(),
     horizon: ends.toSorted(byClaimOrder)[0] ?? null,
   };
+}
+
+/** The parameters that exclude jobs. */
+function filterOf({ types, tenants, now, awaited }: ClaimScan, prefetch: boolean): ClaimFilter {
+  return {
+    types,
+    tenants,
+    prefetch: prefetch ? 1 : 0,
+    awaited: awaited?.concurrency ?? null,
+    awaited_tenant: awaited?.tenant ?? 0,
+    awaited_priority: awaited?.priority ?? 0,
+    now,
+  };
+}
+
+interface ClaimFilter {
+  readonly types: string | null;
+  readonly tenants: string | null;
+  readonly prefetch: number;
+  readonly awaited: string | null;
+  readonly awaited_tenant: number;
+  readonly awaited_priority: number;
+  readonly now: number;
 }
 
 /** The ranges of a lane. Jobs that have crashed before have no marks. */
@@ -198,8 +254,9 @@ interface Position {
 }
 
 function readyJob(row: QueryTuples["claim_candidates"], lane: number): ReadyJob {
-  const [key, priority, rank, n, tries, crashes, tenant, concurrency] = row;
-  return { lane, key, priority, rank, n, tries, crashes, tenant, concurrency };
+  const [key, priority, rank, n, tries, crashes, tenant, concurrency, type] = row;
+  const place = { key, priority, rank, n, tries, crashes, lane, isQueued: false };
+  return { ...place, type, tenant, concurrency };
 }
 
 function oneOfEachKey(jobs: readonly ReadyJob[]): readonly ReadyJob[] {

@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newJobs, workerInfo } from "../../../../test/support/factories.ts";
 import { addCrashed } from "../../../../test/support/steps.ts";
+import { fail, uses } from "../../../../test/conformance/services/scene.ts";
 import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
 import type { JobStore } from "../../store.ts";
 import { makeSqliteStore } from "../create.ts";
@@ -73,6 +74,46 @@ describe("a lost claim: committed and answered with an error", () => {
 
     expect(jobs).toHaveLength(2);
     expect((await store.workers(1))[0]).toMatchObject({ running: 2, prefetched: 0 });
+  });
+});
+
+describe("a lost claim of limited jobs", () => {
+  const LIMIT = { concurrency: 5, rate: null } as const;
+
+  test("is answered with the permits of its jobs", async () => {
+    const worker = workerInfo();
+    const request = { worker: worker.id, lanes: "any", limit: 2, prefetch: false } as const;
+    await store.register(worker);
+    await store.setLimit({ kind: "type", name: "email" }, LIMIT, null);
+    await store.enqueue(newJobs(2));
+
+    await failClaim("answer", request);
+    const found = await store.claim(request);
+
+    const [limit] = await store.limits();
+    expect(found.permits?.granted).toEqual([{ limit: limit?.id, count: 2 }]);
+    expect(limit?.used).toBe(2);
+  });
+
+  test("is answered once with the permits of a probe", async () => {
+    const worker = workerInfo();
+    const request = { worker: worker.id, lanes: "any", cap: 3 } as const;
+    await store.register(worker);
+    await store.setLimit({ kind: "type", name: "email" }, LIMIT, null);
+    await uses(store, ["bank"]);
+    await store.enqueue(newJobs(1));
+    await fail(store, { limits: { failuresMax: 1, openMs: 1 } });
+    await vi.waitFor(async () => expect((await store.promote(1)).probeInMs).toBe(0));
+
+    broken = "answer";
+    await expect(store.claimProbe(request)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    broken = null;
+    const found = await store.claimProbe(request);
+
+    const [limit] = await store.limits();
+    expect(found?.granted).toEqual([{ limit: limit?.id, count: 1 }]);
+    expect(limit?.used).toBe(1);
+    expect(await store.claimProbe(request)).toBeNull();
   });
 });
 

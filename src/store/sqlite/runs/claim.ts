@@ -2,13 +2,19 @@
 import { idBytes, idFromBytes, idUuid } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
-import type { Claim, ClaimedJob, ClaimRequest, JobKey } from "../../types/jobs-and-runs.ts";
+import type { Claim, ClaimedJob, ClaimRequest, JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
 import type { ClaimCursor } from "../../shared/claim-cursor.ts";
-import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
+import {
+  sameRequest,
+  newLostClaim,
+  withPermitsOf,
+  type LostClaim,
+} from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import {
   findCandidates,
+  findInQueues,
   keyList,
   lanesOf,
   scanOf,
@@ -17,6 +23,7 @@ import {
   type ClaimScan,
   type ReadyJob,
 } from "./claim-candidates.ts";
+import { limitsOf, type ClaimLimits } from "./claim-limits.ts";
 import { findLone } from "./lone-candidates.ts";
 import { listsOf, openRuns, withFacts } from "./lease.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
@@ -35,22 +42,36 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   if (hasLostClaims(session, request)) return null;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
-  const scan = scanOf(session, request);
+  const limits = limitsOf(session, request);
+  if (limits?.isUnwanted === true) return null;
+  const scan = scanOf(session, request, limits);
   const one = { ...request, limit: 1 };
-  const cursor = cursorOf(session, request);
+  const cursor = cursorOf(session, request, limits);
   const others = leaveKey(session, scan, request);
-  const isFound = cursor.finds((ranges) => findCandidates(session, others, one, ranges)[0] ?? null);
-  if (isFound) return null;
-  return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
+  if (findInQueues(session, others, one).length > 0) return null;
+  const isFound =
+    limits?.isClosed !== true &&
+    cursor.finds((ranges) => findCandidates(session, others, one, ranges)[0] ?? null);
+  return isFound ? null : nothing(session, scan, request);
+}
+
+/** The answer without a job. */
+function nothing(session: Session, scan: ClaimScan, request: ClaimRequest): Claim {
+  const answer = { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
+  return scan.limits === null ? answer : { ...answer, permits: scan.limits.answer([], false) };
 }
 
 /** A commit of another connection may have put jobs below the marks. */
-function cursorOf({ sql, state }: Session, request: ClaimRequest): ClaimCursor {
+function cursorOf(
+  { sql, state }: Session,
+  request: ClaimRequest,
+  limits: ClaimLimits | null,
+): ClaimCursor {
   const { lanes, types, tenants, prefetch } = request;
   const version = sql.get("data_version", {})?.data_version;
   if (version !== state.claimedVersion) state.claimCursors.onWakeUp("work");
   state.claimedVersion = version;
-  return state.claimCursors.of(JSON.stringify([lanes, types, tenants, prefetch]));
+  return state.claimCursors.of(JSON.stringify([lanes, types, tenants, prefetch, limits?.full]));
 }
 
 /** Whether a job of the request waits to be run alone. */
@@ -97,16 +118,23 @@ export async function claim(
   };
   try {
     const answer = await write(work);
-    const lostClaim = lostClaimsOf(session, request).find(
-      (each) => each.secret === answer.lease?.secret,
-    );
-    for (const { key } of answer.jobs) lostClaim?.delivered.add(key);
+    if (answer.lease !== null) noteDelivered(session, answer.lease, answer.jobs);
     return answer;
   } catch (error) {
     // A batch that was never taken cannot have been committed.
     if (isTried) session.state.lostClaims.add(newLostClaim(request, secret));
     throw error;
   }
+}
+
+/** If these jobs are those of a lost claim, no later claim answers them again. */
+export function noteDelivered(
+  { state }: Session,
+  { secret }: Lease,
+  jobs: readonly Pick<ClaimedJob, "key">[],
+): void {
+  const lostClaim = [...state.lostClaims].find((each) => each.secret === secret);
+  for (const { key } of jobs) lostClaim?.delivered.add(key);
 }
 
 export function newSecret({ dice }: Session): string {
@@ -141,8 +169,10 @@ export function recoverLostClaim(session: Session, request: ClaimRequest): Claim
     }
     if (!sameRequest(lostClaim, request)) continue;
     const next = withFacts(session, undelivered.slice(0, bounded(request.limit, BATCH_MAX)));
-    const alone = awaitsAlone(session, scanOf(session, request), request);
-    return { ...EMPTY, lease: proof, jobs: readClaimed(session, next), awaitsAlone: alone };
+    const limits = limitsOf(session, request);
+    const jobs = readClaimed(session, next, limits);
+    const answer = nothing(session, scanOf(session, request, limits), request);
+    return withPermitsOf(jobs, { ...answer, lease: proof, jobs });
   }
   return null;
 }
@@ -151,13 +181,13 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   const { sql, clock, outbox } = session;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
-  const scan = scanOf(session, request);
-  const found = takeCandidates(session, scan, request);
+  const limits = limitsOf(session, request);
+  limits?.want(session);
+  const scan = scanOf(session, request, limits);
+  const { jobs: found, isCut } = takeCandidates(session, scan, request);
   const { present: candidates, missing } = splitMissing(session, found);
   dropPlaces(session, missing);
-  if (candidates.length === 0) {
-    return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
-  }
+  if (candidates.length === 0) return nothing(session, scan, request);
 
   const now = clock.now();
   const worker = idBytes(request.worker);
@@ -168,6 +198,8 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     now,
   );
   sql.run("delete_ready", { keys: lists.keys });
+  if (candidates.some(({ isQueued }) => isQueued)) sql.run("delete_limited", { keys: lists.keys });
+  const granted = limits?.take(session, request, candidates);
   const { lastKey: number } = sql.run("insert_lease", {
     secret,
     worker,
@@ -176,13 +208,16 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     alone: 0,
   });
   acquireKeys(session, candidates);
-  const jobs = readClaimed(session, candidates);
+  const jobs = readClaimed(session, candidates, limits);
   if (!request.prefetch) {
     outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   const alone = awaitsAlone(session, scan, request);
-  const tookAll = lanesAreEmpty(session, request, jobs.length);
-  return { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone, tookAll };
+  const claimed = { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone };
+  if (limits === null) {
+    return { ...claimed, tookAll: lanesAreEmpty(session, request, jobs.length) };
+  }
+  return { ...claimed, tookAll: false, permits: limits.answer(granted ?? [], isCut) };
 }
 
 /** Whether a claim that took so many jobs has left none. */
@@ -196,22 +231,27 @@ function takeCandidates(
   session: Session,
   scan: ClaimScan,
   request: ClaimRequest,
-): readonly ReadyJob[] {
+): { readonly jobs: readonly ReadyJob[]; readonly isCut: boolean } {
+  const { limits } = scan;
+  if (limits?.isClosed === true) return { jobs: [], isCut: false };
   const limit = bounded(request.limit, BATCH_MAX);
   const others = leaveKey(session, scan, request);
-  const { jobs } = cursorOf(session, request).scanNow(limit, (ranges) => {
+  return cursorOf(session, request, limits).scanNow(limit, (ranges) => {
     const found = findCandidates(session, others, request, ranges);
-    const light = withinWeight(session, found);
-    const positions = light.filter(({ crashes }) => crashes === 0);
-    return { jobs: light, count: found.length, positions };
+    const admitted = limits?.admit(found) ?? found;
+    const isCut = admitted.length < found.length;
+    const light = withinWeight(session, admitted);
+    const positions = light.filter(({ crashes, isQueued }) => crashes === 0 && !isQueued);
+    // Jobs that were left out are below the marks.
+    return { jobs: light, isCut, count: isCut ? light.length : found.length, positions };
   });
-  return jobs;
 }
 
 /** Removes jobs without a row from `ready`: they would hold back the jobs behind them. */
 function dropPlaces(session: Session, missing: readonly JobKey[]): void {
   if (missing.length === 0) return;
   session.sql.run("delete_ready", { keys: JSON.stringify(missing) });
+  session.sql.run("delete_limited", { keys: JSON.stringify(missing) });
   dropMissing(session, missing);
   session.warnings.reportMissing("claim", missing);
 }
@@ -227,12 +267,19 @@ export function refusalOf(
   return row.quiet === 1 ? EMPTY : null;
 }
 
-export function readClaimed(session: Session, candidates: readonly Candidate[]): ClaimedJob[] {
+export function readClaimed(
+  session: Session,
+  candidates: readonly Candidate[],
+  limits: ClaimLimits | null,
+): ClaimedJob[] {
   const rows = session.sql.tuples("claimed_jobs", { keys: keyList(candidates) });
   return candidates.map((candidate, index) => {
     const row = rows[index];
     if (row === undefined) throw new Error(`job ${candidate.key} is ready but has no row`);
-    return claimedJob(session, row, candidate);
+    const job = claimedJob(session, row, candidate);
+    const [, type, tenant] = row;
+    const own = limits?.of({ type, tenant }) ?? [];
+    return own.length === 0 ? job : { ...job, limits: own };
   });
 }
 

@@ -9,6 +9,7 @@ const PROBE_DEPTH = 1_000;
 /** A job to be run alone, and the streak of its type if the job is a probe. */
 export interface LoneCandidate {
   readonly key: JobKey;
+  readonly type: number;
   readonly tenant: number;
   readonly concurrency: string | null;
   readonly priority: number;
@@ -37,7 +38,7 @@ function findProbe(session: Session, scan: ClaimScan): LoneCandidate | null {
   const { now, types } = scan;
   for (const probe of session.sql.all("due_probes", { now, types })) {
     const job = mostUrgentOfType(session, scan, probe.type);
-    if (job !== undefined) return { ...job, probe };
+    if (job !== undefined) return { ...job, type: probe.type, probe };
   }
   return null;
 }
@@ -47,7 +48,7 @@ function mostUrgentOfType(
   { sql }: Session,
   scan: ClaimScan,
   type: number,
-): Omit<LoneCandidate, "probe"> | undefined {
+): Omit<LoneCandidate, "probe" | "type"> | undefined {
   const { lanes, onlyLanes, crashNumbers, tenants, now } = scan;
   const found = [
     sql.get("probe_in_blocked", { type, lanes: onlyLanes, tenants, now }),

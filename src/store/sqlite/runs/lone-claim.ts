@@ -7,6 +7,7 @@ import type { Session } from "../database/session.ts";
 import { takeWaiting } from "../queue/places.ts";
 import { newSecret, readClaimed, recoverLostClaim, refusalOf, hasLostClaims } from "./claim.ts";
 import { scanOf } from "./claim-candidates.ts";
+import { limitsOf, type ClaimLimits, type LimitedJob } from "./claim-limits.ts";
 import { listsOf } from "./lease.ts";
 import { acquireKeys } from "./locks.ts";
 import { findLone, type LoneCandidate } from "./lone-candidates.ts";
@@ -16,7 +17,20 @@ import { dropMissing, splitMissing } from "./missing-jobs.ts";
 export function claimsNoneAlone(session: Session, request: LoneClaimRequest): boolean {
   if (hasLostClaims(session, request)) return false;
   if (refusalOf(session, request) !== null) return true;
-  return findLone(session, scanOf(session, request), request) === null;
+  const limits = limitsOf(session, asStarted(request));
+  const found = findLone(session, scanOf(session, request, limits), request);
+  return found === null || !isAdmitted(limits, found);
+}
+
+/** A lone run starts at once, although it is claimed like a prefetch. */
+export function asStarted(
+  request: LoneClaimRequest,
+): LoneClaimRequest & { readonly prefetch: false } {
+  return { ...request, prefetch: false };
+}
+
+export function isAdmitted(limits: ClaimLimits | null, job: LimitedJob): boolean {
+  return limits === null || (!limits.isClosed && limits.admit([job]).length > 0);
 }
 
 /**
@@ -45,10 +59,11 @@ export async function claimAlone(
 
 function takeAlone(session: Session, request: LoneClaimRequest, secret: string): LoneClaim | null {
   if (refusalOf(session, request) !== null) return null;
-  const found = findLone(session, scanOf(session, request), request);
-  if (found === null) return null;
+  const limits = limitsOf(session, asStarted(request));
+  const found = findLone(session, scanOf(session, request, limits), request);
+  if (found === null || !isAdmitted(limits, found)) return null;
   const { missing } = splitMissing(session, [found]);
-  if (missing.length === 0) return lease(session, request, found, secret);
+  if (missing.length === 0) return lease(session, request, found, secret, limits);
   // The next call finds another job.
   takeWaiting(session, found.key);
   dropMissing(session, missing);
@@ -61,6 +76,7 @@ function lease(
   request: LoneClaimRequest,
   { key, probe }: LoneCandidate,
   secret: string,
+  limits: ClaimLimits | null,
 ): LoneClaim {
   const { sql, clock } = session;
   const candidate = takeWaiting(session, key);
@@ -78,7 +94,9 @@ function lease(
     const probe_ms = nextProbeMs(probe.probe_ms);
     sql.run("set_next_probe", { type: probe.type, probe_at: now + probe_ms, probe_ms });
   }
-  const [job] = readClaimed(session, [candidate]);
+  const [job] = readClaimed(session, [candidate], limits);
   if (job === undefined) throw new Error(`job ${key} was claimed and not read`);
-  return { lease: { number, secret }, job, isProbe: probe !== null };
+  const claimed = { lease: { number, secret }, job, isProbe: probe !== null };
+  if (limits === null) return claimed;
+  return { ...claimed, granted: limits.take(session, asStarted(request), [candidate]) };
 }

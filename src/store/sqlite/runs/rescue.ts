@@ -99,10 +99,10 @@ function endCrashed(
 ): RescueAnswer["settled"] {
   const { sql } = session;
   const begun = withFacts(session, runs).flatMap((job) => {
-    const { key, n, startedAt } = job;
+    const { key, n, rank, startedAt } = job;
     if (startedAt === null) return [];
     const settlement = decide(factsOf(session, job));
-    return [{ lease, key, n, startedAt, settlement, type: job.type }];
+    return [{ lease, key, n, rank, startedAt, settlement, type: job.type }];
   });
   endRuns(session, begun);
   for (const { settlement, type } of begun) {

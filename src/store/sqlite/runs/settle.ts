@@ -13,6 +13,7 @@ import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
 import { releaseEnded, insertAttempt, type EndedRun } from "./attempts.ts";
 import { keepNote } from "./record.ts";
 import { dropMissing, splitMissing } from "./missing-jobs.ts";
+import { countRuns } from "./count-runs.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting } from "../queue/places.ts";
@@ -69,7 +70,7 @@ function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
   if (lease === null || run === null) return null;
   const { key, n, settlement } = item;
   lease.open.delete(key);
-  return { lease: lease.row, key, n, startedAt: run.startedAt, settlement };
+  return { ...run, lease: lease.row, key, n, settlement };
 }
 
 /** Inserts ledger rows for open runs, and makes their jobs final or lets them wait again. */
@@ -86,8 +87,9 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
     insertAttempt(session, run, { ...end, nextRunAt }, now);
     if (nextRunAt !== null) requeue(session, run, nextRunAt, now);
     if (end.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
-    return { key: run.key, state: end.state };
+    return { ...run, state: end.state, outcome: end.outcome };
   });
+  countRuns(session, ends, now);
   for (const event of outboxEventsOf(ends)) outbox.add(event);
   dropCancelRequests(session, [...requests.keys()]);
   resetStreaks(session, succeededOf(runs));

@@ -10,6 +10,7 @@ import type {
 import type { WorkerRecord } from "../../types/records.ts";
 import { openAmong, openRuns, runsOf, splitByRequest } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
+import { dropPermits } from "../queue/limits.ts";
 import type { Session } from "../database/session.ts";
 
 /** The maximum of workers in one answer. */
@@ -30,6 +31,7 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
     lanes: JSON.stringify(worker.lanes),
     slots: worker.slots,
     tenant: worker.tenant,
+    app: worker.appVersion,
     now,
     until: now + worker.leaseMs,
     beat_ms: Math.round(worker.beatMs),
@@ -73,8 +75,11 @@ function tellEnded(
 }
 
 /** Removes a worker that holds nothing. */
-export function deleteWorker({ sql }: Session, id: Uint8Array): void {
+export function deleteWorker(session: Session, id: Uint8Array): void {
+  const { sql } = session;
+  dropPermits(session, id);
   sql.run("delete_ended_runs", { worker: id });
+  sql.run("delete_worker_types", { worker: id });
   sql.run("delete_worker", { id });
 }
 
@@ -112,6 +117,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       lanes,
       slots: row.slots,
       tenant: row.tenant,
+      appVersion: row.app,
       running: open.length - prefetched,
       prefetched,
     };

@@ -17,6 +17,7 @@ describe("a cron expression", () => {
     "  0   3\t* * *  ",
     "@daily",
     "@Yearly",
+    "*/10 0 3 * * *",
   ])("%j can be read", (expression) => {
     expect(cronFault(expression)).toBeNull();
   });
@@ -24,7 +25,8 @@ describe("a cron expression", () => {
   test.each([
     ["every day", "it has 2 field(s)"],
     ["0 3 * *", "it has 4 field(s)"],
-    ["0 0 3 * * *", "it has 6 field(s)"],
+    ["0 0 3 * * * *", "it has 7 field(s)"],
+    ["60 0 3 * * *", 'the second "60" is not from 0 to 59'],
     ["60 * * * *", 'the minute "60" is not from 0 to 59'],
     ["0 24 * * *", 'the hour "24" is not from 0 to 23'],
     ["0 0 0 * *", 'the day of the month "0" is not from 1 to 31'],

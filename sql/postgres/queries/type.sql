@@ -1,0 +1,82 @@
+-- apart: PostgreSQL stores all types of a worker in one statement, SQLite goes type by type.
+
+-- row TypeRow: type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint?,
+--   payload_schema json?, app_version text?, declared_at bigint, services json, workers bigint,
+--   hashes bigint
+
+-- name: put_type_settings
+-- Stores what a worker declares about its types, instead of earlier declarations, in one order for
+-- all callers. The rows stay locked, so that workers that join at the same moment replace the
+-- services of a type one after the other.
+INSERT INTO millrace.type_setting AS known (
+    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at
+)
+SELECT declared.type, declared.lane, declared.priority, declared.max_attempts,
+       declared.timeout_ms, declared.payload_schema, declared.app_version, declared.hash,
+       millrace.clock_at(:now::timestamptz)
+FROM json_to_recordset(:types::json) AS declared (
+    type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint,
+    payload_schema json, app_version text, hash text
+)
+ORDER BY declared.type
+ON CONFLICT (type) DO UPDATE
+SET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,
+    timeout_ms = excluded.timeout_ms, payload_schema = excluded.payload_schema,
+    app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at;
+
+-- name: delete_services_of
+-- Forgets the services of types.
+DELETE FROM millrace.service_use
+WHERE type = ANY (:types::integer[]);
+
+-- name: insert_services_of
+-- Stores the services of types.
+INSERT INTO millrace.service_use (service, type)
+SELECT uses.service, uses.type
+FROM unnest(:services::integer[], :types::integer[]) AS uses (service, type)
+ORDER BY uses.service, uses.type
+ON CONFLICT DO NOTHING;
+
+-- name: put_worker_types
+-- Stores the hashes of the declarations of a worker, if the worker is registered. The lock waits
+-- for a rescuer that removes the worker.
+WITH worker AS MATERIALIZED (
+    SELECT id FROM millrace.worker WHERE id = :worker::uuid FOR KEY SHARE
+)
+INSERT INTO millrace.worker_type (worker, type, hash)
+SELECT worker.id, declared.type, declared.hash
+FROM worker
+CROSS JOIN json_to_recordset(:types::json) AS declared (type integer, hash text)
+ON CONFLICT (worker, type) DO UPDATE SET hash = excluded.hash;
+
+-- name: delete_worker_types
+-- Removes the declarations of a worker that is removed.
+DELETE FROM millrace.worker_type
+WHERE worker = :worker::uuid;
+
+-- name: list_types
+-- The declared types by name, with their services, the number of living workers that have declared
+-- the type, and the number of different declarations among them.
+-- returns: TypeRow
+SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,
+       setting.payload_schema, setting.app_version,
+       millrace.ms_of(setting.declared_at) AS declared_at,
+       (
+           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE "C"), '[]')
+           FROM millrace.service_use AS uses
+           JOIN millrace.interned_name AS service ON service.id = uses.service
+           WHERE uses.type = setting.type
+       ) AS services,
+       living.workers, living.hashes
+FROM millrace.type_setting AS setting
+JOIN millrace.interned_name AS name ON name.id = setting.type
+CROSS JOIN LATERAL (
+    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes
+    FROM millrace.worker AS worker
+    JOIN millrace.worker_type AS declared ON declared.worker = worker.id
+    WHERE declared.type = setting.type
+      AND worker.until > millrace.clock_at(:now::timestamptz)
+) AS living
+WHERE :only::integer IS NULL OR setting.type = :only::integer
+ORDER BY name.text COLLATE "C"
+LIMIT :limit::bigint;

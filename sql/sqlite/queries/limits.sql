@@ -1,0 +1,232 @@
+-- apart: the function `take_permits` of PostgreSQL does in one call what SQLite does step by step.
+
+-- row LimitRow: id integer, name integer, cap integer?, rate_count integer?, rate_ms integer?,
+--   burst integer?, tokens real, refilled_at integer, used integer, wanted_at integer?,
+--   code_cap integer?, owner integer, by text?, set_at integer
+
+-- name: any_limit
+-- Whether there is a limit.
+-- returns: yes integer `1`
+SELECT 1 AS yes
+FROM millrace_limit_setting
+LIMIT 1;
+
+-- name: all_limits
+-- All limits.
+-- returns: LimitRow
+SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,
+       owner, by, set_at
+FROM millrace_limit_setting
+ORDER BY id;
+
+-- name: limit_of_name
+-- The limit of a type, a tenant or the installation.
+-- returns: LimitRow
+SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,
+       owner, by, set_at
+FROM millrace_limit_setting
+WHERE name = :name;
+
+-- name: put_limit
+-- Sets a limit. A rate begins with all its tokens, unless the same rate was set before.
+INSERT INTO millrace_limit_setting (
+    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at
+)
+VALUES (
+    :name, :cap, :rate_count, :rate_ms, :burst, coalesce(:burst, 0), :now, :code_cap, :owner, :by,
+    :now
+)
+ON CONFLICT (name) DO UPDATE
+SET cap = excluded.cap,
+    tokens = CASE
+        WHEN (rate_count, rate_ms, burst) IS (:rate_count, :rate_ms, :burst) THEN tokens
+        ELSE excluded.tokens
+    END,
+    refilled_at = CASE
+        WHEN (rate_count, rate_ms, burst) IS (:rate_count, :rate_ms, :burst) THEN refilled_at
+        ELSE excluded.refilled_at
+    END,
+    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,
+    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,
+    set_at = excluded.set_at;
+
+-- name: set_code_cap
+-- Stores what the code of a type states, beside the limit that an operator has set.
+UPDATE millrace_limit_setting
+SET code_cap = :code_cap
+WHERE id = :id;
+
+-- name: delete_limit
+-- Removes a limit.
+DELETE FROM millrace_limit_setting
+WHERE id = :id;
+
+-- name: delete_permits_of_limit
+-- Removes the permits of a limit that is removed.
+DELETE FROM millrace_permit
+WHERE limit_id = :id;
+
+-- name: open_limit_gate
+-- Jobs behind this gate of a removed limit are moved back to `ready` by `release`.
+INSERT INTO millrace_gate (name, closed_at, until, reason, by)
+VALUES (:gate, 0, 0, 'limit removed', NULL)
+ON CONFLICT (name) DO NOTHING;
+
+-- name: permits_of_worker
+-- The permits that a worker holds.
+-- returns: limit_id integer, held integer
+SELECT limit_id, held
+FROM millrace_permit
+WHERE worker = :worker;
+
+-- name: set_permit
+-- Notes how many permits of a limit a worker holds.
+INSERT INTO millrace_permit (worker, limit_id, held)
+VALUES (:worker, :limit_id, :held)
+ON CONFLICT (worker, limit_id) DO UPDATE SET held = excluded.held;
+
+-- name: delete_permit
+-- A worker holds no permit of a limit any more.
+DELETE FROM millrace_permit
+WHERE worker = :worker AND limit_id = :limit_id;
+
+-- name: delete_permits
+-- Removes the permits of a worker that is removed.
+DELETE FROM millrace_permit
+WHERE worker = :worker;
+
+-- name: add_used
+-- Workers hold so many permits more, or fewer. A jump of the clock may have made the number wrong
+-- by a repair, so it never goes below zero.
+UPDATE millrace_limit_setting
+SET used = max(0, used + :count)
+WHERE id = :id;
+
+-- name: take_tokens
+-- Stores the tokens of a rate that are left.
+UPDATE millrace_limit_setting
+SET tokens = :tokens, refilled_at = :now
+WHERE id = :id;
+
+-- name: want_limit
+-- A claim has found all permits of a limit taken.
+UPDATE millrace_limit_setting
+SET wanted_at = :now
+WHERE id = :id;
+
+-- name: any_limited
+-- Whether a job waits for the limit with this gate.
+-- returns: yes integer `1`
+SELECT 1 AS yes
+FROM millrace_blocked
+WHERE gate = :gate
+LIMIT 1;
+
+-- name: claim_limited
+-- The most urgent jobs that wait for a limit and that nothing else blocks. Only the front is
+-- scanned, because `hold` moves jobs from there that another gate or limit blocks.
+-- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
+--   crashes integer, tenant integer, concurrency text?, type integer, lane integer
+SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane
+FROM (
+    SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane
+    FROM millrace_blocked
+    WHERE gate = :gate
+    ORDER BY priority, rank, key
+    LIMIT :depth
+) AS front
+WHERE (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
+  AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+  AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
+  AND (:prefetch = 0 OR concurrency IS NULL)
+  AND type NOT IN (SELECT value FROM json_each(:full))
+  AND tenant NOT IN (SELECT value FROM json_each(:full))
+  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now)
+  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now)
+  AND (
+      concurrency IS NULL
+      OR (
+          NOT EXISTS (
+              SELECT 1
+              FROM millrace_lock AS lock
+              WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
+          )
+          AND (
+              :awaited IS NULL
+              OR concurrency <> :awaited
+              OR tenant <> :awaited_tenant
+              OR priority < :awaited_priority
+          )
+      )
+  )
+ORDER BY priority, rank, key
+LIMIT :limit;
+
+-- name: delete_limited
+-- Removes a batch from `blocked`.
+DELETE FROM millrace_blocked
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: jobs_of_full_limits
+-- Due jobs at the front of a lane of which a limit is used up.
+-- returns: key integer, name integer
+SELECT front.key, min(used_up.value) AS name
+FROM (
+    SELECT key, type, tenant
+    FROM millrace_ready
+    WHERE lane = :lane
+      AND crashes = 0
+    ORDER BY priority, rank, key
+    LIMIT :depth
+) AS front
+JOIN json_each(:full) AS used_up ON used_up.value IN (front.type, front.tenant)
+GROUP BY front.key
+LIMIT :limit;
+
+-- name: rehome_limited
+-- Moves jobs at the front of the queue of a limit behind what else blocks them: a closed gate, or
+-- another limit that is used up.
+UPDATE millrace_blocked
+SET gate = (
+    SELECT other.gate
+    FROM (
+        SELECT gate, target AS name, NULL AS tenant
+        FROM millrace_barrier
+        WHERE until IS NULL OR until > :now
+        UNION ALL
+        SELECT gate, type, tenant FROM millrace_tenant_barrier WHERE until > :now
+        UNION ALL
+        SELECT -3 - used_up.value, used_up.value, NULL FROM json_each(:full) AS used_up
+    ) AS other
+    WHERE other.name IN (millrace_blocked.lane, millrace_blocked.type, millrace_blocked.tenant)
+      AND (other.tenant IS NULL OR other.tenant = millrace_blocked.tenant)
+    ORDER BY other.gate DESC
+    LIMIT 1
+)
+WHERE key IN (
+    SELECT front.key
+    FROM (
+        SELECT key, lane, type, tenant
+        FROM millrace_blocked
+        WHERE gate = :gate
+        ORDER BY priority, rank, key
+        LIMIT :depth
+    ) AS front
+    WHERE EXISTS (
+        SELECT 1
+        FROM millrace_barrier AS barrier
+        WHERE barrier.target IN (front.lane, front.type, front.tenant)
+          AND (barrier.until IS NULL OR barrier.until > :now)
+    )
+       OR (front.tenant, front.type) IN (
+        SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now
+    )
+       OR EXISTS (
+        SELECT 1
+        FROM json_each(:full) AS used_up
+        WHERE used_up.value IN (front.type, front.tenant)
+    )
+    LIMIT :limit
+);

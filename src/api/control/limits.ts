@@ -1,0 +1,67 @@
+/** `mill.limits`: how many jobs may run at the same time, and how many may start in a period. */
+import type { QueuedCount } from "../client.ts";
+import type { Duration } from "../../core/duration.ts";
+
+export interface Limits {
+  /**
+   * Sets a limit for a type, a tenant or the whole installation, in place of the one before. It
+   * counts in all processes from their next claims on. Running jobs continue: if more of them run
+   * than the new limit allows, none starts until enough have ended. A limit that is stated in code
+   * is overridden until `remove`.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const report = defineJob({ type: "report" }).run(() => {});
+   *
+   * await using test = await createTestMill();
+   * const { limits } = test.mill;
+   *
+   * await limits.set({ type: "report" }, { concurrency: 5 });
+   * await limits.set({ tenant: "acme" }, { rate: { limit: 100, per: "1m", burst: 10 } });
+   * await limits.set({ installation: true }, { concurrency: 200 });
+   *
+   * assert.equal((await limits.list()).length, 3);
+   * assert.equal(await limits.remove({ type: "report" }), true);
+   * void report;
+   * ```
+   */
+  set(target: LimitTarget, rule: LimitRule, by?: { actor: string }): Promise<void>;
+  /**
+   * Removes what `set` has stored. If the code of the type states a limit, that one counts again.
+   * Resolves with false if there was nothing to remove.
+   */
+  remove(target: LimitTarget): Promise<boolean>;
+  /** Lists the limits, with what is used of each and how many jobs wait. */
+  list(): Promise<readonly Limit[]>;
+}
+
+export type LimitTarget = { type: string } | { tenant: string } | { installation: true };
+
+/** At least one of the two. */
+export interface LimitRule {
+  /** Jobs that may run at the same time. */
+  concurrency?: number;
+  /** Jobs that may start in a period. `burst`, by default `limit`, may start at once. */
+  rate?: { limit: number; per: Duration; burst?: number };
+}
+
+/** A limit. The counts are those of the queued jobs of its target. */
+export interface Limit extends QueuedCount {
+  readonly kind: "type" | "tenant" | "installation";
+  /** The name of the installation is `all`. */
+  readonly name: string;
+  readonly concurrency: number | null;
+  readonly rate: { readonly limit: number; readonly perMs: number; readonly burst: number } | null;
+  /** Permits that workers hold: for running jobs, and for jobs that they are about to run. */
+  readonly used: number;
+  /** The time until the rate allows the next job; `null` without a rate. */
+  readonly nextStartMs: number | null;
+  /** `code`: the limit is stated by `defineJob`. */
+  readonly owner: "code" | "operator";
+  readonly setBy: string | null;
+  readonly setAt: Date;
+}

@@ -1,0 +1,150 @@
+/** The workers in `mill.jobs.explain`: none takes the job, or those that do have no slot free. */
+import type { Explanation, NotTakenDetails, SlotDetails } from "../../api/control/explanation.ts";
+import type { CountedJobs } from "../../api/jobs.ts";
+import { hasLane, takesTenant, takesType } from "../../core/takers.ts";
+import { closest } from "../../lib/closest.ts";
+import { shellWord } from "../../lib/shell-word.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { JobRecord, WorkerRecord } from "../../store/types/records.ts";
+
+/** The most names in one sentence. */
+const NAMES_MAX = 10;
+/** The most names in the data behind it. */
+const KNOWN_MAX = 100;
+/** The jobs that are read to count those in front. */
+const AHEAD_MAX = 10_000;
+
+/** The first requirement of the job that no running worker meets. */
+export function explainMissing(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
+  if (alive.length === 0) return explainNone(job);
+  const awake = alive.filter(({ quiet }) => !quiet);
+  if (awake.length === 0) return explainQuiet(alive.length);
+  const knowing = awake.filter((worker) => takesType(worker, job));
+  if (knowing.length === 0) return explainType(job, awake);
+  const having = knowing.filter((worker) => hasLane(worker, job));
+  if (having.length === 0) return explainLane(job, knowing);
+  return having.some(takerOf(job)) ? null : explainTenant(job, having);
+}
+
+function explainNone({ type, lane, tenant }: JobRecord): Explanation {
+  return {
+    sentence: "It is due, but no worker is running.",
+    reason: "no_worker",
+    hint: "Start one: millrace worker --jobs FILE, or mill.work({ jobs }) in a program.",
+    details: { type, lane, tenant },
+  };
+}
+
+function explainQuiet(workers: number): Explanation {
+  return {
+    sentence: `It is due, but all ${workers} worker(s) are quiet: they take no new work.`,
+    reason: "quiet",
+    hint: "Start another: millrace worker --jobs FILE",
+    details: { workers },
+  };
+}
+
+function explainType({ type }: JobRecord, awake: readonly WorkerRecord[]): Explanation {
+  const known = knownOf(awake.flatMap((worker) => worker.types));
+  const didYouMean = closest(type, known.all);
+  const meant = didYouMean === null ? "" : ` (did you mean ${didYouMean}?)`;
+  return {
+    sentence: notTaken("type", type, `the types ${known.text}${meant}`),
+    reason: "type_not_taken",
+    hint: "Start one whose file exports that job: millrace worker --jobs FILE",
+    details: { type, didYouMean, ...known.details },
+  };
+}
+
+function explainLane({ lane }: JobRecord, knowing: readonly WorkerRecord[]): Explanation {
+  const known = knownOf(knowing.flatMap((worker) => worker.lanes));
+  return {
+    sentence: notTaken("lane", lane, `slots in ${known.text}`),
+    reason: "lane_not_taken",
+    hint: `Start one with --lanes ${shellWord(`${lane}=1`)}: millrace worker --jobs FILE`,
+    details: { lane, ...known.details },
+  };
+}
+
+function explainTenant({ tenant }: JobRecord, having: readonly WorkerRecord[]): Explanation {
+  const known = knownOf(having.flatMap((worker) => worker.tenant ?? []));
+  return {
+    sentence: notTaken("tenant", tenant, `the tenants ${known.text}`),
+    reason: "tenant_not_taken",
+    hint: `Start one with --tenant ${shellWord(tenant)}: millrace worker --jobs FILE`,
+    details: { tenant, ...known.details },
+  };
+}
+
+function notTaken(kind: string, name: string, taken: string): string {
+  return `It is due, but no worker takes the ${kind} ${name}; those that run take ${taken}.`;
+}
+
+function knownOf(names: readonly string[]): {
+  readonly all: readonly string[];
+  readonly text: string;
+  readonly details: NotTakenDetails;
+} {
+  const all = [...new Set(names)].toSorted();
+  const more = all.length > NAMES_MAX ? ", …" : "";
+  return {
+    all,
+    text: `${all.slice(0, NAMES_MAX).join(", ")}${more}`,
+    details: { known: all.slice(0, KNOWN_MAX), more: all.length > KNOWN_MAX },
+  };
+}
+
+/** There are workers that take the job. The mill of a tenant is not told what others use. */
+export async function explainSlots(
+  store: Pick<JobStore, "countAhead">,
+  job: JobRecord,
+  { alive, isOneTenant }: { readonly alive: readonly WorkerRecord[]; isOneTenant: boolean },
+): Promise<Explanation> {
+  const { lane } = job;
+  const takers = alive.filter(takerOf(job));
+  const workers = takers.length;
+  const slots = takers.reduce((total, worker) => total + worker.slots, 0);
+  const used = takers.reduce((total, worker) => total + worker.running, 0);
+  const ahead = await aheadOf(store, job);
+  const running = isOneTenant ? null : used;
+  const details: SlotDetails = { lane, workers, slots, running, ahead };
+  const behind = behindText(ahead, isOneTenant);
+  const more = `--lanes ${shellWord(`${lane}=N`)}`;
+  if (takers.every((worker) => worker.running >= worker.slots)) {
+    return {
+      sentence: `It is due, and all ${slots} slot(s) of ${workers} worker(s) are busy.${behind}`,
+      reason: "busy",
+      hint: `It starts when one is free. Start another worker, or more slots: ${more}`,
+      details,
+    };
+  }
+  const use = isOneTenant ? "have free slots" : `use ${used} of ${slots} slots`;
+  return {
+    sentence: `It is due; ${workers} worker(s) take it and ${use}.${behind}`,
+    reason: "waiting",
+    hint: `If it does not start soon, the free slots are those of other lanes: ${more}`,
+    details,
+  };
+}
+
+async function aheadOf(
+  store: Pick<JobStore, "countAhead">,
+  { id }: JobRecord,
+): Promise<CountedJobs | null> {
+  const found = await store.countAhead(id, AHEAD_MAX);
+  return found === null ? null : { count: found.jobs, atLeast: !found.isExact };
+}
+
+function behindText(ahead: CountedJobs | null, isOneTenant: boolean): string {
+  if (ahead === null || (ahead.count === 0 && isOneTenant)) return "";
+  const { count, atLeast } = ahead;
+  if (count === 0 && !atLeast) return " It is the next of its lane.";
+  const jobs = count === 1 ? "job" : "jobs";
+  const whose = isOneTenant ? "the tenant in its lane" : "its lane";
+  return ` It is behind ${atLeast ? "at least " : ""}${count} ${jobs} of ${whose}.`;
+}
+
+function takerOf(job: JobRecord): (worker: WorkerRecord) => boolean {
+  return (worker) =>
+    !worker.quiet && takesType(worker, job) && hasLane(worker, job) && takesTenant(worker, job);
+}

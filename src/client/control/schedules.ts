@@ -1,0 +1,231 @@
+/** `mill.schedules`: lists and changes what enqueues jobs by the clock. */
+import type { Clock } from "../../core/clock.ts";
+import { firstSlot, nextSlots } from "../../core/cron/plan.ts";
+import { cronSentence } from "../../core/cron/sentence.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { aName, anObject, aWholeNumber, must } from "../../api/rules.ts";
+import { isSchedule, TIMING_RULE, type Timing } from "../../api/schedule.ts";
+import type { ScheduleFilter, Schedules, ScheduleView, TickView } from "../../api/schedule.ts";
+import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { enqueuedOf } from "../../jobs/enqueue-result.ts";
+import type { JobDefaults } from "../../jobs/new-job.ts";
+import { scheduleSpecOf, timingOf } from "../../jobs/schedule-spec.ts";
+import { dateOf } from "../../jobs/views.ts";
+import { DECLARED_MS, TICKS_KEPT } from "../../store/roles/schedules.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { NewJob } from "../../store/types/jobs-and-runs.ts";
+import type { SaveAnswer, ScheduleRecord, TickRecord } from "../../store/types/schedules.ts";
+
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 1_000;
+const NEXT_RUNS = 5;
+/** How often a change begins anew because the schedule has changed meanwhile. */
+const TRIES_MAX = 5;
+
+const FILTER = anObject(
+  { required: {}, optional: { tenant: aName, after: aName, limit: aWholeNumber({ min: 1 }) } },
+  'an object such as { tenant: "acme" }',
+);
+const PAGE = anObject(
+  {
+    required: {},
+    optional: {
+      before: must((value) => value instanceof Date, "a Date"),
+      limit: aWholeNumber({ min: 1 }),
+    },
+  },
+  "an object such as { limit: 10 }",
+);
+
+export interface SchedulesParts {
+  readonly store: JobStore;
+  readonly clock: Pick<Clock, "now">;
+  readonly defaults: JobDefaults;
+}
+
+export function makeSchedules(parts: SchedulesParts): Schedules {
+  const { store, clock, defaults } = parts;
+  const get = async (name: string): Promise<ScheduleView> =>
+    scheduleView(await recordOf(store, name), clock.now());
+  return {
+    get,
+    async list(filter = {}) {
+      insistOn("schedules.list", FILTER, filter, "");
+      const found = await store.schedules(tenantOf(filter), pageOf(filter));
+      return found.map((schedule) => scheduleView(schedule, clock.now()));
+    },
+    async create(schedule, by) {
+      insistOn("schedules.create", must(isSchedule, "made with schedule"), schedule, "it");
+      const actor = actorOf("schedules.create", by);
+      const spec = await scheduleSpecOf(schedule, defaults);
+      const answer = await store.saveSchedule(spec, { revision: null, by: actor }, firstSlot);
+      if (answer !== "saved") throw refusalOf(answer, spec.name);
+      return get(spec.name);
+    },
+    async update(name, when, by) {
+      await update(parts, name, when, actorOf("schedules.update", by));
+      return get(name);
+    },
+    async pause(name, reason, by) {
+      checkRemark("schedules.pause", "reason", reason);
+      const why = { reason, by: actorOf("schedules.pause", by) };
+      if (!(await store.pauseSchedule(checkedName(name), why))) throw notFound(name);
+    },
+    async resume(name) {
+      const answer = await store.resumeSchedule(checkedName(name), firstSlot);
+      if (answer === "unknown") throw notFound(name);
+      return { wasPaused: answer === "resumed" };
+    },
+    runNow: (name) => runNow(parts, name),
+    async remove(name) {
+      const answer = await store.removeSchedule(checkedName(name));
+      if (answer !== "removed") throw refusalOf(answer, name);
+    },
+    async history(name, page = {}) {
+      insistOn("schedules.history", PAGE, page, "");
+      await recordOf(store, name);
+      const limit = Math.min(page.limit ?? PAGE_DEFAULT, TICKS_KEPT);
+      const before = page.before?.getTime();
+      const ticks = await store.scheduleTicks(
+        name,
+        before === undefined ? { limit } : { limit, before },
+      );
+      return ticks.map(tickView);
+    },
+  };
+}
+
+async function update(
+  { store }: SchedulesParts,
+  name: string,
+  when: Partial<Timing>,
+  by: string | null,
+): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const stored = await recordOf(store, name);
+    const changed = { ...timingFrom(stored), ...when };
+    insistOn("schedules.update", TIMING_RULE, changed, "");
+    const spec = { name, ...timingOf(changed), job: stored.job };
+    const answer = await store.saveSchedule(spec, { revision: stored.revision, by }, firstSlot);
+    if (answer === "saved") return;
+    if (answer !== "outdated") throw refusalOf(answer, name);
+  }
+  throw new MillraceError("STORE_BUSY", `schedule "${name}" is being changed by others`);
+}
+
+/** What a stored schedule would be written as in code. */
+function timingFrom(stored: ScheduleRecord): Timing {
+  const { cron, timeZone, overlap, jitterMs, startsAt, endsAt } = stored;
+  return {
+    cron,
+    timeZone,
+    overlap,
+    missed: missedOf(stored),
+    jitter: jitterMs,
+    ...(startsAt === null ? {} : { start: startsAt }),
+    ...(endsAt === null ? {} : { end: endsAt }),
+  };
+}
+
+async function runNow(
+  { store, defaults }: SchedulesParts,
+  name: string,
+): ReturnType<Schedules["runNow"]> {
+  // The id is drawn once: the store may ask for the job again after a lost answer.
+  const id = defaults.newId();
+  let made: NewJob | null = null;
+  const answer = await store.runSchedule(checkedName(name), ({ job }) => {
+    made = { ...job, id, due: { delayMs: 0 } };
+    return made;
+  });
+  if (answer.status === "unknown" || made === null) throw notFound(name);
+  return enqueuedOf(answer, made);
+}
+
+async function recordOf(store: JobStore, name: string): Promise<ScheduleRecord> {
+  const found = await store.schedule(checkedName(name));
+  if (found === null) throw notFound(name);
+  return found;
+}
+
+function checkedName(name: string): string {
+  insistOn("schedules", aName, name, "name");
+  return name;
+}
+
+function actorOf(verb: string, by: { readonly actor: string } | undefined): string | null {
+  if (by === undefined) return null;
+  insistOn(verb, aName, by.actor, "actor");
+  return by.actor;
+}
+
+function tenantOf({ tenant }: ScheduleFilter): { tenant?: string } {
+  return tenant === undefined ? {} : { tenant };
+}
+
+function pageOf({ after, limit }: ScheduleFilter): { after?: string; limit: number } {
+  const page = { limit: Math.min(limit ?? PAGE_DEFAULT, PAGE_MAX) };
+  return after === undefined ? page : { ...page, after };
+}
+
+function scheduleView(record: ScheduleRecord, now: number): ScheduleView {
+  const { owner, declaredAt, pausedAt, lastSlot, job } = record;
+  const isDeclared = owner === "operator" || (declaredAt ?? 0) > now - DECLARED_MS;
+  const isActive = isDeclared && pausedAt === null;
+  const from = Math.max(now, lastSlot ?? 0);
+  return {
+    name: record.name,
+    owner,
+    description: cronSentence(record),
+    cron: record.cron,
+    timeZone: record.timeZone,
+    missed: missedOf(record),
+    overlap: record.overlap,
+    jitterMs: record.jitterMs,
+    start: dateOf(record.startsAt),
+    end: dateOf(record.endsAt),
+    type: job.type,
+    tenant: job.tenant,
+    lane: job.lane,
+    nextRuns: isActive ? nextSlots(record, from, NEXT_RUNS).map((slot) => new Date(slot)) : [],
+    lastTick: dateOf(lastSlot),
+    lastJobId: record.lastJob,
+    pausedAt: dateOf(pausedAt),
+    pausedBy: record.pausedBy,
+    pauseReason: record.pauseReason,
+    isDeclared,
+    createdBy: record.createdBy,
+    createdAt: new Date(record.createdAt),
+    updatedAt: new Date(record.updatedAt),
+  };
+}
+
+function missedOf({ missedMax }: ScheduleRecord): ScheduleView["missed"] {
+  return missedMax === 0 ? "skip" : missedMax === 1 ? "once" : { all: missedMax };
+}
+
+function tickView({ slot, since, outcome, job, at }: TickRecord): TickView {
+  return {
+    slot: new Date(slot),
+    since: dateOf(since),
+    outcome,
+    jobId: job,
+    at: new Date(at),
+  };
+}
+
+function refusalOf(answer: Exclude<SaveAnswer, "saved">, name: string): MillraceError {
+  const details = { name };
+  if (answer === "unknown") return notFound(name);
+  if (answer === "owned_by_code") {
+    const message = `schedule "${name}" is declared in code, in the schedules of mill.work`;
+    return new MillraceError("SCHEDULE_OWNED_BY_CODE", message, { details });
+  }
+  const message = `there is a schedule "${name}" already`;
+  return new MillraceError("SCHEDULE_EXISTS", message, { details });
+}
+
+function notFound(name: string): MillraceError {
+  const details = { name };
+  return new MillraceError("SCHEDULE_NOT_FOUND", `there is no schedule "${name}"`, { details });
+}

@@ -1,0 +1,87 @@
+/** `mill.breakers`: the circuit breakers of external services. */
+import { aName, anObject, aWholeNumber, must } from "../../api/rules.ts";
+import type { BreakerChangeView, Breakers, BreakerView } from "../../api/services/breakers.ts";
+import { CLOSED } from "../../core/breaker.ts";
+import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { dateOf } from "../../jobs/views.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { BreakerChange, BreakerRecord } from "../../store/types/services.ts";
+
+const REASON_LENGTH_MAX = 500;
+const HISTORY_LIMIT = 50;
+
+const aReason = must(
+  (value) => typeof value === "string" && value.length <= REASON_LENGTH_MAX,
+  `a text of at most ${REASON_LENGTH_MAX} characters`,
+);
+const HISTORY_OPTIONS = anObject(
+  { required: {}, optional: { limit: aWholeNumber({ min: 1, max: 1_000 }) } },
+  "an object such as { limit: 10 }",
+);
+
+export function makeBreakers(
+  store: Pick<JobStore, "breakers" | "breakerChanges" | "openBreaker" | "resetBreaker">,
+): Breakers {
+  return {
+    list: async () => (await store.breakers()).map(breakerView),
+    async get(service) {
+      insistOn("breakers.get", aName, service, "service");
+      const found = (await store.breakers()).find((each) => each.service === service);
+      return breakerView(found ?? unknownBreaker(service));
+    },
+    async forceOpen(service, reason, by) {
+      insistOn("breakers.forceOpen", aName, service, "service");
+      checkRemark("breakers.forceOpen", "reason", reason);
+      insistOn("breakers.forceOpen", aReason, reason, "reason");
+      await store.openBreaker(service, { reason, by: actorOf("breakers.forceOpen", by) });
+    },
+    async reset(service, by) {
+      insistOn("breakers.reset", aName, service, "service");
+      return store.resetBreaker(service, actorOf("breakers.reset", by));
+    },
+    async history(service, options = {}) {
+      insistOn("breakers.history", aName, service, "service");
+      insistOn("breakers.history", HISTORY_OPTIONS, options, "");
+      const changes = await store.breakerChanges(service, options.limit ?? HISTORY_LIMIT);
+      return changes.map(changeView);
+    },
+  };
+}
+
+function actorOf(verb: string, by: { readonly actor: string } | undefined): string | null {
+  if (by === undefined) return null;
+  checkRemark(verb, "actor", by.actor);
+  return by.actor;
+}
+
+function unknownBreaker(service: string): BreakerRecord {
+  return { ...CLOSED, service, types: [], updatedAtMs: null, probe: null, parks: [] };
+}
+
+function breakerView(record: BreakerRecord): BreakerView {
+  const { service, state, failures, successes, reason, by: changedBy, types } = record;
+  return {
+    service,
+    state,
+    failures,
+    successes,
+    lastFailureAt: dateOf(record.lastFailureAtMs),
+    openedAt: dateOf(record.openedAtMs),
+    halfOpenedAt: dateOf(record.halfOpenedAtMs),
+    probeAt: dateOf(record.probeAtMs),
+    probeJobId: record.probe?.job ?? null,
+    reason,
+    changedBy,
+    updatedAt: dateOf(record.updatedAtMs),
+    types,
+    parkedUntil: record.parks.map(({ tenant, until, reason: why }) => ({
+      tenant,
+      until: new Date(until),
+      reason: why,
+    })),
+  };
+}
+
+function changeView({ at, state, failures, reason, by }: BreakerChange): BreakerChangeView {
+  return { at: new Date(at), state, failures, reason, changedBy: by };
+}

@@ -1,0 +1,131 @@
+/** The sentences of `jobs.explain` about services that hold a job back. */
+import type { BreakerDetails, Explanation } from "../../api/control/explanation.ts";
+import type { CountedJobs } from "../../api/jobs.ts";
+import { shellWord } from "../../lib/shell-word.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { Gate, JobRecord } from "../../store/types/records.ts";
+import type { BreakerRecord } from "../../store/types/services.ts";
+
+/** The jobs of each place that are read to count those that wait. */
+const COUNTED_MAX = 10_000;
+
+/** Null: no service of the job is closed. */
+export async function explainServices(
+  store: JobStore,
+  job: JobRecord,
+  gates: readonly Gate[],
+  now: number,
+): Promise<Explanation | null> {
+  const used = (await store.breakers()).filter(
+    ({ service, types }) => types.includes(job.type) || isHolder(job, service),
+  );
+  for (const breaker of used) {
+    const { service } = breaker;
+    const pause = gates.find(({ kind, name }) => kind === "service" && name === service);
+    const waiting = (): Promise<CountedJobs> => waitingOf(store, service);
+    if (pause !== undefined) return explainPause(pause, await waiting());
+    if (breaker.state !== "closed") return explainBreaker(breaker, await waiting(), now);
+    const park = breaker.parks.find(({ tenant }) => tenant === null || tenant === job.tenant);
+    if (park !== undefined) return explainPark(service, park, await waiting());
+  }
+  return null;
+}
+
+function isHolder({ heldBy }: JobRecord, service: string): boolean {
+  return heldBy?.kind === "service" && heldBy.name === service;
+}
+
+async function waitingOf(store: JobStore, service: string): Promise<CountedJobs> {
+  const gate = { kind: "service", name: service } as const;
+  const { jobs, shared, isExact } = await store.countBehind(gate, COUNTED_MAX);
+  return { count: jobs + shared, atLeast: !isExact };
+}
+
+function waitingText({ count, atLeast }: CountedJobs): string {
+  const jobsWait = count === 1 ? "job waits" : "jobs wait";
+  return `${atLeast ? "At least " : ""}${count} ${jobsWait}.`;
+}
+
+function explainPause(gate: Gate, waiting: CountedJobs): Explanation {
+  const { name, by, reason } = gate;
+  const whose = by === null ? "" : ` by ${by}`;
+  const sentence = `The service ${name} is paused${whose}: ${reason}. ${waitingText(waiting)}`;
+  const hint = `To resume: millrace resume --service ${shellWord(name)}`;
+  return explainedPause(gate, sentence, hint, waiting);
+}
+
+/** The explanation of a pause of any kind. */
+export function explainedPause(
+  gate: Gate,
+  sentence: string,
+  hint: string,
+  waiting: CountedJobs | null,
+): Explanation {
+  const { kind, name, by, reason } = gate;
+  const until = gate.until === null ? null : new Date(gate.until);
+  const details = { kind, name, by, reason, until, waiting };
+  const own = { sentence, reason: "paused", hint, details } as const;
+  return until === null ? own : { ...own, until };
+}
+
+function explainBreaker(breaker: BreakerRecord, waiting: CountedJobs, now: number): Explanation {
+  const { service, failures, reason, by, probeAtMs } = breaker;
+  const details = breakerDetails(breaker, waiting);
+  const rest = waitingText(waiting);
+  const unavailable = `The service ${service} is unavailable: its breaker is`;
+  const reset = `To try it now: millrace breakers reset ${shellWord(service)}`;
+  const last = reason === null ? "" : `; last: ${reason}`;
+  if (details.state === "half_open") {
+    const sentence = `${unavailable} half-open, and one job tries the service${last}. ${rest}`;
+    const hint = `It starts when that job succeeds. ${reset}`;
+    return { sentence, reason: "breaker", hint, details };
+  }
+  if (probeAtMs === null) {
+    const whose = by === null ? "" : ` by ${by}`;
+    const why = reason === null ? "" : `: ${reason}`;
+    const sentence = `${unavailable} kept open${whose}${why}. ${rest}`;
+    return { sentence, reason: "breaker", hint: reset, details };
+  }
+  const until = new Date(probeAtMs);
+  const count = `${failures} ${failures === 1 ? "failure" : "failures"}`;
+  const when = probeAtMs <= now ? "open, and the next job tries it" : `open until ${iso(until)}`;
+  const sentence = `${unavailable} ${when} (${count}${last}). ${rest}`;
+  const hint = `Then one job tries the service. ${reset}`;
+  return { sentence, reason: "breaker", hint, until, details };
+}
+
+function breakerDetails(breaker: BreakerRecord, waiting: CountedJobs): BreakerDetails {
+  const { service, failures, reason, by, probeAtMs, probe } = breaker;
+  return {
+    service,
+    state: breaker.state === "half_open" ? "half_open" : "open",
+    failures,
+    reason,
+    by,
+    probeAt: probeAtMs === null ? null : new Date(probeAtMs),
+    probe: probe?.job ?? null,
+    waiting,
+  };
+}
+
+function explainPark(
+  service: string,
+  { tenant, until, reason }: BreakerRecord["parks"][number],
+  waiting: CountedJobs,
+): Explanation {
+  const whom = tenant === null ? "" : ` for the tenant ${tenant}`;
+  const why = reason === "" ? "" : ` (${reason})`;
+  const at = new Date(until);
+  const asked = `The service ${service} has asked for a pause${whom}`;
+  return {
+    sentence: `${asked} until ${iso(at)}${why}. ${waitingText(waiting)}`,
+    reason: "rate_limited",
+    hint: `To try it now: millrace breakers reset ${shellWord(service)}`,
+    until: at,
+    details: { service, tenant, until: at, waiting },
+  };
+}
+
+function iso(at: Date): string {
+  return at.toISOString();
+}

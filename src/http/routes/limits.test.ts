@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { jsonOf, openServer } from "../../../test/support/http/http-server.ts";
+
+describe("/api/v1/limits", () => {
+  test.each([
+    ["type/email", { kind: "type", name: "email" }],
+    ["tenant/a%2Fb%20c", { kind: "tenant", name: "a/b c" }],
+    ["installation/all", { kind: "installation", name: "all" }],
+  ])("sets, lists and removes the limit of %s", async (path, of) => {
+    await using server = await openServer();
+    const json = { concurrency: 5, rate: { limit: 10, perMs: 1_000 } };
+
+    const set = await server.ask(`/api/v1/limits/${path}`, { method: "PUT", json });
+    const listed = await jsonOf<{ limits: unknown }>(await server.ask("/api/v1/limits"));
+    const removed = await server.ask(`/api/v1/limits/${path}`, { method: "DELETE" });
+    const again = await server.ask(`/api/v1/limits/${path}`, { method: "DELETE" });
+
+    expect(set.status).toBe(204);
+    const rate = { limit: 10, perMs: 1_000, burst: 10 };
+    expect(listed.limits).toMatchObject([{ ...of, concurrency: 5, rate, setBy: "owner", used: 0 }]);
+    expect(await removed.json()).toEqual({ wasSet: true });
+    expect(await again.json()).toEqual({ wasSet: false });
+  });
+
+  test.each([
+    ["type/email", {}],
+    ["type/email", { concurrency: 0 }],
+    ["type/email", { rate: { limit: 5 } }],
+    ["lane/fast", { concurrency: 1 }],
+    ["installation/other", { concurrency: 1 }],
+  ])("refuses %s with %j", async (path, json) => {
+    await using server = await openServer();
+
+    const response = await server.ask(`/api/v1/limits/${path}`, { method: "PUT", json });
+
+    expect(response.status).toBe(400);
+  });
+});

@@ -1,0 +1,111 @@
+/** Limits: how many jobs may run at the same time, and how many may start in a period. */
+import { z } from "@hono/zod-openapi";
+import type { LimitRule, LimitTarget } from "../../api/control/limits.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
+import { route, type Route } from "../route.ts";
+import { COUNT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+
+const KINDS = ["type", "tenant", "installation"] as const;
+const PARAMS = z.strictObject({ kind: z.enum(KINDS), name: NAME });
+const PERMITS = z.int().min(1).max(1_000_000_000);
+const BODY = z
+  .strictObject({
+    concurrency: PERMITS.optional(),
+    rate: z
+      .strictObject({
+        limit: PERMITS,
+        perMs: z.int().min(1).max(9_000_000_000_000),
+        burst: PERMITS.optional(),
+      })
+      .optional(),
+  })
+  .openapi("LimitRule", { description: "At least one of concurrency and rate." });
+
+const LIMIT = z
+  .strictObject({
+    kind: z.enum(KINDS),
+    name: TEXT,
+    concurrency: COUNT.nullable(),
+    rate: z.strictObject({ limit: COUNT, perMs: COUNT, burst: COUNT }).nullable(),
+    used: COUNT,
+    nextStartMs: COUNT.nullable(),
+    owner: z.enum(["code", "operator"]),
+    setBy: TEXT_OR_NULL,
+    setAt: MOMENT,
+    queued: COUNT,
+    atLeast: z.boolean(),
+  })
+  .openapi("Limit");
+
+export function limitRoutes(): readonly Route[] {
+  const list = {
+    method: "get",
+    path: "/api/v1/limits",
+    name: "listLimits",
+    summary: "Lists the limits, with what is used of each and how many jobs wait.",
+    access: SEE_INSTANCE,
+    answers: {
+      200: { description: "All limits.", schema: z.strictObject({ limits: z.array(LIMIT) }) },
+    },
+    problems: [],
+  } as const;
+  return [
+    route(list, async ({ mill }) => Response.json({ limits: await mill.limits.list() })),
+    ...namedRoutes(),
+  ];
+}
+
+function namedRoutes(): readonly Route[] {
+  const form = { path: "/api/v1/limits/{kind}/{name}", params: PARAMS };
+  return [
+    route({ ...SET, ...form, name: "setLimit" }, async ({ params, body, mill, identity }) => {
+      await mill.limits.set(targetOf(params), ruleOf(body), { actor: identity.actor });
+      return new Response(null, { status: 204 });
+    }),
+    route({ ...REMOVE, ...form, name: "removeLimit" }, async ({ params, mill }) =>
+      Response.json({ wasSet: await mill.limits.remove(targetOf(params)) }),
+    ),
+  ];
+}
+
+const SET = {
+  method: "put",
+  summary: "Sets a limit. It counts from the next claims on; running jobs continue.",
+  access: OPERATE_INSTANCE,
+  body: BODY,
+  answers: { 204: { description: "The limit is set." } },
+  problems: [],
+} as const;
+
+const REMOVE = {
+  method: "delete",
+  summary: "Removes a limit. What the code of a type states counts again.",
+  access: OPERATE_INSTANCE,
+  answers: {
+    200: {
+      description: "Whether an operator had set the limit.",
+      schema: z.strictObject({ wasSet: z.boolean() }),
+    },
+  },
+  problems: [],
+} as const;
+
+function targetOf({ kind, name }: z.output<typeof PARAMS>): LimitTarget {
+  if (kind !== "installation") return kind === "type" ? { type: name } : { tenant: name };
+  if (name === "all") return { installation: true };
+  throw new MillraceError("OPTION_INVALID", "the name of the installation is all");
+}
+
+function ruleOf({ concurrency, rate }: z.output<typeof BODY>): LimitRule {
+  return {
+    ...(concurrency !== undefined && { concurrency }),
+    ...(rate && {
+      rate: {
+        limit: rate.limit,
+        per: rate.perMs,
+        ...(rate.burst !== undefined && { burst: rate.burst }),
+      },
+    }),
+  };
+}

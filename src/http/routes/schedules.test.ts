@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { openServer } from "../../../test/support/http/http-server.ts";
+import { defineJob, schedule } from "../../index.ts";
+
+const PATH = "/api/v1/schedules";
+const NEW = {
+  name: "nightly",
+  when: { cron: "0 3 * * *", timeZone: "Europe/Berlin", missed: { all: 3 }, jitter: "5m" },
+  type: "cleanup",
+};
+
+describe("/api/v1/schedules", () => {
+  test("creates, changes, pauses, runs and removes a schedule (000-54)", async () => {
+    await using server = await openServer();
+    const change = (part: string, method: string, json?: object) =>
+      server.ask(`${PATH}/nightly${part}`, json === undefined ? { method } : { method, json });
+
+    const made = await server.ask(PATH, { method: "POST", json: NEW });
+    expect(made.status).toBe(201);
+    expect(await made.json()).toMatchObject({
+      owner: "operator",
+      createdBy: "owner",
+      description: "every day at 03:00 Europe/Berlin",
+      missed: { all: 3 },
+      jitterMs: 300_000,
+      type: "cleanup",
+    });
+    const updated = await change("", "PUT", { cron: "0 4 * * *" });
+    expect(await updated.json()).toMatchObject({ cron: "0 4 * * *", missed: { all: 3 } });
+    expect((await change("/pause", "PUT", { reason: "a bug" })).status).toBe(204);
+    expect(await server.mill.schedules.get("nightly")).toMatchObject({
+      pauseReason: "a bug",
+      pausedBy: "owner",
+    });
+    expect(await (await change("/pause", "DELETE")).json()).toEqual({ wasPaused: true });
+    const run: any = await (await change("/run", "POST")).json();
+    expect(await server.mill.jobs.get(run.id)).toMatchObject({ type: "cleanup" });
+    const { ticks }: any = await (await server.ask(`${PATH}/nightly/ticks`)).json();
+    expect(ticks).toMatchObject([{ outcome: "run_now", jobId: run.id }]);
+    const listed: any = await (await server.ask(PATH)).json();
+    expect(listed).toMatchObject({ schedules: [{ name: "nightly" }], next: null });
+    expect((await change("", "DELETE")).status).toBe(204);
+    expect((await server.ask(`${PATH}/nightly`)).status).toBe(404);
+  });
+
+  test.each([
+    [{ ...NEW, when: { cron: "61 * * * *" } }, "when.cron"],
+    [{ ...NEW, when: { cron: "@daily", timeZone: "Europe/Atlantis" } }, "when.timeZone"],
+    [{ ...NEW, when: { cron: "@daily", jitter: "soon" } }, "when.jitter"],
+  ])("refuses %j, and names %s", async (json, path) => {
+    await using server = await openServer();
+
+    const response = await server.ask(PATH, { method: "POST", json });
+
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ path }] });
+  });
+
+  test("refuses a name that is taken", async () => {
+    await using server = await openServer();
+    const job = defineJob({ type: "cleanup" });
+    await server.mill.schedules.create(schedule("nightly", { cron: "@daily" }, job));
+
+    const response = await server.ask(PATH, { method: "POST", json: NEW });
+
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({ code: "SCHEDULE_EXISTS" });
+  });
+});

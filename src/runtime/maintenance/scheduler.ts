@@ -1,0 +1,116 @@
+/**
+ * Makes the jobs of schedules when their slots are due, and sleeps until the next slot. A worker
+ * ticks the schedules that it declares and those of operators. All workers do so: the store makes
+ * each slot once.
+ */
+import { firstSlot, planTicks } from "../../core/cron/plan.ts";
+import type { JobId } from "../../core/job.ts";
+import { jobOfSlot } from "../../jobs/schedule-spec.ts";
+import type { ScheduleRecord, ScheduleSpec, TickDecision } from "../../store/types/schedules.ts";
+import type { Ticker } from "../ticker.ts";
+import { makeDuty, REST_MS, type DutyParts } from "./duty.ts";
+
+/** The schedules that are ticked before the scheduler looks again. */
+const SCHEDULES_PER_TICK = 100;
+/** How often the worker says that it still declares its schedules. */
+const CONFIRM_MS = 60_000;
+
+export interface SchedulerParts extends Pick<DutyParts, "store" | "clock" | "logger" | "pollMs"> {
+  /** What this worker declares; a schema may check a payload asynchronously. */
+  readonly schedules: readonly (ScheduleSpec | Promise<ScheduleSpec>)[];
+  readonly newId: () => JobId;
+}
+
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  readonly #ticker: Ticker;
+  #declared: readonly string[] | null = null;
+  #confirmedAt = 0;
+  #lookedAt = -Infinity;
+  #hinted = false;
+  #stopHint = (): void => {};
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+    this.#ticker = makeDuty(parts, parts.pollMs, () => this.#tick());
+  }
+
+  wake(): void {
+    this.#ticker.wake();
+  }
+
+  /** Something has changed, perhaps a schedule. Looks at most once per poll. */
+  hint(): void {
+    const { clock, pollMs } = this.#parts;
+    const sinceMs = clock.monotonic() - this.#lookedAt;
+    if (sinceMs >= pollMs) this.#ticker.wake();
+    if (sinceMs >= pollMs || this.#hinted) return;
+    this.#hinted = true;
+    this.#stopHint = clock.after(pollMs - sinceMs, () => this.#ticker.wake());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopHint();
+    await this.#ticker.stop();
+  }
+
+  async #tick(): Promise<number> {
+    const { store, clock, pollMs } = this.#parts;
+    const declared = await this.#declare();
+    this.#hinted = false;
+    this.#lookedAt = clock.monotonic();
+    const { names, nextMs } = await store.dueSchedules(declared, SCHEDULES_PER_TICK);
+    let failed = false;
+    for (const name of names) failed = !(await this.#tickOne(name)) || failed;
+    if (failed) return pollMs;
+    if (names.length > 0) return 0;
+    return Math.min(nextMs ?? REST_MS, REST_MS);
+  }
+
+  /** Once, and then only a sign of life: another release may have declared a change since. */
+  async #declare(): Promise<readonly string[]> {
+    const { store, clock, schedules } = this.#parts;
+    if (this.#declared === null) {
+      const specs: ScheduleSpec[] = [];
+      for (const spec of schedules) specs.push(await spec);
+      if (specs.length > 0) await store.declareSchedules(specs, firstSlot);
+      this.#declared = specs.map(({ name }) => name);
+      this.#confirmedAt = clock.monotonic();
+    }
+    const isConfirmed = clock.monotonic() - this.#confirmedAt < CONFIRM_MS;
+    if (this.#declared.length > 0 && !isConfirmed) {
+      await store.confirmSchedules(this.#declared);
+      this.#confirmedAt = clock.monotonic();
+    }
+    return this.#declared;
+  }
+
+  /** A schedule that fails, for example by its time zone on this host, stops no other. */
+  async #tickOne(name: string): Promise<boolean> {
+    const { store, logger, newId } = this.#parts;
+    try {
+      const ticks = await store.tickSchedule(name, (schedule, now) => decide(schedule, now, newId));
+      for (const { slot, since, outcome } of ticks) {
+        const fields = { schedule: name, slot: new Date(slot).toISOString() };
+        if (outcome === "refused") logger.error("the store refused the job of a schedule", fields);
+        if (outcome === "intake_closed") {
+          logger.warn("the intake of a schedule's job is closed; the slot makes no job", fields);
+        }
+        if (outcome === "missed" && since !== null) {
+          const first = new Date(since).toISOString();
+          logger.warn("slots of a schedule were missed", { ...fields, first });
+        }
+      }
+      return true;
+    } catch (error) {
+      logger.error("cannot make the job of a schedule; trying again", { schedule: name, error });
+      return false;
+    }
+  }
+}
+
+function decide(schedule: ScheduleRecord, now: number, newId: () => JobId): TickDecision {
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+  const ticks = slots.map((slot) => ({ slot, job: jobOfSlot(schedule, slot, newId) }));
+  return { ticks, missed, nextSlot };
+}

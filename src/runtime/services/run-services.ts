@@ -1,0 +1,174 @@
+/**
+ * The services that one run calls, and what their breakers make of its end.
+ *
+ * Three things feed a breaker: errors inside `ctx.breaker`, transient errors and rate limits that
+ * name a service, and, for a job with exactly one declared service, these errors without a name,
+ * time-outs and successes. A permanent error is neither a failure of the service nor a success. A
+ * failure that the breaker does not count, because it was open already, costs no attempt: the job
+ * waits for the probe.
+ */
+import { head } from "../../core/text.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import { aName } from "../../api/rules.ts";
+import { insistOn } from "../../jobs/check-text.ts";
+import { isInstance } from "../../lib/is-instance.ts";
+import type { ClaimedJob } from "../../store/types/jobs-and-runs.ts";
+import type { ServiceRun } from "../../store/types/services.ts";
+import type { RunFailure } from "../run/failures.ts";
+import { Snooze } from "../run/snooze.ts";
+import type { ServiceCalls } from "./service-calls.ts";
+
+const REASON_LENGTH_MAX = 500;
+
+export interface RunServicesParts {
+  readonly calls: ServiceCalls;
+  readonly job: Pick<ClaimedJob, "key" | "n" | "tenant">;
+  /** The services that the definition of the job names. */
+  readonly declared: readonly string[];
+  readonly failureOf: (error: unknown) => RunFailure;
+  /** Whether an error is an effect of the interruption of the run. */
+  readonly isInterrupted: (error: unknown) => boolean;
+}
+
+export class RunServices {
+  readonly #parts: RunServicesParts;
+  readonly #run: ServiceRun;
+  /** Services whose breaker waits for a verdict of this run. */
+  readonly #probed = new Set<string>();
+  /** Services that the handler has called through `ctx.breaker`. */
+  readonly #called = new Set<string>();
+  readonly #failed = new Set<string>();
+  /** A failure was not counted: how long the job waits; null: the time is not known. */
+  #uncounted: { readonly waitMs: number | null } | null = null;
+
+  constructor(parts: RunServicesParts) {
+    this.#parts = parts;
+    const { key, n } = parts.job;
+    this.#run = { key, n };
+  }
+
+  /** Before the handler is called: the outcome if a declared service is closed, else null. */
+  async begin(): Promise<Outcome | null> {
+    const { declared, calls } = this.#parts;
+    const answers = await Promise.all(declared.map((service) => this.#ask(service)));
+    const refused = answers.filter((answer) => answer.status === "refused");
+    if (refused.length === 0) return null;
+    const waits = refused.map(({ waitMs }) => calls.waitMs(waitMs));
+    return { type: "snoozed", delayMs: Math.max(...waits) };
+  }
+
+  /** `ctx.breaker`. */
+  async call<R>(
+    service: string,
+    fn: (signal: AbortSignal) => R | Promise<R>,
+    signal: AbortSignal,
+  ): Promise<R> {
+    insistOn("ctx.breaker", aName, service, "service");
+    const { calls } = this.#parts;
+    const answer = await this.#ask(service);
+    if (answer.status === "refused") throw new Snooze(calls.waitMs(answer.waitMs));
+    this.#called.add(service);
+    try {
+      const result = await fn(signal);
+      await this.#succeeded(service);
+      return result;
+    } catch (error) {
+      if (!isInstance(error, Snooze) && !this.#parts.isInterrupted(error)) {
+        const failure = this.#parts.failureOf(error);
+        if (failure.fault.class !== "non_retryable") await this.#reportFailure(service, failure);
+      }
+      throw error;
+    }
+  }
+
+  /** The outcome of the run, after its breakers know. */
+  judge(outcome: Outcome): Outcome | Promise<Outcome> {
+    switch (outcome.type) {
+      case "succeeded":
+        return this.#judgeSuccess(outcome);
+      case "failed":
+        return this.#judgeFailure(outcome);
+      case "timed_out":
+        return this.#judgeTimeout(outcome);
+      case "snoozed":
+      case "interrupted":
+      case "cancelled":
+      case "crashed":
+        // No verdict: the next probe begins when the store has the end of this run.
+        return outcome;
+    }
+  }
+
+  #judgeSuccess(outcome: Outcome): Outcome | Promise<Outcome> {
+    const service = this.#only;
+    if (service === undefined || this.#called.has(service)) return outcome;
+    const told = this.#succeeded(service);
+    return told === undefined ? outcome : told.then(() => outcome);
+  }
+
+  #judgeFailure(outcome: RunFailure): Outcome | Promise<Outcome> {
+    const { fault } = outcome;
+    if (fault.class === "non_retryable") return outcome;
+    if (this.#uncounted !== null) return this.#snoozed(this.#uncounted.waitMs);
+    const isOfService = fault.class === "transient" || fault.class === "rate_limited";
+    const service = isOfService ? (fault.service ?? this.#only) : undefined;
+    if (service === undefined || this.#failed.has(service)) return outcome;
+    return this.#afterFailure(service, outcome, outcome);
+  }
+
+  #judgeTimeout(outcome: Outcome & { type: "timed_out" }): Outcome | Promise<Outcome> {
+    if (this.#uncounted !== null) return this.#snoozed(this.#uncounted.waitMs);
+    const service = this.#only;
+    if (service === undefined || this.#failed.has(service)) return outcome;
+    const message = `the run exceeded its timeout of ${outcome.limitMs} ms`;
+    const fault = { class: "transient", name: "TimeoutError", message } as const;
+    return this.#afterFailure(service, { type: "failed", fault }, outcome);
+  }
+
+  async #afterFailure(service: string, failure: RunFailure, outcome: Outcome): Promise<Outcome> {
+    await this.#reportFailure(service, failure);
+    return this.#uncounted === null ? outcome : this.#snoozed(this.#uncounted.waitMs);
+  }
+
+  #snoozed(waitMs: number | null): Outcome {
+    return { type: "snoozed", delayMs: this.#parts.calls.waitMs(waitMs) };
+  }
+
+  /** The one declared service, which needs neither a name in errors nor `ctx.breaker`. */
+  get #only(): string | undefined {
+    const { declared } = this.#parts;
+    return declared.length === 1 ? declared[0] : undefined;
+  }
+
+  async #ask(service: string): ReturnType<ServiceCalls["ask"]> {
+    const { calls, job } = this.#parts;
+    const answer = await calls.ask({ service, run: this.#run, tenant: job.tenant });
+    if (answer.status === "probe") this.#probed.add(service);
+    return answer;
+  }
+
+  /** Undefined: the report is not waited for. */
+  #succeeded(service: string): Promise<void> | undefined {
+    const { calls } = this.#parts;
+    if (this.#probed.delete(service)) return calls.probeSucceeded(service, this.#run);
+    calls.succeeded(service);
+    return undefined;
+  }
+
+  async #reportFailure(service: string, failure: RunFailure): Promise<void> {
+    const { calls, job } = this.#parts;
+    const { fault, retryAfterMs, scope } = failure;
+    this.#failed.add(service);
+    this.#probed.delete(service);
+    const isParked = fault.class === "rate_limited" && retryAfterMs !== undefined;
+    const park = { forMs: retryAfterMs ?? 0, tenant: scope === "tenant" ? job.tenant : null };
+    const { isCounted, waitMs } = await calls.failed({
+      service,
+      run: this.#run,
+      reason: head(`${fault.name}: ${fault.message}`, REASON_LENGTH_MAX),
+      tenant: job.tenant,
+      ...(isParked ? { park } : {}),
+    });
+    if (!isCounted) this.#uncounted = { waitMs };
+  }
+}

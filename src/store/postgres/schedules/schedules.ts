@@ -1,0 +1,233 @@
+/** declareSchedules, saveSchedule and the other verbs that read or change a schedule. */
+import {
+  differs,
+  isDeclared,
+  requireDeclared,
+  scheduleColumns,
+  scheduleRecord,
+  slotAfter,
+  slotAfterChange,
+  tickRecord,
+} from "../../shared/control/schedules.ts";
+import { bounded } from "../../shared/limits.ts";
+import type {
+  DueSchedules,
+  FirstSlot,
+  SaveAnswer,
+  ScheduleChange,
+  ScheduleRecord,
+  ScheduleSpec,
+  TickRecord,
+} from "../../types/schedules.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
+import type { Sql } from "../database/statements.ts";
+import { texts } from "../database/values.ts";
+
+const PAGE_MAX = 1_000;
+/** Later than any slot. */
+const NEVER = 9_000_000_000_001;
+
+/** In the order of names, in which every process locks them. */
+export async function declareSchedules(
+  session: Session,
+  declared: readonly ScheduleSpec[],
+  firstSlot: FirstSlot,
+): Promise<void> {
+  requireDeclared(declared);
+  const specs = declared.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  await repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      for (const spec of specs) await declareOne(transaction, spec, firstSlot);
+      transaction.outbox.wake();
+    }),
+  );
+  await confirmSchedules(
+    session,
+    specs.map(({ name }) => name),
+  );
+}
+
+async function declareOne(
+  transaction: StoreTransaction,
+  spec: ScheduleSpec,
+  firstSlot: FirstSlot,
+): Promise<void> {
+  const columns = scheduleColumns(spec, "code");
+  const now = await clockOf(transaction);
+  if ((await lockedSchedule(transaction, spec.name)) === null) {
+    const next_slot = firstSlot(spec, now);
+    const made = await transaction.run("insert_schedule", {
+      ...columns,
+      next_slot,
+      created_by: null,
+    });
+    if (made > 0) return;
+  }
+  // Another process may have stored the schedule meanwhile.
+  const stored = await lockedSchedule(transaction, spec.name);
+  if (stored === null || !differs(stored, spec)) return;
+  const next_slot = slotAfterChange(stored, spec, now, firstSlot);
+  await transaction.run("update_schedule", { ...columns, next_slot });
+}
+
+export async function confirmSchedules(session: Session, names: readonly string[]): Promise<void> {
+  requireDeclared(names);
+  const { write, dice } = session;
+  await repeating(dice, () => write.run("confirm_schedules", { names: texts(names) }));
+}
+
+export async function dueSchedules(
+  { read }: Session,
+  declared: readonly string[],
+  limit: number,
+): Promise<DueSchedules> {
+  requireDeclared(declared);
+  const rows = await read.all("list_due_schedules", {
+    declared: texts(declared),
+    limit: bounded(limit, PAGE_MAX) + 1,
+  });
+  const due = rows.slice(0, limit).filter(({ next_slot: slot, now }) => slot <= now);
+  const next = rows[due.length];
+  const nextMs = next === undefined ? null : Math.max(0, next.next_slot - next.now);
+  return { names: due.map(({ name }) => name), nextMs };
+}
+
+export async function schedules(
+  { read }: Session,
+  { tenant }: { readonly tenant?: string },
+  { after, limit }: { readonly after?: string; readonly limit: number },
+): Promise<readonly ScheduleRecord[]> {
+  const rows = await read.all("list_schedules", {
+    after: after ?? "",
+    tenant: tenant ?? null,
+    limit: bounded(limit, PAGE_MAX),
+  });
+  return rows.map(scheduleRecord);
+}
+
+export async function schedule({ read }: Session, name: string): Promise<ScheduleRecord | null> {
+  return scheduleIn(read, name);
+}
+
+async function scheduleIn(sql: Sql, name: string): Promise<ScheduleRecord | null> {
+  const row = await sql.get("find_schedule", { name });
+  return row === undefined ? null : scheduleRecord(row);
+}
+
+/** Read by a statement of its own, which sees what the holder of the lock has committed. */
+export async function lockedSchedule(
+  transaction: StoreTransaction,
+  name: string,
+): Promise<ScheduleRecord | null> {
+  const locked = await transaction.get("lock_schedule", { name });
+  return locked === undefined ? null : scheduleIn(transaction, name);
+}
+
+export async function clockOf(sql: Sql): Promise<number> {
+  const row = await sql.get("read_clock", {});
+  if (row === undefined) throw new Error("read_clock returned no row");
+  return row.now;
+}
+
+export async function scheduleTicks(
+  { read }: Session,
+  name: string,
+  { before, limit }: { readonly before?: number; readonly limit: number },
+): Promise<readonly TickRecord[]> {
+  const page = { name, before: before ?? NEVER, limit: bounded(limit, PAGE_MAX) };
+  return (await read.all("list_ticks", page)).map(tickRecord);
+}
+
+export async function saveSchedule(
+  session: Session,
+  spec: ScheduleSpec,
+  change: ScheduleChange,
+  firstSlot: FirstSlot,
+): Promise<SaveAnswer> {
+  return repeating(session.dice, async (isRepeat) => {
+    const answer = await session.transaction((transaction) =>
+      saveWithin(transaction, spec, change, firstSlot),
+    );
+    if (!isRepeat || (answer !== "exists" && answer !== "outdated")) return answer;
+    // After a lost answer, the same schedule was stored by the first try.
+    const stored = await schedule(session, spec.name);
+    const isOwn = stored !== null && !differs({ ...stored, owner: "code" }, spec);
+    return isOwn ? "saved" : answer;
+  });
+}
+
+async function saveWithin(
+  transaction: StoreTransaction,
+  spec: ScheduleSpec,
+  { revision, by }: ScheduleChange,
+  firstSlot: FirstSlot,
+): Promise<SaveAnswer> {
+  const stored = await lockedSchedule(transaction, spec.name);
+  const now = await clockOf(transaction);
+  const columns = scheduleColumns(spec, "operator");
+  if (revision === null) {
+    if (stored !== null) return stored.owner === "code" ? "owned_by_code" : "exists";
+    const next_slot = firstSlot(spec, now);
+    const made = await transaction.run("insert_schedule", {
+      ...columns,
+      next_slot,
+      created_by: by,
+    });
+    if (made === 0) return "exists";
+  } else {
+    if (stored === null) return "unknown";
+    if (stored.owner === "code") return "owned_by_code";
+    if (stored.revision !== revision) return "outdated";
+    const next_slot = slotAfterChange(stored, spec, now, firstSlot);
+    await transaction.run("update_schedule", { ...columns, next_slot });
+  }
+  transaction.outbox.wake();
+  return "saved";
+}
+
+export async function pauseSchedule(
+  { write, dice }: Session,
+  name: string,
+  { reason, by }: { readonly reason: string; readonly by: string | null },
+): Promise<boolean> {
+  const changed = await repeating(dice, () => write.run("pause_schedule", { name, reason, by }));
+  return changed > 0;
+}
+
+export async function resumeSchedule(
+  session: Session,
+  name: string,
+  firstSlot: FirstSlot,
+): Promise<"resumed" | "not_paused" | "unknown"> {
+  return repeating(session.dice, async (isRepeat) => {
+    const answer = await session.transaction(async (transaction) => {
+      const stored = await lockedSchedule(transaction, name);
+      if (stored === null) return "unknown";
+      if (stored.pausedAt === null) return "not_paused";
+      const next_slot = slotAfter(stored, stored, await clockOf(transaction), firstSlot);
+      await transaction.run("resume_schedule", { name, next_slot });
+      transaction.outbox.wake();
+      return "resumed";
+    });
+    // After a lost answer, the pause was ended by the first try.
+    return isRepeat && answer === "not_paused" ? "resumed" : answer;
+  });
+}
+
+export async function removeSchedule(
+  session: Session,
+  name: string,
+): Promise<"removed" | "unknown" | "owned_by_code"> {
+  return repeating(session.dice, async (isRepeat) => {
+    const answer = await session.transaction(async (transaction) => {
+      const stored = await lockedSchedule(transaction, name);
+      if (stored === null) return "unknown";
+      if (isDeclared(stored, await clockOf(transaction))) return "owned_by_code";
+      await transaction.run("delete_schedule", { name });
+      await transaction.run("delete_ticks", { name });
+      return "removed";
+    });
+    return isRepeat && answer === "unknown" ? "removed" : answer;
+  });
+}

@@ -1,0 +1,181 @@
+/**
+ * tickSchedule and runSchedule: schedules make jobs. A tick locks its schedule first, before any
+ * other row, so that the ticks of all processes come one after the other.
+ */
+import { isFinal, type JobId } from "../../../core/job.ts";
+import { stateCodec, tickCodec } from "../../shared/codes.ts";
+import {
+  instantsBesideSlots,
+  isDue,
+  lastOf,
+  replacedBy,
+  tickRecords,
+  tickWork,
+  type TickWork,
+} from "../../shared/control/schedules.ts";
+import { TICKS_KEPT } from "../../roles/schedules.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
+import type {
+  RunScheduleAnswer,
+  ScheduleRecord,
+  TickDecision,
+  TickRecord,
+} from "../../types/schedules.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
+import { list, uuidOf } from "../database/values.ts";
+import { cancelWithin } from "../jobs/cancel.ts";
+import { enqueueWithin } from "../jobs/enqueue.ts";
+import { refusedByIntake } from "../jobs/intakes.ts";
+import { internJobs } from "../jobs/job-rows.ts";
+import { clockOf, lockedSchedule, schedule } from "./schedules.ts";
+
+/** How often a tick begins anew because the job of the schedule has changed. */
+const TRIES_MAX = 5;
+
+const UNKNOWN = { status: "unknown" } as const;
+
+type Decide = (schedule: ScheduleRecord, now: number) => TickDecision;
+
+export async function tickSchedule(
+  session: Session,
+  name: string,
+  decide: Decide,
+): Promise<readonly TickRecord[]> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const known = await schedule(session, name);
+    if (known === null) return [];
+    // The names of the job are interned outside the transaction.
+    await internJobs(session.names, [{ ...known.job, id: "", due: { delayMs: 0 } }]);
+    const records = await repeating(session.dice, () =>
+      session.transaction((transaction) => tickWithin(session, transaction, known, decide)),
+    );
+    if (records !== null) return records;
+  }
+  return [];
+}
+
+/** Null: the schedule has changed since it was read. */
+async function tickWithin(
+  session: Session,
+  transaction: StoreTransaction,
+  { name, revision }: ScheduleRecord,
+  decide: Decide,
+): Promise<readonly TickRecord[] | null> {
+  const stored = await lockedSchedule(transaction, name);
+  if (stored === null) return [];
+  if (stored.revision !== revision) return null;
+  const now = await clockOf(transaction);
+  if (!isDue(stored, now)) return [];
+  const decision = decide(stored, now);
+  const ticks = await newTicks(transaction, name, decision.ticks);
+  const isLastOpen = ticks.length > 0 && (await isOpen(transaction, stored.lastJob));
+  const work = tickWork(stored.overlap, ticks, isLastOpen);
+  const answers = await makeJobs(session, transaction, { stored, work });
+  const records = tickRecords(work, answers, decision, now);
+  for (const record of records) await insertTick(transaction, name, record);
+  await advance(transaction, stored, decision, records);
+  return records;
+}
+
+/** The slots that have no tick yet. */
+async function newTicks(
+  transaction: StoreTransaction,
+  name: string,
+  ticks: TickDecision["ticks"],
+): Promise<TickDecision["ticks"]> {
+  const slots = list(ticks.map(({ slot }) => slot));
+  const rows = await transaction.all("find_ticks", { name, slots });
+  const known = new Set(rows.map(({ slot }) => slot));
+  return ticks.filter(({ slot }) => !known.has(slot));
+}
+
+async function isOpen(transaction: StoreTransaction, job: JobId | null): Promise<boolean> {
+  if (job === null) return false;
+  const row = await transaction.get("state_of", { id: uuidOf(job) });
+  return row !== undefined && !isFinal(stateCodec.word(row.state));
+}
+
+async function makeJobs(
+  session: Session,
+  transaction: StoreTransaction,
+  { stored, work }: { readonly stored: ScheduleRecord; readonly work: TickWork },
+): Promise<readonly EnqueueAnswer[]> {
+  const { make, cancelsLast } = work;
+  const jobs = make.map(({ job }) => job);
+  const [first] = jobs;
+  if (first === undefined) return [];
+  const interned = await internJobs(session.names, jobs);
+  // Before the last job is replaced. All slots of a schedule have the same names.
+  const refused = await refusedByIntake(transaction, interned[0]);
+  if (refused !== null) return jobs.map(() => refused);
+  if (cancelsLast && stored.lastJob !== null) {
+    const reason = replacedBy(stored, first);
+    await cancelWithin(transaction, stored.lastJob, { by: null, reason });
+  }
+  return enqueueWithin(transaction, interned, jobs);
+}
+
+async function insertTick(
+  transaction: StoreTransaction,
+  name: string,
+  { slot, since, job, outcome }: TickRecord,
+): Promise<boolean> {
+  const inserted = await transaction.run("insert_tick", {
+    name,
+    slot,
+    since,
+    job: job === null ? null : uuidOf(job),
+    outcome: tickCodec.code[outcome],
+  });
+  return inserted > 0;
+}
+
+async function advance(
+  transaction: StoreTransaction,
+  stored: ScheduleRecord,
+  { nextSlot: next_slot }: TickDecision,
+  records: readonly TickRecord[],
+): Promise<void> {
+  const { name } = stored;
+  const { slot: last_slot, job } = lastOf(stored, records);
+  const last_job = job === null ? null : uuidOf(job);
+  await transaction.run("advance_schedule", { name, next_slot, last_slot, last_job });
+  await transaction.run("prune_ticks", { name, kept: TICKS_KEPT });
+}
+
+export async function runSchedule(
+  session: Session,
+  name: string,
+  make: (schedule: ScheduleRecord) => NewJob,
+): Promise<RunScheduleAnswer> {
+  const stored = await schedule(session, name);
+  if (stored === null) return UNKNOWN;
+  const job = make(stored);
+  const interned = await internJobs(session.names, [job]);
+  return repeating(session.dice, async (isRepeat) => {
+    const answer = await session.transaction(async (transaction) => {
+      // A schedule that is removed meanwhile must not keep the tick of this job.
+      if ((await lockedSchedule(transaction, name)) === null) return UNKNOWN;
+      // A repeat may follow a try that has made the job before the intake was closed.
+      const refused = isRepeat ? null : await refusedByIntake(transaction, interned[0]);
+      const [made] =
+        refused === null ? await enqueueWithin(transaction, interned, [job]) : [refused];
+      if (made === undefined) throw new Error("the store gave no answer");
+      if (made.status === "created") await noteRun(transaction, name, made.id);
+      return made;
+    });
+    // After a lost answer, a job with this id was created by the first try.
+    const isOwn = isRepeat && answer.status === "existing" && answer.id === job.id;
+    return isOwn ? { status: "created", id: job.id, state: "queued" } : answer;
+  });
+}
+
+async function noteRun(transaction: StoreTransaction, name: string, job: JobId): Promise<void> {
+  const at = await clockOf(transaction);
+  const record = { since: null, outcome: "run_now", job, at } as const;
+  for (const slot of instantsBesideSlots(at)) {
+    if (await insertTick(transaction, name, { ...record, slot })) break;
+  }
+  await transaction.run("prune_ticks", { name, kept: TICKS_KEPT });
+}

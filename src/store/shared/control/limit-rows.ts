@@ -1,0 +1,88 @@
+/** Limits as both databases store them. */
+import { MillraceError } from "../../../core/errors.ts";
+import { nextTokenMs, type LimitState } from "../../../core/control/permits.ts";
+import type { LimitName, LimitRecord, StoredRule } from "../../types/limits.ts";
+import { INSTALLATION_NAME, limitOwnerCodec, type NameKind } from "../codes.ts";
+
+/** The name of the limit of the whole installation. */
+export const INSTALLATION = 0;
+
+interface StoredLimit {
+  readonly id: number;
+  readonly name: number;
+  readonly cap: number | null;
+  readonly rate_count: number | null;
+  readonly rate_ms: number | null;
+  readonly burst: number | null;
+  readonly tokens: number;
+  readonly refilled_at: number;
+  readonly used: number;
+  readonly owner: number;
+  readonly by: string | null;
+  readonly set_at: number;
+}
+
+export function limitState(row: StoredLimit): LimitState {
+  const { cap, used, rate_count: count, rate_ms: perMs, burst, tokens } = row;
+  if (count === null || perMs === null || burst === null) return { cap, used, rate: null };
+  return { cap, used, rate: { count, perMs, burst, tokens, refilledAt: row.refilled_at } };
+}
+
+/** Null: the name of the limit is missing. */
+export function limitRecord(
+  row: StoredLimit,
+  names: { name(id: number): { readonly kind: NameKind; readonly text: string } | undefined },
+  now: number,
+): LimitRecord | null {
+  const of = limitName(row.name, names.name(row.name));
+  if (of === null) return null;
+  const { rate } = limitState(row);
+  const { id, cap, used, by } = row;
+  return {
+    ...of,
+    id,
+    concurrency: cap,
+    rate: rate === null ? null : { count: rate.count, perMs: rate.perMs, burst: rate.burst },
+    used,
+    nextTokenMs: rate === null ? null : nextTokenMs(rate, now),
+    owner: limitOwnerCodec.word(row.owner),
+    by,
+    setAt: row.set_at,
+  };
+}
+
+function limitName(
+  id: number,
+  name: { readonly kind: NameKind; readonly text: string } | undefined,
+): LimitName | null {
+  if (id === INSTALLATION) return { kind: "installation", name: INSTALLATION_NAME };
+  if (name?.kind !== "type" && name?.kind !== "tenant") return null;
+  return { kind: name.kind, name: name.text };
+}
+
+export function byLimitName(left: LimitRecord, right: LimitRecord): number {
+  const [one, other] = [`${left.kind} ${left.name}`, `${right.kind} ${right.name}`];
+  return one < other ? -1 : 1;
+}
+
+/** The columns of a rule. */
+export function ruleColumns({ concurrency, rate }: StoredRule): {
+  readonly cap: number | null;
+  readonly rate_count: number | null;
+  readonly rate_ms: number | null;
+  readonly burst: number | null;
+} {
+  return {
+    cap: concurrency,
+    rate_count: rate?.count ?? null,
+    rate_ms: rate?.perMs ?? null,
+    burst: rate?.burst ?? null,
+  };
+}
+
+export function tooManyLimits(most: number): MillraceError {
+  return new MillraceError(
+    "OPTION_INVALID",
+    `there are ${most} limits already: remove one that is not needed, because each claim reads all`,
+  );
+}

@@ -1,0 +1,138 @@
+/** setLimit, removeLimit, limits, declareLimits and keepPermits. */
+import { idBytes } from "../../../core/ids.ts";
+import type { PermitCount } from "../../../core/control/permits.ts";
+import { limitGate, limitOwnerCodec } from "../../shared/codes.ts";
+import {
+  byLimitName,
+  INSTALLATION,
+  limitRecord,
+  ruleColumns,
+  tooManyLimits,
+} from "../../shared/control/limit-rows.ts";
+import type { WorkerId } from "../../types/jobs-and-runs.ts";
+import {
+  LIMITS_MAX,
+  type DeclaredLimit,
+  type LimitName,
+  type LimitRecord,
+  type StoredRule,
+} from "../../types/limits.ts";
+import type { LimitRow } from "../database/queries.gen.ts";
+import type { Session } from "../database/session.ts";
+import { hasLostClaims } from "../runs/claim.ts";
+
+const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
+
+export function setLimit(
+  session: Session,
+  { kind, name }: LimitName,
+  rule: StoredRule,
+  by: string | null,
+): void {
+  const id = kind === "installation" ? INSTALLATION : session.names.id(kind, name);
+  const before = session.sql.get("limit_of_name", { name: id });
+  const code_cap = before?.code_cap ?? null;
+  put(session, id, { ...ruleColumns(rule), code_cap, owner: OPERATOR, by });
+}
+
+type Columns = ReturnType<typeof ruleColumns> & Pick<LimitRow, "code_cap" | "owner" | "by">;
+
+function put(session: Session, name: number, columns: Columns): void {
+  const { sql, clock } = session;
+  if (sql.get("limit_of_name", { name }) === undefined) {
+    if (sql.all("all_limits", {}).length >= LIMITS_MAX) throw tooManyLimits(LIMITS_MAX);
+    // The jobs behind the limit that was removed before wait for the new one.
+    sql.run("delete_gate", { name: limitGate(name), now: clock.now() });
+  }
+  sql.run("put_limit", { name, ...columns, now: clock.now() });
+  changed(session);
+}
+
+/** Jobs that a limit has blocked may be claimable now. */
+function changed({ outbox, state }: Session): void {
+  outbox.wake();
+  state.claimCursors.forget();
+}
+
+export function removeLimit(session: Session, { kind, name }: LimitName): boolean {
+  const { sql, names } = session;
+  const id = kind === "installation" ? INSTALLATION : names.find(kind, name);
+  const row = id === undefined ? undefined : sql.get("limit_of_name", { name: id });
+  if (row?.owner !== OPERATOR) return false;
+  removeOrRestore(session, row);
+  return true;
+}
+
+/** The limit of the code counts again, if there is one. */
+function removeOrRestore(session: Session, row: LimitRow): void {
+  const { sql } = session;
+  const { id, name, code_cap } = row;
+  if (code_cap !== null) {
+    const rule = ruleColumns({ concurrency: code_cap, rate: null });
+    put(session, name, { ...rule, code_cap, owner: CODE, by: null });
+    return;
+  }
+  sql.run("delete_limit", { id });
+  sql.run("delete_permits_of_limit", { id });
+  sql.run("open_limit_gate", { gate: limitGate(name) });
+  changed(session);
+}
+
+export function limits({ sql, names, clock }: Session): LimitRecord[] {
+  return sql
+    .all("all_limits", {})
+    .flatMap((row) => limitRecord(row, names, clock.now()) ?? [])
+    .toSorted(byLimitName);
+}
+
+export function declareLimits(session: Session, declared: readonly DeclaredLimit[]): void {
+  for (const { type, concurrency } of declared) declareLimit(session, type, concurrency);
+}
+
+function declareLimit(session: Session, type: string, code_cap: number | null): void {
+  const { sql, names } = session;
+  const known = names.find("type", type);
+  if (known === undefined && code_cap === null) return;
+  const name = known ?? names.id("type", type);
+  const row = sql.get("limit_of_name", { name });
+  if ((row?.code_cap ?? null) === code_cap) return;
+  if (row?.owner === OPERATOR) sql.run("set_code_cap", { id: row.id, code_cap });
+  else if (code_cap === null && row !== undefined) {
+    removeOrRestore(session, { ...row, code_cap });
+  } else {
+    const rule = ruleColumns({ concurrency: code_cap, rate: null });
+    put(session, name, { ...rule, code_cap, owner: CODE, by: null });
+  }
+}
+
+export function keepPermits(
+  session: Session,
+  worker: WorkerId,
+  permits: readonly PermitCount[],
+): boolean {
+  if (hasLostClaims(session, { worker })) return false;
+  const { sql } = session;
+  const id = idBytes(worker);
+  const kept = new Map(permits.map(({ limit, count }) => [limit, count]));
+  let returned = 0;
+  for (const { limit_id, held } of sql.all("permits_of_worker", { worker: id })) {
+    const count = Math.max(0, Math.min(held, kept.get(limit_id) ?? 0));
+    if (count === held) continue;
+    if (count === 0) sql.run("delete_permit", { worker: id, limit_id });
+    else sql.run("set_permit", { worker: id, limit_id, held: count });
+    sql.run("add_used", { id: limit_id, count: count - held });
+    returned += held - count;
+  }
+  if (returned > 0) changed(session);
+  return true;
+}
+
+/** A worker is removed: its permits are free. */
+export function dropPermits(session: Session, worker: Uint8Array): void {
+  const { sql } = session;
+  const held = sql.all("permits_of_worker", { worker });
+  if (held.length === 0) return;
+  for (const permit of held) sql.run("add_used", { id: permit.limit_id, count: -permit.held });
+  sql.run("delete_permits", { worker });
+  changed(session);
+}

@@ -1,0 +1,115 @@
+/** tickSchedule and runSchedule: schedules make jobs. */
+import { idBytes } from "../../../core/ids.ts";
+import { isFinal, type JobId } from "../../../core/job.ts";
+import { stateCodec, tickCodec } from "../../shared/codes.ts";
+import {
+  instantsBesideSlots,
+  isDue,
+  lastOf,
+  replacedBy,
+  tickRecords,
+  tickWork,
+  type TickWork,
+} from "../../shared/control/schedules.ts";
+import { TICKS_KEPT } from "../../roles/schedules.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
+import type {
+  RunScheduleAnswer,
+  ScheduleRecord,
+  TickDecision,
+  TickRecord,
+} from "../../types/schedules.ts";
+import type { Session } from "../database/session.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { enqueueWithin, refusedByIntake } from "../jobs/enqueue.ts";
+import { schedule } from "./schedules.ts";
+
+export function tickSchedule(
+  session: Session,
+  name: string,
+  decide: (schedule: ScheduleRecord, now: number) => TickDecision,
+): readonly TickRecord[] {
+  const now = session.clock.now();
+  const stored = schedule(session, name);
+  if (stored === null || !isDue(stored, now)) return [];
+  const decision = decide(stored, now);
+  const ticks = newTicks(session, name, decision.ticks);
+  const work = tickWork(stored.overlap, ticks, ticks.length > 0 && isOpen(session, stored.lastJob));
+  const records = tickRecords(work, makeJobs(session, stored, work), decision, now);
+  for (const record of records) insertTick(session, name, record);
+  advance(session, stored, decision, records);
+  return records;
+}
+
+/** The slots that have no tick yet. */
+function newTicks(
+  { sql }: Session,
+  name: string,
+  ticks: TickDecision["ticks"],
+): TickDecision["ticks"] {
+  const slots = JSON.stringify(ticks.map(({ slot }) => slot));
+  const known = new Set(sql.all("find_ticks", { name, slots }).map(({ slot }) => slot));
+  return ticks.filter(({ slot }) => !known.has(slot));
+}
+
+function isOpen({ sql }: Session, job: JobId | null): boolean {
+  const row = job === null ? undefined : sql.get("job_by_id", { id: idBytes(job) });
+  return row !== undefined && !isFinal(stateCodec.word(row.state));
+}
+
+function makeJobs(
+  session: Session,
+  stored: ScheduleRecord,
+  { make, cancelsLast }: TickWork,
+): readonly EnqueueAnswer[] {
+  const jobs = make.map(({ job }) => job);
+  const [first] = jobs;
+  if (first === undefined) return [];
+  // Before the last job is replaced. All slots of a schedule have the same names.
+  const refused = refusedByIntake(session, first);
+  if (refused !== null) return jobs.map(() => refused);
+  if (cancelsLast && stored.lastJob !== null) {
+    cancel(session, stored.lastJob, null, replacedBy(stored, first));
+  }
+  return enqueueWithin(session, jobs);
+}
+
+function insertTick({ sql }: Session, name: string, record: TickRecord): boolean {
+  const { slot, since, at } = record;
+  const job = record.job === null ? null : idBytes(record.job);
+  const outcome = tickCodec.code[record.outcome];
+  return sql.run("insert_tick", { name, slot, since, job, outcome, now: at }).changes > 0;
+}
+
+function advance(
+  { sql }: Session,
+  stored: ScheduleRecord,
+  { nextSlot: next_slot }: TickDecision,
+  records: readonly TickRecord[],
+): void {
+  const { name } = stored;
+  const { slot: last_slot, job } = lastOf(stored, records);
+  const last_job = job === null ? null : idBytes(job);
+  sql.run("advance_schedule", { name, next_slot, last_slot, last_job });
+  sql.run("prune_ticks", { name, kept: TICKS_KEPT });
+}
+
+export function runSchedule(
+  session: Session,
+  name: string,
+  make: (schedule: ScheduleRecord) => NewJob,
+): RunScheduleAnswer {
+  const stored = schedule(session, name);
+  if (stored === null) return { status: "unknown" };
+  const job = make(stored);
+  const answer = refusedByIntake(session, job) ?? enqueueWithin(session, [job])[0];
+  if (answer === undefined) throw new Error("the store gave no answer");
+  if (answer.status !== "created") return answer;
+  const at = session.clock.now();
+  const record = { since: null, outcome: "run_now", job: answer.id, at } as const;
+  for (const slot of instantsBesideSlots(at)) {
+    if (insertTick(session, name, { ...record, slot })) break;
+  }
+  session.sql.run("prune_ticks", { name, kept: TICKS_KEPT });
+  return answer;
+}

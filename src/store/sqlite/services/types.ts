@@ -1,0 +1,42 @@
+/** declareTypes and types: what workers have declared about their types. */
+import { idBytes } from "../../../core/ids.ts";
+import { declarationHash, typeRecord, TYPES_MAX } from "../../shared/services/declarations.ts";
+import type { WorkerId } from "../../types/jobs-and-runs.ts";
+import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
+import type { Session } from "../database/session.ts";
+
+export function declareTypes(
+  { sql, names, clock }: Session,
+  worker: WorkerId,
+  declarations: readonly TypeDeclaration[],
+): void {
+  const now = clock.now();
+  for (const declaration of declarations) {
+    const type = names.id("type", declaration.type);
+    const hash = declarationHash(declaration);
+    sql.run("put_type_setting", {
+      type,
+      lane: declaration.lane,
+      priority: declaration.priority,
+      max_attempts: declaration.maxAttempts,
+      timeout_ms: declaration.timeoutMs,
+      payload_schema: declaration.payloadSchema,
+      app_version: declaration.appVersion,
+      hash,
+      now,
+    });
+    sql.run("delete_service_uses", { type });
+    for (const service of declaration.services) {
+      sql.run("insert_service_use", { service: names.id("service", service), type });
+    }
+    sql.run("put_worker_type", { worker: idBytes(worker), type, hash });
+  }
+}
+
+export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {
+  const id = only === undefined ? null : names.find("type", only);
+  if (id === undefined) return [];
+  return sql
+    .all("list_types", { now: clock.now(), only: id, limit: TYPES_MAX })
+    .map((row) => typeRecord(names.text(row.type), row));
+}

@@ -1,0 +1,48 @@
+/** Limits: how many jobs may run at the same time, and how many may start in a period. */
+import type { LimitId, PermitCount, TokenRate } from "../../core/control/permits.ts";
+
+/** What a limit applies to. The name of the installation is `all`. */
+export interface LimitName {
+  readonly kind: "type" | "tenant" | "installation";
+  readonly name: string;
+}
+
+/** At least one of the two is set. */
+export interface StoredRule {
+  /** Jobs that may run at the same time. */
+  readonly concurrency: number | null;
+  readonly rate: TokenRate | null;
+}
+
+export interface LimitRecord extends LimitName, StoredRule {
+  readonly id: LimitId;
+  /** Permits that workers hold: for their runs, for prefetched jobs, and for the next jobs. */
+  readonly used: number;
+  /** The time until the rate allows the next job; null without a rate. */
+  readonly nextTokenMs: number | null;
+  /** Who has set the limit: the code of the type, or an operator. */
+  readonly owner: "code" | "operator";
+  readonly by: string | null;
+  readonly setAt: number;
+}
+
+/** The limit that the code of a type states. Null: the code states none. */
+export interface DeclaredLimit {
+  readonly type: string;
+  readonly concurrency: number | null;
+}
+
+/** What a claim says about limits. */
+export interface ClaimPermits {
+  /** Permits that the worker holds from now on, besides those it has lent to the claim. */
+  readonly granted: readonly PermitCount[];
+  /** Limits of which the claim could take no job. `retryMs`: when the rate allows the next one. */
+  readonly full: readonly { readonly limit: LimitId; readonly retryMs: number | null }[];
+  /** Limits of which the worker holds permits that other workers want, and when they asked. */
+  readonly wanted: readonly { readonly limit: LimitId; readonly at: number }[];
+  /** Jobs were left out because of limits. Jobs behind them may be claimable. */
+  readonly isCut: boolean;
+}
+
+/** The maximum of limits. Each claim reads all of them. */
+export const LIMITS_MAX = 1_000;

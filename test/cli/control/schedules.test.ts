@@ -1,0 +1,80 @@
+/** `millrace schedules`, on a store. */
+import { describe, expect, test } from "vitest";
+import { defineJob, schedule } from "../../../src/index.ts";
+import { TestStore, type } from "../command-line.ts";
+
+describe("millrace schedules (000-54)", () => {
+  test("creates, shows, changes, pauses, runs and removes a schedule", async () => {
+    await using store = new TestStore();
+    const when = ["--time-zone", "Europe/Berlin", "--missed", "3", "--overlap", "skip"];
+
+    const made = await store.type(
+      "schedules",
+      "create",
+      "nightly",
+      "0 3 * * *",
+      "cleanup",
+      ...when,
+    );
+    expect(made).toMatchObject({ code: 0 });
+    expect(made.out).toMatch(/^nightly: every day at 03:00 Europe\/Berlin; next /);
+    const updated = await store.type("schedules", "update", "nightly", "--cron", "0 4 * * *");
+    expect(updated.out).toContain("every day at 04:00 Europe/Berlin");
+    expect(await store.type("schedules", "pause", "nightly", "a bug", "--by", "ada")).toMatchObject(
+      {
+        out: "nightly is paused.\n",
+      },
+    );
+    const shown = await store.type("schedules", "show", "nightly");
+    expect(shown.out).toMatch(/^pause reason +a bug$/m);
+    expect(shown.out).toMatch(/^missed +all up to 3$/m);
+    expect((await store.type("schedules", "resume", "nightly")).out).toContain("active again");
+    const run = await store.type("schedules", "run", "nightly", "-o", "json");
+    const { id } = JSON.parse(run.out);
+    const history = JSON.parse(
+      (await store.type("schedules", "show", "nightly", "-o", "json")).out,
+    );
+    expect(history.ticks).toMatchObject([{ outcome: "run_now", jobId: id }]);
+    expect((await store.type("schedules", "list")).out).toMatch(/^nightly .* operator +active /m);
+    expect(await store.type("schedules", "remove", "nightly")).toMatchObject({ code: 0 });
+    expect(await store.type("schedules", "show", "nightly")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("SCHEDULE_NOT_FOUND"),
+    });
+  });
+
+  test("refuses an impossible expression where it is written", async () => {
+    await using store = new TestStore();
+
+    const { code, err } = await store.type("schedules", "create", "x", "0 0 30 2 *", "cleanup");
+
+    expect(code).toBe(2);
+    expect(err).toContain("no month that it names has a day 30");
+  });
+
+  test("says what an expression means, without a store", async () => {
+    const { out } = await type("schedules", "next", "0 9 * * mon", "--time-zone", "Asia/Tokyo");
+
+    const [sentence, ...runs] = out.trim().split("\n");
+    expect(sentence).toBe("every Monday at 09:00 Asia/Tokyo");
+    expect(runs).toHaveLength(5);
+  });
+
+  test("names the code as the place to change what code owns", async () => {
+    await using store = new TestStore();
+    const job = defineJob({ type: "cleanup" }).run(() => {});
+    const mill = await store.mill;
+    await using worker = mill.work({
+      jobs: [job],
+      schedules: [schedule("nightly", { cron: "@daily" }, job)],
+    });
+    await worker.ready;
+    await expect.poll(() => mill.schedules.list()).toHaveLength(1);
+
+    const { code, err } = await store.type("schedules", "remove", "nightly");
+
+    expect(code).toBe(1);
+    expect(err).toContain("SCHEDULE_OWNED_BY_CODE");
+    expect(err).toContain("mill.work");
+  });
+});

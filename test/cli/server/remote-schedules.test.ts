@@ -1,0 +1,134 @@
+/** `millrace schedules` does the same through a server as on its database. */
+import { defineJob, schedule } from "millrace";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Typed } from "../command-line.ts";
+import { comparable, ServedStore } from "./served-store.ts";
+
+let store: ServedStore;
+beforeAll(async () => {
+  store = await ServedStore.open();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const [LOCAL, REMOTE] = ["nightly-1", "a/b ü"];
+const WHEN = ["--time-zone", "Europe/Berlin", "--missed", "3", "--overlap", "skip"];
+const PAYLOAD = ["--payload", '{"table":"logs"}'];
+
+/** The commands of the life of a schedule, and how they end. */
+const LIFE: readonly (readonly [code: number, ...words: string[]])[] = [
+  [0, "create", "NAME", "0 3 * * *", "cleanup", ...PAYLOAD, ...WHEN],
+  [1, "create", "NAME", "0 4 * * *", "cleanup"],
+  [2, "create", "other", "0 0 30 2 *", "cleanup"],
+  [0, "update", "NAME", "--cron", "0 4 * * mon-fri", "--jitter", "10s"],
+  [2, "update", "NAME", "--time-zone", "Mars/Olympus"],
+  [0, "pause", "NAME", "a bug"],
+  [0, "show", "NAME"],
+  [0, "resume", "NAME"],
+  [0, "run", "NAME"],
+  [0, "show", "NAME"],
+  [0, "remove", "NAME"],
+  [1, "show", "NAME"],
+  [1, "update", "NAME", "--cron", "0 5 * * *"],
+  [1, "pause", "NAME", "a bug"],
+  [1, "resume", "NAME"],
+  [1, "run", "NAME"],
+  [1, "remove", "NAME"],
+];
+
+describe("millrace schedules, through a server as on its database (000-54)", () => {
+  test("creates, shows, changes, pauses, resumes, runs and removes a schedule", async () => {
+    for (const [code, ...words] of LIFE) {
+      const [one, other] = [LOCAL, REMOTE].map((name) => {
+        return words.map((word) => (word === "NAME" ? name : word));
+      });
+      const local = await store.local("schedules", ...one!);
+      const remote = await store.remote("schedules", ...other!);
+
+      expect({ words, ...shown(remote, REMOTE) }).toEqual({ words, ...shown(local, LOCAL) });
+      expect({ words, code: remote.code }).toEqual({ words, code });
+    }
+  });
+
+  test("lists schedules, and as JSON with all their values", async () => {
+    const job = defineJob({ type: "cleanup" });
+    const end = new Date("2099-01-01T00:00:00Z");
+    await store.mill.schedules.create(schedule("ends", { cron: "@daily", end }, job));
+    await store.mill.schedules.create(schedule("weekly", { cron: "@weekly" }, job));
+    await store.mill.schedules.runNow("weekly");
+
+    for (const words of [
+      ["list"],
+      ["list", "-o", "json"],
+      ["list", "--limit", "1"],
+      ["show", "ends", "-o", "json"],
+      ["show", "weekly", "-o", "json"],
+    ]) {
+      const { local, remote } = await store.both("schedules", ...words);
+      expect(remote).toEqual(local);
+      expect(remote).toMatchObject({ code: 0, out: expect.stringMatching(/ends|weekly|a\/b/) });
+    }
+  });
+
+  test("names the person of the token who has paused a schedule", async () => {
+    const job = defineJob({ type: "cleanup" });
+    await store.mill.schedules.create(schedule("paused", { cron: "@daily" }, job));
+
+    await store.remote("schedules", "pause", "paused", "the disk is full");
+
+    expect(await store.mill.schedules.get("paused")).toMatchObject({
+      pausedBy: "ada",
+      pauseReason: "the disk is full",
+    });
+  });
+
+  test("is refused where the code owns the schedule", async () => {
+    const job = defineJob({ type: "owned" }).run(() => {});
+    const nightly = schedule("nightly", { cron: "@daily" }, job);
+    await using worker = store.mill.work({ jobs: [job], schedules: [nightly] });
+    await worker.ready;
+    await expect
+      .poll(() => store.mill.schedules.list())
+      .toContainEqual(expect.objectContaining({ name: "nightly" }));
+
+    for (const words of [
+      ["update", "nightly", "--cron", "0 4 * * *"],
+      ["remove", "nightly"],
+    ]) {
+      const { local, remote } = await store.both("schedules", ...words);
+      expect(remote).toEqual(local);
+      expect(remote).toMatchObject({ code: 1, err: expect.stringContaining("OWNED_BY_CODE") });
+    }
+  });
+
+  test("is refused for a token without the role", async () => {
+    const { secret } = await store.mill.tokens.create({
+      kind: "person",
+      name: "eve",
+      roles: ["viewer"],
+    });
+
+    for (const words of [
+      ["create", "mine", "@daily", "cleanup"],
+      ["run", "paused"],
+      ["remove", "paused"],
+    ]) {
+      const { code, err } = await store.remoteAs(secret, "schedules", ...words);
+      expect({ words, code }).not.toEqual({ words, code: 0 });
+      expect(err).toContain("This needs a person with the role");
+    }
+  });
+});
+
+/** Without ids and instants, and without the person who typed it. */
+function shown(typed: Typed, name: string): Typed {
+  const { code, out, err } = comparable(typed);
+  const masked = (text: string): string =>
+    text
+      .replaceAll(encodeURIComponent(name), "NAME")
+      .replaceAll(name, "NAME")
+      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9A-HJKMNP-TV-Z]{26}\b/g, "ID")
+      .replaceAll(/^((?:paused|created) by +)\S+$/gm, "$1ACTOR")
+      .replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+Z?/g, "INSTANT")
+      .replaceAll(/ {2,}|-{2,}/g, "  ");
+  return { code, out: masked(out), err: masked(err) };
+}

@@ -1,0 +1,64 @@
+/** `millrace types`, and what commands without the code of a type know about it. */
+import { describe, expect, test } from "vitest";
+import { defineJob } from "../../../src/index.ts";
+import { TestStore } from "../command-line.ts";
+
+const pay = defineJob({ type: "pay", lane: "fast", priority: 7, maxAttempts: 9 }).run(() => {});
+
+describe("millrace types", () => {
+  test("shows what the workers have declared", async () => {
+    await using store = new TestStore();
+    const none = await store.type("types");
+    const mill = await store.mill;
+    await using worker = mill.work({ jobs: [pay], appVersion: "2.1.0" });
+    await worker.ready;
+
+    const shown = await store.type("types");
+
+    expect(none).toMatchObject({ code: 0, out: "" });
+    expect(none.err).toContain("No worker has declared a type");
+    expect(shown.out).toMatch(/^pay +fast +7 +9 +2 min +1 +2\.1\.0 /m);
+    expect(await store.json("types")).toMatchObject([{ type: "pay", isDisputed: false }]);
+    expect((await store.type("workers", "list")).out).toContain("2.1.0");
+  });
+});
+
+describe("millrace enqueue --no-jobs", () => {
+  test("takes the settings that a worker has declared", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const worker = mill.work({ jobs: [pay] });
+    await worker.ready;
+    await worker.stop();
+
+    const declared = await store.type("enqueue", "pay", "--no-jobs");
+    const unknown = await store.type("enqueue", "fax", "--no-jobs");
+
+    expect(declared.err).toContain("and the settings of its workers apply");
+    expect(unknown.err).toContain("and the default settings apply");
+    const job = await mill.jobs.get(declared.out.trim());
+    expect(job).toMatchObject({ lane: "fast", priority: 7, maxAttempts: 9 });
+    expect(await mill.jobs.get(unknown.out.trim())).toMatchObject({ lane: "general" });
+  });
+});
+
+describe("millrace doctor", () => {
+  test("names a type that living workers have declared differently", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    await using old = mill.work({ jobs: [pay], appVersion: "1" });
+    await old.ready;
+    const agreed = await store.type("doctor");
+    const slow = defineJob({ type: "pay" }).run(() => {});
+    await using young = mill.work({ jobs: [slow], appVersion: "2" });
+    await young.ready;
+
+    const { code, out } = await store.type("doctor");
+
+    expect(agreed.out).not.toContain("declarations");
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "FINDING  types: the 2 workers of type pay have 2 declarations, the newest from version 2",
+    );
+  });
+});

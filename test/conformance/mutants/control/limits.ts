@@ -1,0 +1,244 @@
+/** What can go wrong with limits. */
+import type { Faults } from "../all.ts";
+
+export const SQLITE_LIMIT_FAULTS: Faults = {
+  setLimit: {
+    put_limit: [
+      ["a new rate has the tokens of the old one", "ELSE excluded.tokens", "ELSE tokens"],
+      ["the limit is not replaced", "SET cap = excluded.cap", "SET cap = cap"],
+    ],
+    "queue/limits.ts": [
+      ["the person is forgotten", "owner: OPERATOR, by }", "owner: OPERATOR, by: null }"],
+    ],
+  },
+  limits: {
+    "queue/limits.ts": [
+      ["limits come in the order of their numbers", ".toSorted(byLimitName)", ""],
+    ],
+  },
+  removeLimit: {
+    "queue/limits.ts": [
+      ["jobs stay in the queue", 'sql.run("open_limit_gate", { gate: limitGate(name) });', ""],
+      [
+        "a limit of the code is removed",
+        "if (row?.owner !== OPERATOR) return false;",
+        "if (row === undefined) return false;",
+      ],
+    ],
+  },
+  declareLimits: {
+    "queue/limits.ts": [
+      [
+        "the limit of an operator is replaced",
+        "if (row?.owner === OPERATOR) sql",
+        "if (row?.owner === 9) sql",
+      ],
+      [
+        "the code is not asked after a removal",
+        "if (code_cap !== null) {\n    const rule",
+        "if (code_cap === 0) {\n    const rule",
+      ],
+    ],
+  },
+  keepPermits: {
+    "queue/limits.ts": [
+      [
+        "the number is raised",
+        "Math.min(held, kept.get(limit_id) ?? 0)",
+        "kept.get(limit_id) ?? 0",
+      ],
+      ["what is not named stays", "kept.get(limit_id) ?? 0", "kept.get(limit_id) ?? held"],
+      [
+        "the limit does not hear of it",
+        'sql.run("add_used", { id: limit_id, count: count - held });',
+        "",
+      ],
+    ],
+  },
+  "claim, with limits": {
+    claim_candidates: [["a limit that is used up is not looked at", ":full IS NULL OR", "1 OR"]],
+    "runs/claim-limits.ts": [
+      ["the permits of each job are not counted", "taken.set(id, (taken.get(id) ?? 0) + 1);", ""],
+      [
+        "the installation has no limit",
+        "[type, tenant, INSTALLATION].flatMap",
+        "[type, tenant].flatMap",
+      ],
+      [
+        "permits that are not held are lent",
+        "Math.min(own, lent.get(row.id) ?? 0)",
+        "lent.get(row.id) ?? 0",
+      ],
+      ["free permits are not used", "const count = taken - free;", "const count = taken;"],
+      ["granted permits are not noted", 'sql.run("add_used", { id, count });', ""],
+      ["requests are told for ever", "wantedAt > this.#now - HEARD_MS", "wantedAt > 0"],
+      ["requests repeat all the time", "wantedAt <= before", "wantedAt <= this.#now"],
+    ],
+    "runs/lone-claim.ts": [
+      [
+        "a lone run needs no permit",
+        "return limits === null || (!limits.isClosed && limits.admit([job]).length > 0);",
+        "return true;",
+      ],
+    ],
+  },
+  "claim, with rates": {
+    "runs/claim-limits.ts": [
+      ["no token is taken", "tokensAt(rate, this.#now) - taken", "tokensAt(rate, this.#now)"],
+      ["the time of the next token is not told", "return ms === 0 ? null : ms;", "return null;"],
+    ],
+  },
+  "the queue of a limit": {
+    "runs/claim.ts": [
+      [
+        "a job stays in the queue",
+        "if (candidates.some(({ isQueued }) => isQueued)) sql",
+        "if (false) sql",
+      ],
+    ],
+    claim_limited: [
+      [
+        "a closed lane is not looked at",
+        "AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)",
+        "",
+      ],
+      [
+        "another limit is not looked at",
+        "AND tenant NOT IN (SELECT value FROM json_each(:full))",
+        "",
+      ],
+    ],
+    "queue/gates.ts": [
+      [
+        "jobs stay where they are blocked",
+        "return blocked.length + rehome(session, wanted);",
+        "return blocked.length;",
+      ],
+    ],
+    waiting_jobs: [
+      ["no job is to be claimed", "OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)", ""],
+    ],
+  },
+  "permits of a worker that is gone": {
+    "runs/workers.ts": [["the permits stay", "dropPermits(session, id);", ""]],
+  },
+};
+
+export const POSTGRES_LIMIT_FAULTS: Faults = {
+  setLimit: {
+    put_limit: [
+      ["a new rate has the tokens of the old one", "ELSE excluded.tokens", "ELSE known.tokens"],
+      ["the limit is not replaced", "SET cap = excluded.cap", "SET cap = known.cap"],
+    ],
+  },
+  limits: {
+    "queue/limits.ts": [
+      ["limits come in the order of their numbers", ".toSorted(byLimitName)", ""],
+    ],
+  },
+  removeLimit: {
+    "queue/limits.ts": [
+      [
+        "a limit of the code is removed",
+        "if (row?.owner !== OPERATOR) return false;",
+        "if (row === undefined) return false;",
+      ],
+    ],
+    release_jobs: [["jobs stay in the queue", "gate.id NOT IN (-1, 0)", "gate.id > 0"]],
+  },
+  declareLimits: {
+    "queue/limits.ts": [
+      [
+        "the limit of an operator is replaced",
+        "if (row?.owner === OPERATOR) {",
+        "if (row?.owner === 9) {",
+      ],
+    ],
+  },
+  keepPermits: {
+    keep_permits: [
+      [
+        "what is not named stays",
+        "coalesce(kept.count, 0))) AS rest",
+        "coalesce(kept.count, permit.held))) AS rest",
+      ],
+      [
+        "the limit does not hear of it",
+        "SET used = greatest(0, setting.used - (own.held - own.rest))",
+        "SET used = setting.used",
+      ],
+    ],
+  },
+  "claim, with limits": {
+    "functions/claim.sql": [
+      [
+        "a limit that is used up is not looked at",
+        "asker.closed := asker.closed || limits.closed;",
+        "",
+      ],
+      [
+        "candidates without a permit are taken",
+        "IF permits.kept IS NOT NULL THEN\n            SELECT",
+        "IF false THEN\n            SELECT",
+      ],
+    ],
+    "functions/limits.sql": [
+      [
+        "permits that are not held are lent",
+        "least(coalesce(permit.held, 0), coalesce(given.count, 0))",
+        "coalesce(given.count, 0)",
+      ],
+      ["free permits are not used", "need.jobs - limits.free AS more", "need.jobs AS more"],
+      [
+        "granted permits are not noted",
+        "used = setting.used + greatest(0, taken.more)",
+        "used = setting.used",
+      ],
+      [
+        "a prefetch takes the whole limit",
+        "WHEN to_prefetch THEN setting.cap / 2",
+        "WHEN to_prefetch THEN setting.cap",
+      ],
+      [
+        "requests are told for ever",
+        "wanted_at > moment - interval '2 seconds'",
+        "wanted_at IS NOT NULL",
+      ],
+      ["requests repeat all the time", "wanted_at <= moment - interval '1 second'", "true"],
+    ],
+    "functions/claim-alone.sql": [
+      ["a lone run needs no permit", "IF asker.has_limits THEN", "IF false THEN"],
+    ],
+  },
+  "claim, with rates": {
+    "functions/limits.sql": [
+      ["no token is taken", "limits.tokens - need.jobs AS tokens", "limits.tokens AS tokens"],
+      [
+        "a token needs a new permit",
+        "WHERE need.jobs > limits.free OR limits.has_rate",
+        "WHERE need.jobs > limits.free",
+      ],
+    ],
+  },
+  "the queue of a limit": {
+    "functions/claim.sql": [
+      [
+        "a job stays in the queue",
+        "IF has_queued THEN\n        DELETE",
+        "IF false THEN\n        DELETE",
+      ],
+    ],
+    "functions/limits.sql": [
+      ["a closed lane is not looked at", "AND lane <> ALL (closed)", ""],
+      ["a closed tenant is not looked at", "AND tenant <> ALL (closed)", ""],
+    ],
+    rehome_limited: [["jobs stay where they are blocked", "WHERE limits.room > 0", "WHERE false"]],
+    promote_due: [
+      ["no job is to be claimed", "OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)", ""],
+    ],
+  },
+  "permits of a worker that is gone": {
+    "runs/rescue.ts": [["the permits stay", "await dropPermits(transaction, worker);", ""]],
+    "runs/workers.ts": [["the permits stay", "await dropPermits(transaction, id);", ""]],
+  },
+};

@@ -1,0 +1,312 @@
+/** What can go wrong with declared types, and with the breakers of services. */
+import type { Faults } from "../all.ts";
+
+export const SQLITE_SERVICE_FAULTS: Faults = {
+  declareTypes: {
+    put_type_setting: [
+      ["the first declaration stays", "DO UPDATE\nSET", "DO UPDATE\nSET lane = lane WHERE 0 AND"],
+      ["a time-out of the past stays", "timeout_ms = :timeout_ms,", ""],
+    ],
+    delete_service_uses: [["services are never forgotten", "WHERE", "WHERE 0 AND"]],
+    insert_service_use: [["a repeated service is an error", "ON CONFLICT DO NOTHING", ""]],
+    put_worker_type: [["any worker counts", "WHERE id = :worker", "WHERE :worker IS NOT NULL"]],
+    "services/types.ts": [
+      ["services are not stored", "of declaration.services)", "of [].slice(0))"],
+    ],
+  },
+  types: {
+    list_types: [
+      ["one type is all types", ":only IS NULL OR setting.type = :only", ":only IS NULL OR 1"],
+      [
+        "dead workers disagree",
+        "count(DISTINCT declared.hash)",
+        "2 * count(DISTINCT declared.hash)",
+      ],
+    ],
+    "runs/workers.ts": [
+      [
+        "a worker that has left counts again",
+        'sql.run("delete_worker_types", { worker: id });',
+        "",
+      ],
+    ],
+  },
+  reportCalls: {
+    put_breaker: [
+      ["the first state stays", "DO UPDATE\nSET", "DO UPDATE\nSET by = by WHERE 0 AND"],
+    ],
+    insert_breaker_change: [["there is no history", "WHERE service", "WHERE 0 AND service"]],
+    put_park: [["the last end counts", "until = max(until, :until)", "until = :until"]],
+    parked_until: [
+      ["no tenant has to wait", "tenant IS NULL OR tenant = :tenant", "tenant IS NULL AND :tenant"],
+      ["every tenant has to wait", "tenant IS NULL OR tenant = :tenant", "1 OR :tenant"],
+    ],
+    delete_breaker_changes: [["history is never removed", "WHERE at", "WHERE 0 AND at"]],
+    "services/breakers.ts": [
+      ["a closed breaker keeps its jobs", "if (next === before) return;", "return;"],
+    ],
+  },
+  callServices: {
+    probe_has_ended: [["a probe is never replaced", "SELECT EXISTS", "SELECT 0 AND EXISTS"]],
+    paused_until: [["a pause does not count", "WHERE name", "WHERE 0 AND name"]],
+    "services/breakers.ts": [
+      ["every run is a probe", "if (id !== undefined) putBreaker(session, id, breaker, next);", ""],
+    ],
+  },
+  claimProbe: {
+    due_breakers: [
+      ["a probe comes too soon", "breaker.probe_at <= :now", "breaker.probe_at <= :now + 1"],
+      ["a probe is never replaced", "OR EXISTS (", "OR 0 AND EXISTS ("],
+      ["a pause does not count", "gate.until IS NULL OR", "0 AND gate.until IS NULL AND"],
+      ["a service that asked for a pause is tried", "park.until > :now", "park.until < 0 * :now"],
+    ],
+    probe_types: [
+      ["another closed service does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
+    ],
+    service_probe_in_blocked: [
+      ["any lane will do", ":lanes IS NULL OR lane IN", "1 OR :lanes OR lane IN"],
+      ["jobs with crashes are probes", "AND crashes < :cap", "AND :cap > 0"],
+      [
+        "a tenant that has to wait is tried",
+        "AND (tenant, type) NOT IN",
+        "AND 1 OR (tenant, type) IN",
+      ],
+      ["the least urgent job is tried", "ORDER BY priority, rank", "ORDER BY priority DESC, rank"],
+    ],
+    service_probe_in_ready: [
+      ["the least urgent job is tried", "ORDER BY front.priority", "ORDER BY front.priority DESC"],
+      ["a taken key does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
+      ["a closed lane does not count", "AND front.lane NOT IN", "AND -1 NOT IN"],
+      ["a closed tenant does not count", "AND front.tenant NOT IN", "AND -1 NOT IN"],
+    ],
+    "services/claim-probe.ts": [
+      [
+        "the breaker does not know its probe",
+        "putBreaker(session, service, breaker, startProbe(breaker, candidate, now));",
+        "",
+      ],
+      ["the key is not taken", "acquireKeys(session, [candidate]);", ""],
+      ["the start is not told", 'outbox.add({ kind: "job:started", jobs: [key] });', ""],
+    ],
+  },
+  gates: {
+    claim_candidates: [
+      [
+        "an open breaker is not obeyed",
+        "SELECT target FROM millrace_barrier",
+        "SELECT name FROM millrace_gate",
+      ],
+      [
+        "a tenant that has to wait is served",
+        "AND (tenant, type) NOT IN (SELECT",
+        "AND (-1, -1) NOT IN (SELECT",
+      ],
+    ],
+    open_gates: [
+      ["an open breaker lets jobs go", "WHERE name NOT IN", "WHERE 1 OR name NOT IN"],
+      [
+        "jobs of a service that works again stay",
+        "FROM millrace_service_park WHERE until <= :now",
+        "FROM millrace_service_park WHERE 0",
+      ],
+    ],
+    jobs_behind_gates: [
+      ["all tenants wait for one", "closed.tenant IS NULL OR", "1 OR closed.tenant IS NULL OR"],
+    ],
+    count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR 0 AND EXISTS ("]],
+  },
+  openBreaker: {
+    "services/breakers.ts": [
+      ["nothing is opened", "forceOpen(breaker, { ...why, nowMs: clock.now() })", "breaker"],
+    ],
+  },
+  resetBreaker: {
+    end_parks: [["pauses go on", "AND until > :now", "AND until < 0 * :now"]],
+    "services/breakers.ts": [["nothing is closed", "reset(breaker, by)", "breaker"]],
+  },
+  breakers: {
+    list_breakers: [
+      [
+        "services without a breaker are missing",
+        "SELECT service FROM millrace_service_use\n",
+        "SELECT service FROM millrace_breaker\n",
+      ],
+    ],
+  },
+  breakerChanges: {
+    list_breaker_changes: [
+      ["the oldest come first", "ORDER BY n DESC", "ORDER BY n"],
+      ["all services are one", "WHERE service = :service", "WHERE :service > 0"],
+    ],
+  },
+};
+
+export const POSTGRES_SERVICE_FAULTS: Faults = {
+  declareTypes: {
+    put_type_settings: [
+      ["a time-out of the past stays", "timeout_ms = excluded.timeout_ms,", ""],
+      ["the time of the first declaration stays", ", declared_at = excluded.declared_at", ""],
+    ],
+    delete_services_of: [["services are never forgotten", "WHERE", "WHERE false AND"]],
+    insert_services_of: [["services are not stored", "ORDER BY", "WHERE false ORDER BY"]],
+  },
+  types: {
+    put_worker_types: [
+      ["a second hash is an error", "DO UPDATE SET hash = excluded.hash", "DO NOTHING"],
+    ],
+    list_types: [
+      [
+        "one type is all types",
+        ":only::integer IS NULL OR setting.type = :only::integer",
+        ":only::integer IS NULL OR true",
+      ],
+      [
+        "a dead worker counts",
+        "AND worker.until > millrace.clock_at(:now::timestamptz)",
+        "AND millrace.clock_at(:now::timestamptz) IS NOT NULL",
+      ],
+    ],
+    "runs/workers.ts": [
+      [
+        "a worker that has left counts again",
+        'await transaction.run("delete_worker_types", { worker });',
+        "",
+      ],
+    ],
+  },
+  reportCalls: {
+    lock_breakers: [["breakers are not locked", "FOR UPDATE", ""]],
+    put_parks: [
+      [
+        "the last end counts",
+        "until = greatest(known.until, excluded.until)",
+        "until = excluded.until",
+      ],
+    ],
+    delete_breaker_changes: [["history is never removed", "WHERE at", "WHERE false AND at"]],
+    "services/service-rows.ts": [
+      ["there is no history", "if (told.length > 0)", "if (told.length < 0)"],
+      ["states are not stored", "if (changed.length > 0)", "if (changed.length < 0)"],
+    ],
+    "services/breakers.ts": [
+      [
+        "successes are always written",
+        'reports.every(({ outcome }) => outcome === "succeeded")',
+        "reports.length < 0",
+      ],
+    ],
+  },
+  callServices: {
+    find_breakers: [
+      [
+        "a probe is never replaced",
+        "EXISTS (\n           SELECT 1\n           FROM millrace.attempt",
+        "false AND EXISTS (\n           SELECT 1\n           FROM millrace.attempt",
+      ],
+      ["a pause does not count", "gate.name IS NOT NULL AS is_paused", "false AS is_paused"],
+    ],
+    lock_breakers: [["every process has a probe", "FOR UPDATE", ""]],
+  },
+  claimProbe: {
+    "functions/claim-probe.sql": [
+      ["a probe in spite of a pause of all jobs", " OR -2 = ANY (asker.paused) THEN", " THEN"],
+      [
+        "every process has a probe",
+        "        ORDER BY breaker.service\n        FOR UPDATE SKIP LOCKED\n",
+        "        ORDER BY breaker.service\n",
+      ],
+      [
+        "a probe comes too soon",
+        "breaker.probe_at <= moment",
+        "breaker.probe_at <= moment + interval '1 ms'",
+      ],
+      ["a pause does not count", "          AND breaker.service <> ALL (asker.paused)\n", ""],
+      [
+        "a service that asked for a pause is tried",
+        "park.gate = breaker.service AND park.until > moment",
+        "false",
+      ],
+      [
+        "another closed service does not count",
+        "            AND barrier.gate <> ALL (due)\n",
+        "            AND false\n",
+      ],
+      ["jobs with crashes are probes", "          AND front.crashes < cap\n", ""],
+      ["a closed lane does not count", "          AND front.lane <> ALL (asker.paused)\n", ""],
+      ["a closed tenant does not count", "          AND front.tenant <> ALL (asker.paused)\n", ""],
+      [
+        "a tenant that has to wait is tried",
+        "          AND front.tenant || ' ' || front.type <> ALL (asker.parked)\n",
+        "",
+      ],
+      [
+        "the least urgent job is tried",
+        "    ORDER BY waiting.priority, waiting.rank",
+        "    ORDER BY waiting.priority DESC, waiting.rank",
+      ],
+      [
+        "the breaker does not know its probe",
+        "probe_key = place.key, probe_n = place.n",
+        "probe_key = place.key, probe_n = place.n + 1",
+      ],
+      [
+        "the start is not told",
+        "VALUES (moment, 2, ARRAY[place.key]);",
+        "SELECT moment, 2, ARRAY[place.key] WHERE false;",
+      ],
+      ["a quiet worker claims", "IF lost OR asker.quiet OR", "IF lost OR"],
+    ],
+  },
+  gates: {
+    "functions/claim.sql": [
+      [
+        "an open breaker is not obeyed",
+        "SELECT barrier.target\n               FROM millrace.barrier\n",
+        "SELECT barrier.name\n               FROM millrace.gate AS barrier\n",
+      ],
+      ["a tenant that has to wait is served", "cardinality(asker.parked) = 0", "true"],
+    ],
+    "functions/claim-crashed.sql": [
+      [
+        "a crashed job of a tenant that has to wait runs",
+        "                  AND tenant || ' ' || type <> ALL (parked)\n",
+        "",
+      ],
+    ],
+    release_jobs: [
+      [
+        "an open breaker lets jobs go",
+        "FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id",
+        "FROM millrace.gate AS closed\n          WHERE closed.name = gate.id",
+      ],
+    ],
+    hold_jobs: [
+      ["all tenants wait for one", "closed.tenant IS NULL OR closed.tenant = front.tenant", "true"],
+    ],
+    count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR false AND EXISTS ("]],
+  },
+  openBreaker: {
+    "services/breakers.ts": [
+      ["nothing is opened", "breaker: forceOpen(breaker, { ...why, nowMs })", "breaker"],
+    ],
+  },
+  resetBreaker: {
+    delete_parks: [["pauses go on", "WHERE", "WHERE false AND"]],
+    "services/breakers.ts": [["nothing is closed", "breaker: reset(breaker, by)", "breaker"]],
+  },
+  breakers: {
+    list_breakers: [
+      [
+        "services without a breaker are missing",
+        "SELECT service FROM millrace.service_use\n",
+        "SELECT service FROM millrace.breaker\n",
+      ],
+    ],
+  },
+  breakerChanges: {
+    list_breaker_changes: [
+      ["the oldest come first", "ORDER BY n DESC", "ORDER BY n"],
+      ["all services are one", "WHERE service = :service::integer", "WHERE :service::integer > 0"],
+    ],
+  },
+};
