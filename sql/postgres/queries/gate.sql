@@ -6,11 +6,11 @@
 -- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
 -- is due. Rows that another process has locked are skipped. Also returns whether jobs may be
 -- claimable, whether jobs are behind an open gate, whether there are gates, locks or dependencies
--- at all, and when the next probe of a service is due, so that a poll of an idle store is one
--- statement. Without `look` the first of these is not searched for, because dead rows may make that
--- slow.
+-- at all, whether a slot is due of a schedule that living workers tick, and when the next probe of
+-- a service is due, so that a poll of an idle store is one statement. Without `look` the first of
+-- these is not searched for, because dead rows may make that slow.
 -- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean,
---   probe_ms bigint?
+--   slot_due boolean, probe_ms bigint?
 WITH RECURSIVE moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -77,6 +77,18 @@ SELECT (SELECT count(*) FROM due) AS moved,
            OR EXISTS (SELECT 1 FROM millrace.lock)
            OR EXISTS (SELECT 1 FROM millrace.blocked)
            OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,
+       EXISTS (
+           SELECT 1
+           FROM millrace.schedule AS schedule
+           WHERE schedule.paused_at IS NULL
+             AND schedule.next_slot IS NOT NULL
+             AND schedule.next_slot <= moment.at
+             AND (
+                 schedule.owner = 2
+                 OR schedule.declared_at
+                     > moment.at - :declared_ms::bigint * interval '1 millisecond'
+             )
+       ) AS slot_due,
        (
            SELECT min(greatest(
                0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)

@@ -175,10 +175,10 @@ ORDER BY name;
 
 -- name: waiting_jobs
 -- Whether jobs may be claimable, whether a gate has opened, whether there are gates, locks or
--- dependencies at all, and when the next probe of a service is due: 0 where the run of a probe has
--- ended without a verdict.
+-- dependencies at all, whether a slot is due of a schedule that living workers tick, and when the
+-- next probe of a service is due: 0 where the run of a probe has ended without a verdict.
 -- only: sqlite, because on PostgreSQL this is a part of `promote_due`.
--- returns: ready boolean, released boolean, blocked boolean, probe_at integer?
+-- returns: ready boolean, released boolean, blocked boolean, slot_due boolean, probe_at integer?
 SELECT EXISTS (SELECT 1 FROM millrace_ready)
            OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)
            OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,
@@ -189,6 +189,14 @@ SELECT EXISTS (SELECT 1 FROM millrace_ready)
            OR EXISTS (SELECT 1 FROM millrace_lock)
            OR EXISTS (SELECT 1 FROM millrace_blocked)
            OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,
+       EXISTS (
+           SELECT 1
+           FROM millrace_schedule
+           WHERE paused_at IS NULL
+             AND next_slot IS NOT NULL
+             AND next_slot <= :now
+             AND (owner = 2 OR declared_at > :declared_since)
+       ) AS slot_due,
        (
            SELECT min(coalesce(breaker.probe_at, 0))
            FROM millrace_breaker AS breaker

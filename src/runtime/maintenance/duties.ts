@@ -15,8 +15,13 @@ export class Duties {
   constructor(parts: PrunerParts & SchedulerParts, targets: Pick<PollTargets, "claim" | "probe">) {
     const sweeping = pruners(parts);
     const gates = gatekeeper(parts);
-    this.#promoter = promoter(parts, { ...targets, keepGates: () => gates.wake() });
-    this.#scheduler = new Scheduler(parts);
+    const scheduler = new Scheduler(parts);
+    this.#scheduler = scheduler;
+    this.#promoter = promoter(parts, {
+      ...targets,
+      keepGates: () => gates.wake(),
+      tickSchedules: () => scheduler.hint(),
+    });
     const others = [rescuer(parts), minuteFolder(parts), this.#scheduler];
     this.#all = [this.#promoter, gates, ...others, ...sweeping];
   }

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { dutyWorld } from "../../../test/support/duties.ts";
-import { newJob } from "../../../test/support/factories.ts";
+import { newJob, newSchedule } from "../../../test/support/factories.ts";
 import { stateOf } from "../../../test/support/steps.ts";
+import { firstSlot } from "../../core/cron/plan.ts";
 import type { JobStore } from "../../store/store.ts";
 import { promoter, type PollTargets } from "./promoter.ts";
 
-const NO_LISTENER = { claim() {}, keepGates() {}, probe() {} };
+const NO_LISTENER = { claim() {}, keepGates() {}, probe() {}, tickSchedules() {} };
 const EMAIL = { kind: "type", name: "email" } as const;
 
 describe("a promoter", () => {
@@ -89,7 +90,24 @@ describe("a promoter", () => {
     expect(told).toEqual(["keepGates", "keepGates"]);
   });
 
-  test("tells both when the store fails, so that neither depends on it", async () => {
+  test("tells the scheduler at a poll that a slot is due, although no wake-up came", async () => {
+    await using world = await dutyWorld();
+    const { store, clock, parts } = world;
+    const told: string[] = [];
+    const duty = promoter(parts, tellTo(told));
+    duty.wake();
+    await world.stillness();
+    const often = newSchedule({ cron: "* * * * * *" });
+    await store.saveSchedule(often, { revision: null, by: "ada" }, firstSlot);
+
+    await clock.advance(parts.pollMs);
+    await world.stillness();
+    await duty.stop();
+
+    expect(told).toEqual(["tickSchedules"]);
+  });
+
+  test("tells all when the store fails, so that none depends on it", async () => {
     await using world = await dutyWorld();
     Reflect.set(world.store, "promote", () => Promise.reject(new Error("planted")));
     const told: string[] = [];
@@ -99,7 +117,7 @@ describe("a promoter", () => {
     await world.stillness();
     await duty.stop();
 
-    expect(told).toEqual(["claim", "keepGates"]);
+    expect(told).toEqual(["claim", "keepGates", "tickSchedules"]);
   });
 
   test.each([
@@ -127,7 +145,12 @@ describe("a promoter", () => {
 
 function tellTo(told: string[]): PollTargets {
   const at = (name: string) => () => void told.push(name);
-  return { claim: at("claim"), keepGates: at("keepGates"), probe: at("probe") };
+  return {
+    claim: at("claim"),
+    keepGates: at("keepGates"),
+    probe: at("probe"),
+    tickSchedules: at("tickSchedules"),
+  };
 }
 
 function countPromotions(store: JobStore): { count: number } {

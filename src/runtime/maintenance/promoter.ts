@@ -2,8 +2,9 @@
  * Moves scheduled jobs to the queue when they are due, and sleeps until the next due time.
  *
  * The promoter is also the poll of the worker: the answer of `promote` says whether there is
- * anything for the claims and for the gatekeeper, so that an idle worker sends one statement per
- * poll. Wake-ups between two polls only move due jobs and release jobs whose gate has opened.
+ * anything for the claims, the gatekeeper and the scheduler, so that an idle worker sends one
+ * statement per poll. Wake-ups between two polls only move due jobs and release jobs whose gate has
+ * opened.
  */
 import type { WaitingJobs } from "../../store/types/records.ts";
 import type { Ticker } from "../ticker.ts";
@@ -16,20 +17,24 @@ export interface PollTargets {
   readonly keepGates: () => void;
   /** The probe of a service is due. */
   readonly probe: () => void;
+  /** A slot of a schedule is due. */
+  readonly tickSchedules: () => void;
 }
 
-/** If the store does not answer, the claims and the gatekeeper find out for themselves. */
-const UNKNOWN: WaitingJobs = { ready: true, released: true, blocked: true };
+/** If the store does not answer, the claims and the other duties find out for themselves. */
+const UNKNOWN: WaitingJobs = { ready: true, released: true, blocked: true, slotDue: true };
 
-export function promoter(parts: DutyParts, { claim, keepGates, probe }: PollTargets): Ticker {
+export function promoter(parts: DutyParts, targets: PollTargets): Ticker {
+  const { claim, keepGates, probe, tickSchedules } = targets;
   const { store, clock, random, pollMs } = parts;
   let polledAt = -Infinity;
-  const tell = ({ ready, released, blocked }: WaitingJobs): void => {
+  const tell = ({ ready, released, blocked, slotDue }: WaitingJobs): void => {
     const now = clock.monotonic();
     const isPoll = now - polledAt >= pollMs / 2;
     if (isPoll) polledAt = now;
     if (isPoll && ready) claim();
     if (released || (isPoll && blocked)) keepGates();
+    if (isPoll && slotDue) tickSchedules();
   };
   return makeDuty(parts, pollMs, async () => {
     const { moved, nextDueMs, probeInMs, waiting } = await store

@@ -1,7 +1,8 @@
 /**
  * Makes the jobs of schedules when their slots are due, and sleeps until the next slot. A worker
  * ticks the schedules that it declares and those of operators. All workers do so: the store makes
- * each slot once.
+ * each slot once. A slot that came sooner by the change of an operator, and whose wake-up was lost,
+ * is found by the promoter's poll.
  */
 import { firstSlot, planTicks } from "../../core/cron/plan.ts";
 import type { JobId } from "../../core/job.ts";

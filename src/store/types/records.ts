@@ -27,6 +27,8 @@ export interface WaitingJobs {
   readonly released: boolean;
   /** There are gates, locks or dependencies: a duty may have to move jobs. */
   readonly blocked: boolean;
+  /** A slot is due of a schedule that living workers tick: `dueSchedules` may answer it. */
+  readonly slotDue: boolean;
 }
 
 /** What a gate holds back. The one gate of the installation has the name `all`. */

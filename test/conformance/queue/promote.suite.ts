@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { completed, retryIn } from "../../support/factories.ts";
+import { firstSlot } from "../../../src/core/cron/plan.ts";
+import { DECLARED_MS } from "../../../src/store/roles/schedules.ts";
+import { completed, newSchedule, retryIn } from "../../support/factories.ts";
 import { add, claimable, recordOf, runOne, stateOf, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -144,7 +146,7 @@ export function promoteSuite(open: OpenStore): void {
       await store.release(10);
       const released = await store.promote(100);
 
-      expect(closed.waiting).toEqual({ ready: false, released: false, blocked: true });
+      expect(closed.waiting).toEqual({ ...NOTHING, blocked: true });
       expect(opened.waiting).toMatchObject({ released: true, blocked: true });
       expect(released.waiting).toEqual({ ...NOTHING, ready: true });
     });
@@ -185,8 +187,36 @@ export function promoteSuite(open: OpenStore): void {
 
       expect(await store.promote(100)).toMatchObject({ waiting: { ready: false, blocked: true } });
     });
+
+    test("says that a slot of a schedule of operators is due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.saveSchedule(newSchedule(), { revision: null, by: "ada" }, firstSlot);
+      const before = await store.promote(100);
+      await clock.advance(HOUR);
+      const due = await store.promote(100);
+      await store.pauseSchedule("hourly", { by: "ada", reason: "maintenance" });
+      const paused = await store.promote(100);
+
+      expect(before.waiting).toEqual(NOTHING);
+      expect(due.waiting).toEqual({ ...NOTHING, slotDue: true });
+      expect(paused.waiting).toEqual(NOTHING);
+    });
+
+    test("says so of a schedule of code only as long as workers declare it", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.declareSchedules([newSchedule({ cron: "* * * * *" })], firstSlot);
+      await clock.advance(DECLARED_MS - 1);
+      const declared = await store.promote(100);
+      await clock.advance(1);
+
+      expect(declared.waiting).toEqual({ ...NOTHING, slotDue: true });
+      expect((await store.promote(100)).waiting).toEqual(NOTHING);
+    });
   });
 }
 
+const HOUR = 3_600_000;
 const EMAIL = { kind: "type", name: "email" } as const;
-const NOTHING = { ready: false, released: false, blocked: false };
+const NOTHING = { ready: false, released: false, blocked: false, slotDue: false };

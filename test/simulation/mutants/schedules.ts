@@ -77,4 +77,11 @@ export const scheduleMutants: readonly Mutant[] = [
     planted: "return Math.max(nextMs ?? REST_MS, REST_MS);",
     breaks: "I12",
   },
+  {
+    name: "a poll does not tell the scheduler of a due slot",
+    file: "src/runtime/maintenance/promoter.ts",
+    now: "if (isPoll && slotDue) tickSchedules();",
+    planted: "void tickSchedules; void slotDue;",
+    breaks: "I12",
+  },
 ];

@@ -3,6 +3,7 @@ import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { CountAhead, CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
 import { NONE_BEHIND, UNKNOWN_NAME } from "../../shared/counts.ts";
+import { DECLARED_MS } from "../../roles/schedules.ts";
 import { GATE_INSTALLATION } from "../../shared/codes.ts";
 import { gateName, INSTALLATION } from "../../shared/decode-jobs.ts";
 import { repeating } from "../database/retry.ts";
@@ -26,12 +27,19 @@ const MS_MAX = 9_000_000_000_000;
 export async function promote(session: Session, limit: number): Promise<Promotion> {
   const { state, write, dice, notifier } = session;
   const move = (look: boolean): Promise<QueryRows["promote_due"] | undefined> =>
-    repeating(dice, () => write.get("promote_due", { limit: bounded(limit, MOVE_MAX), look }));
+    repeating(dice, () =>
+      write.get("promote_due", {
+        limit: bounded(limit, MOVE_MAX),
+        look,
+        declared_ms: DECLARED_MS,
+      }),
+    );
   const row = (await state.readyLook.take(() => move(true))) ?? (await move(false));
   if (row === undefined) throw new Error("promote_due returned no row");
   if (row.moved > 0) notifier.wake("work");
-  const { moved, next_due_ms: nextDueMs, probe_ms: probeInMs, ready, released, blocked } = row;
-  const waiting = { ready: ready || state.lostClaims.isWaiting, released, blocked };
+  const { moved, next_due_ms: nextDueMs, probe_ms: probeInMs } = row;
+  const { released, blocked, slot_due: slotDue } = row;
+  const waiting = { ready: row.ready || state.lostClaims.isWaiting, released, blocked, slotDue };
   return { moved, nextDueMs, probeInMs, waiting };
 }
 

@@ -1,6 +1,7 @@
 /** promote, pause, resume, hold and release: which waiting jobs can be claimed. */
 import { idBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
+import { DECLARED_MS } from "../../roles/schedules.ts";
 import { GATE_INSTALLATION, GATE_KEY, limitGate } from "../../shared/codes.ts";
 import { NONE_BEHIND, UNKNOWN_NAME } from "../../shared/counts.ts";
 import { gateName, INSTALLATION } from "../../shared/decode-jobs.ts";
@@ -39,11 +40,13 @@ export function promote(session: Session, limit: number): Promotion {
 export function outlook({ sql, clock }: Session, moved = 0): Promotion {
   const next = sql.get("next_due", {})?.run_at ?? null;
   const nextDueMs = next === null ? null : Math.max(0, next - clock.now());
-  const row = sql.get("waiting_jobs", { now: clock.now() });
+  const now = clock.now();
+  const row = sql.get("waiting_jobs", { now, declared_since: now - DECLARED_MS });
   const [ready, released, blocked] = [row?.ready === 1, row?.released === 1, row?.blocked === 1];
+  const slotDue = row?.slot_due === 1;
   const probeAt = row?.probe_at ?? null;
   const probeInMs = probeAt === null ? null : Math.max(0, probeAt - clock.now());
-  return { moved, nextDueMs, probeInMs, waiting: { ready, released, blocked } };
+  return { moved, nextDueMs, probeInMs, waiting: { ready, released, blocked, slotDue } };
 }
 
 /** The id of a gate; undefined if no job or gate ever had the name. */
