@@ -14,7 +14,8 @@ describe("the kept ratios of the benchmarks", () => {
   ])("have a name of their own in $suite", ({ contests }) => {
     const names = ratiosOf(contests.flatMap(rowsOf)).map(({ name }) => name);
 
-    expect(names.length).toBeGreaterThan(10);
+    // Without Redis and its contestant there are fewer.
+    expect(names.length).toBeGreaterThan(5);
     expect(names).toEqual([...new Set(names)]);
   });
 });
