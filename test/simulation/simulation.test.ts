@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { sized } from "../../scripts/lib/campaign-size.ts";
 import { mutants } from "./mutants/all.ts";
+import { plantedSource } from "./mutants/plant.ts";
 import { planOf } from "./plan/plan.ts";
 import { regressions } from "./regressions.ts";
 import { simulate } from "./run.ts";
@@ -54,6 +55,10 @@ describe("a simulated fleet", () => {
 });
 
 describe("the simulation", () => {
+  test.each(mutants)("can plant: $name", (mutant) => {
+    expect(() => plantedSource(mutant)).not.toThrow();
+  });
+
   test.each(FOUND_SOON.slice(0, sized({ smoke: 1, short: 6, full: 6 })))(
     "sees the planted bug: %s",
     (name) => {
