@@ -152,7 +152,7 @@ describe("typed", () => {
 });
 
 describe("a definition that the types did not stop", () => {
-  const NAME = "must be a text of 1 to 200 characters without control characters";
+  const NAME = "must be a text of 1 to 200 characters without control characters, and not . or ..";
 
   test.each<[name: string, definition: unknown, message: string]>([
     ["nothing", undefined, 'defineJob: must be an object such as { type: "email" }, not undefined'],
@@ -161,6 +161,7 @@ describe("a definition that the types did not stop", () => {
     ["a type that is no text", { type: 7 }, `defineJob: type ${NAME}, not 7`],
     ["an empty type", { type: "" }, `job "": type ${NAME}, not ""`],
     ["a control character", { type: "a\nb" }, String.raw`job "a\nb": type ${NAME}, not "a\nb"`],
+    ["a part of a path", { type: ".." }, `job "..": type ${NAME}, not ".."`],
     ["half a letter", { type: "a\uD800" }, String.raw`job "a\ud800": type ${NAME}, not "a\ud800"`],
   ])("is refused for %s", (_, definition, message) => {
     expect(refusalOf(definition)).toBe(message);

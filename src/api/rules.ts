@@ -53,15 +53,20 @@ export function must(fits: (value: unknown) => boolean, expected: string): Rule 
 
 const NAME_LENGTH_MAX = 200;
 
-/** A rule for text that can be stored, indexed, logged and shown on one line. */
+/**
+ * A rule for text that can be stored, indexed, logged, shown on one line and be part of a path.
+ * `.` and `..` cannot: clients remove them from a URL before they send it.
+ */
 export const aName: Rule = must(
   (value) =>
     typeof value === "string" &&
     value.isWellFormed() &&
     !/\p{Cc}/u.test(value) &&
     value.length > 0 &&
+    value !== "." &&
+    value !== ".." &&
     Array.from(value).length <= NAME_LENGTH_MAX,
-  `a text of 1 to ${NAME_LENGTH_MAX} characters without control characters`,
+  `a text of 1 to ${NAME_LENGTH_MAX} characters without control characters, and not . or ..`,
 );
 
 export const aFunction: Rule = must((value) => typeof value === "function", "a function");

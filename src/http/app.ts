@@ -8,6 +8,7 @@ import { secureHeaders } from "hono/secure-headers";
 import type { Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { within } from "../core/clock.ts";
+import { MillraceError } from "../core/errors.ts";
 import { newId, parseId } from "../core/ids.ts";
 import { identify } from "./identity/identify.ts";
 import { mayCall, type Access, type Identity } from "./identity/identity.ts";
@@ -39,7 +40,7 @@ export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(par
   app.onError((error, context) => {
     const id = requestIdOf(parts, context);
     const answer = problem(error, id);
-    if (answer.status >= 500) parts.failed(error, id);
+    if (isFault(error, answer.status)) parts.failed(error, id);
     return answer;
   });
   const routes = [...own, openApiRoute(() => documentOf(app, parts.base))];
@@ -51,6 +52,16 @@ export function createApp(parts: AppParts, own: readonly Route[] = allRoutes(par
   }
   servePage(app, parts);
   return app;
+}
+
+/**
+ * Whether an operator must look at the error. A refusal with 503 is an answer: an operator has
+ * closed an intake, or the server stops. Producers that repeat the request would fill the log.
+ */
+function isFault(error: unknown, status: number): boolean {
+  const isClosed = error instanceof MillraceError && error.code === "INTAKE_CLOSED";
+  const isRefusal = error instanceof RequestRefusal && status === 503;
+  return status >= 500 && !isClosed && !isRefusal;
 }
 
 function insistAccess({ access, method, path }: Route): void {

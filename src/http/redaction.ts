@@ -54,6 +54,11 @@ export class Redactor {
     return this.#sight === "none" ? HIDDEN : text;
   }
 
+  /** Why a breaker has its state: the message of an error, unless an operator wrote it. */
+  stateReason(reason: string | null, by: string | null): string | null {
+    return reason === null || by !== null ? reason : this.text(reason);
+  }
+
   fault(fault: Fault | null): Fault | null {
     if (fault === null || this.#sight !== "none") return fault;
     return { class: fault.class, name: fault.name, message: HIDDEN };

@@ -10,6 +10,8 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The size of the largest payload, with room for escaped characters. */
 const BODY_BYTES_MAX = 2_000_000;
+/** No schema is deeper, apart from payloads. */
+const DEPTH_MAX = 20;
 
 export function readQuery(schema: z.ZodObject | undefined, given: URLSearchParams): unknown {
   const shape = schema?.shape ?? {};
@@ -92,7 +94,21 @@ function parsed(bytes: Uint8Array): unknown {
   const { text, value } = read(bytes);
   const path = duplicateKey(text);
   if (path !== null) throw invalid({ path, message: "is given twice" });
+  const lost = prototypeKey(value, "");
+  if (lost !== null) throw invalid({ path: lost, message: "is not a name that can be stored" });
   return value;
+}
+
+/** Schemas drop `__proto__` without a word. Payloads are checked where they are encoded. */
+function prototypeKey(value: unknown, place: string, depth = 0): string | null {
+  if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return null;
+  for (const [key, each] of Object.entries(value)) {
+    const path = place === "" ? key : `${place}.${key}`;
+    if (key === "__proto__") return path;
+    const found = key === "payload" ? null : prototypeKey(each, path, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function read(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {

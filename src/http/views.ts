@@ -2,6 +2,7 @@
 import type { DeadLetter, Explanation, JobView } from "../api/client.ts";
 import type { JobDetails } from "../api/details.ts";
 import type { AttemptView } from "../api/jobs.ts";
+import type { BreakerChangeView, BreakerView } from "../api/services/breakers.ts";
 import type { LogView } from "../api/logs.ts";
 import type { ProgressView, UnitView } from "../api/progress.ts";
 import type { Redactor } from "./redaction.ts";
@@ -43,12 +44,43 @@ export function redactedDetails(details: JobDetails, redactor: Redactor): object
   };
 }
 
-/** The sentence about a retry has the message of the error. */
+/** Sentences about retries and services have the message of an error. */
 export function redactedExplanation(explanation: Explanation, redactor: Redactor): object {
-  const { reason, until, sentence } = explanation;
-  if (reason !== "retrying" || redactor.text(sentence) === sentence) return explanation;
-  const when = until === undefined ? "" : ` at ${until.toISOString()}`;
-  return { ...explanation, sentence: `It waits for its next attempt${when}.` };
+  const { until, sentence } = explanation;
+  if (redactor.text(sentence) === sentence) return explanation;
+  if (explanation.reason === "retrying") {
+    const when = until === undefined ? "" : ` at ${until.toISOString()}`;
+    return { ...explanation, sentence: `It waits for its next attempt${when}.` };
+  }
+  if (explanation.reason === "breaker") {
+    const { details } = explanation;
+    const reason = redactor.stateReason(details.reason, details.by);
+    if (reason === details.reason) return explanation;
+    const words = sentence.replaceAll(details.reason ?? "", reason ?? "");
+    return { ...explanation, sentence: words, details: { ...details, reason } };
+  }
+  if (explanation.reason === "rate_limited") {
+    const { service } = explanation.details;
+    const when = explanation.details.until.toISOString();
+    return {
+      ...explanation,
+      sentence: `The service ${service} has asked for a pause until ${when}.`,
+    };
+  }
+  return explanation;
+}
+
+export function redactedBreaker(breaker: BreakerView, redactor: Redactor): object {
+  const { reason, changedBy, parkedUntil } = breaker;
+  return {
+    ...breaker,
+    reason: redactor.stateReason(reason, changedBy),
+    parkedUntil: parkedUntil.map((park) => ({ ...park, reason: redactor.text(park.reason) })),
+  };
+}
+
+export function redactedBreakerChange(change: BreakerChangeView, redactor: Redactor): object {
+  return { ...change, reason: redactor.stateReason(change.reason, change.changedBy) };
 }
 
 export function redactedLine(line: LogView, redactor: Redactor): object {

@@ -1,6 +1,13 @@
 /** What callers read of payloads, results, errors and log lines. */
 import { describe, expect, test, vi } from "vitest";
-import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
+import {
+  defineJob,
+  NonRetryableError,
+  practice,
+  RateLimitedError,
+  TransientError,
+  typed,
+} from "../../src/index.ts";
 import { jsonOf, openServer, type TestServer } from "../support/http/http-server.ts";
 import { makeCallers, TENANT, type CallerName } from "./callers.ts";
 
@@ -31,6 +38,14 @@ const flaky = defineJob({
 }).run(() => {
   throw new Error(`${CANARY} in a retry`);
 });
+const calling = defineJob({ type: "calling", services: ["bank"] }).run(() => {
+  throw new TransientError(`${CANARY} of a bank`);
+});
+const mailing = defineJob({ type: "mailing", services: ["mail"] }).run(() => {
+  throw new RateLimitedError(`${CANARY} of a mailer`, { retryAfter: "1h" });
+});
+/** Two failures open a breaker. */
+const SENSITIVE = { ...practice, breaker: { failures: 2, openMs: 3_600_000 } };
 const PAYLOAD = { name: CANARY, card: { number: SECRET }, password: SECRET };
 
 describe("values of the application", () => {
@@ -71,6 +86,39 @@ describe("values of the application", () => {
     expect(explanation).toMatchObject({ reason: "retrying" });
     expect(explanation.sentence).toContain("It waits for its next attempt at 2");
     expect(explanation.sentence.includes(CANARY)).toBe(seesValues);
+  });
+
+  test.each<[CallerName, boolean]>([
+    ["viewer", false],
+    ["admin", false],
+    ["operator", true],
+  ])("are in breakers and their explanations for a %s: %s", async (caller, seesValues) => {
+    await using server = await openServer(RULES);
+    const { mill } = server;
+    for (let n = 0; n < 2; n += 1) await mill.enqueue(calling);
+    await mill.enqueue(mailing);
+    const worker = mill.work({ jobs: [calling, mailing], signals: false, preset: SENSITIVE });
+    await vi.waitUntil(async () => {
+      const [bank, mail] = await Promise.all(
+        ["bank", "mail"].map((name) => mill.breakers.get(name)),
+      );
+      return bank?.state === "open" && mail?.parkedUntil.length === 1;
+    });
+    await worker.stop();
+    const [down, limited] = [await mill.enqueue(calling), await mill.enqueue(mailing)];
+    const { headersOf } = await makeCallers(mill, down.id);
+    const paths = [
+      "/api/v1/breakers",
+      "/api/v1/breakers/bank",
+      "/api/v1/breakers/bank/history",
+      ...[down, limited].map(({ id }) => `/api/v1/jobs/${id}/explain`),
+    ];
+
+    const text = await textOf(server, paths, headersOf(caller, "all"));
+
+    expect(text).toContain('"reason":"breaker"');
+    expect(text).toContain('"reason":"rate_limited"');
+    expect(text.includes(CANARY)).toBe(seesValues);
   });
 
   test("are hidden from a stream token, and its progress is not", async () => {

@@ -37,6 +37,6 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...intakeRoutes(),
     ...tokenRoutes(),
     ...typeRoutes(),
-    ...breakerRoutes(),
+    ...breakerRoutes(parts),
   ];
 }

@@ -1,8 +1,11 @@
 /** The circuit breakers of services: state, history, opening by hand and reset. */
 import { z } from "@hono/zod-openapi";
 import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
+import type { AppParts } from "../parts.ts";
+import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
 import { COUNT, MOMENT, MOMENT_OR_NULL, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import { redactedBreaker, redactedBreakerChange } from "../views.ts";
 
 const PATH = "/api/v1/breakers/{service}";
 const PARAMS = z.strictObject({ service: NAME });
@@ -37,11 +40,11 @@ const CHANGE = z
   })
   .openapi("BreakerChange");
 
-export function breakerRoutes(): readonly Route[] {
-  return [...readRoutes(), ...writeRoutes()];
+export function breakerRoutes(parts: AppParts): readonly Route[] {
+  return [...readRoutes(parts), ...writeRoutes()];
 }
 
-function readRoutes(): readonly Route[] {
+function readRoutes({ redaction }: AppParts): readonly Route[] {
   const list = {
     method: "get",
     path: "/api/v1/breakers",
@@ -77,13 +80,22 @@ function readRoutes(): readonly Route[] {
     problems: [],
   } as const;
   return [
-    route(list, async ({ mill }) => Response.json({ breakers: await mill.breakers.list() })),
-    route(get, async ({ params: { service }, mill }) =>
-      Response.json(await mill.breakers.get(service)),
-    ),
-    route(history, async ({ params: { service }, query: { limit }, mill }) =>
-      Response.json({ changes: await mill.breakers.history(service, { limit }) }),
-    ),
+    route(list, async ({ mill, identity }) => {
+      const redactor = new Redactor(redaction, identity);
+      const breakers = await mill.breakers.list();
+      return Response.json({ breakers: breakers.map((each) => redactedBreaker(each, redactor)) });
+    }),
+    route(get, async ({ params: { service }, mill, identity }) => {
+      const breaker = await mill.breakers.get(service);
+      return Response.json(redactedBreaker(breaker, new Redactor(redaction, identity)));
+    }),
+    route(history, async ({ params: { service }, query: { limit }, mill, identity }) => {
+      const redactor = new Redactor(redaction, identity);
+      const changes = await mill.breakers.history(service, { limit });
+      return Response.json({
+        changes: changes.map((change) => redactedBreakerChange(change, redactor)),
+      });
+    }),
   ];
 }
 

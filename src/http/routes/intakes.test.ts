@@ -23,6 +23,7 @@ describe("/api/v1/intakes", () => {
       intakes: [{ kind, name, reason: "a deploy", closedBy: "owner" }],
     });
     expect(refused.status).toBe(503);
+    expect(server.failures).toEqual([]);
     expect(refused.headers.get("retry-after")).toBe("60");
     const subject = kind === "installation" ? "all jobs" : `the ${kind} "${name}"`;
     expect(await refused.json()).toMatchObject({

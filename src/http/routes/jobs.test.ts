@@ -169,6 +169,17 @@ describe("POST /api/v1/jobs", () => {
     expect(await response.text()).toContain("did you mean tenant?");
   });
 
+  test("names a tag that cannot be stored, and stores nothing", async () => {
+    await using server = await openServer();
+    const body = '{"type":"a","options":{"tags":{"__proto__":"x","area":"y"}}}';
+
+    const response = await server.ask("/api/v1/jobs", { body });
+
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ path: "options.tags.__proto__" }] });
+    expect((await server.mill.jobs.list()).jobs).toEqual([]);
+  });
+
   test("names a key that the body has twice, and stores nothing", async () => {
     await using server = await openServer();
     const body = '{"type":"a","payload":{"to":[{"name":"Ada","name":"Bob"}]}}';
