@@ -9,6 +9,20 @@ interface Problem {
 
 const DEPTH = 400_000;
 
+describe("a query", () => {
+  test("with a time of another form says what a time must be", async () => {
+    await using server = await openServer();
+
+    const response = await server.ask("/api/v1/schedules/nightly/ticks?before=monday");
+
+    expect(await response.json()).toMatchObject({
+      detail:
+        "before must be a time in ISO 8601 with an offset, such as 2026-01-31T09:00:00Z, " +
+        'not "monday"',
+    });
+  });
+});
+
 describe("a body", () => {
   test("that is cut off is the fault of the caller", async () => {
     await using server = await openServer();

@@ -75,9 +75,14 @@ function messageOf(issue: Issue, at: z.core.$ZodType | null): string {
   if (issue.code === "too_small" || issue.code === "too_big") {
     return boundsMessage(issue, value, at, refuse);
   }
-  const isForm = issue.code === "invalid_format" || issue.code === "invalid_union";
-  return isForm ? refuse(issue.message) : issue.message;
+  if (issue.code === "invalid_format") return refuse(FORMATS[issue.format] ?? issue.message);
+  return issue.code === "invalid_union" ? refuse(issue.message) : issue.message;
 }
+
+/** Formats whose message of the library does not say what a value must be. */
+const FORMATS: Readonly<Record<string, string>> = {
+  datetime: "a time in ISO 8601 with an offset, such as 2026-01-31T09:00:00Z",
+};
 
 function oneOfMessage(
   values: readonly string[],
