@@ -71,13 +71,6 @@ export const scheduleMutants: readonly Mutant[] = [
     breaks: "I12",
   },
   {
-    name: "a scheduler looks once a minute",
-    file: "src/runtime/maintenance/scheduler.ts",
-    now: "return Math.min(nextMs ?? REST_MS, REST_MS);",
-    planted: "return Math.max(nextMs ?? REST_MS, REST_MS);",
-    breaks: "I12",
-  },
-  {
     name: "a poll does not tell the scheduler of a due slot",
     file: "src/runtime/maintenance/promoter.ts",
     now: "if (isPoll && slotDue) tickSchedules();",
