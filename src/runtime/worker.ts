@@ -286,7 +286,7 @@ export class JobWorker implements Worker, ProcessMember {
       request: loneRequestOf(this.id, settings),
       isOpen: () => this.#isOpen(),
       settleUnbegun: (lease, job, outcome) => {
-        this.#permits.jobEnded(job.key);
+        this.#permits.jobEnded(job);
         this.#runs.settleUnbegun(lease, job, outcome);
       },
       run: (claim) => this.#runAlone(claim),

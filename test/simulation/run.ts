@@ -14,6 +14,7 @@ import { contractFor, contracts, PRESET } from "./fleet/jobs.ts";
 import type { Rules } from "./checks/invariants.ts";
 import type { Plan } from "./plan/plan.ts";
 import { punctuality } from "./checks/punctuality.ts";
+import { closeInPeace, resetBreakers, runInPeace } from "./checks/control/peace.ts";
 import { tickInPeace } from "./checks/schedule-peace.ts";
 import { RetentionRules } from "./fleet/retention.ts";
 import { finalState, hexOf } from "./checks/snapshot.ts";
@@ -48,6 +49,8 @@ const IDLE_VERBS_PER_SECOND = 40;
 /** Beyond its grace: more than the steps of a stop take. */
 const STOP_MS = 4_000;
 const VIOLATIONS_MAX = 20;
+/** Faults that make clocks tell another time than the one that has passed. */
+const CLOCK_FAULTS: ReadonlySet<string> = new Set(["jump", "leap", "skew", "lateRescue"]);
 
 const RULES: Omit<Rules, "leaseMs" | "retention"> = {
   crashCap: PRESET.retry.crashCap,
@@ -96,6 +99,7 @@ async function unfold(
   const mayLosePower = plan.actions.some(({ kind }) => kind === "powerLoss");
   const isPowerAtRisk = (): boolean => mayLosePower && world.elapsedMs < plan.lengthMs;
   const watch = new Watch({ world, path, rules, report, count, isPowerAtRisk });
+  watch.limits.isSteady = !plan.actions.some(({ kind }) => CLOCK_FAULTS.has(kind));
   const fleet = new Fleet({ world, watch, plan, path, retention, report, count });
   const rejected = (error: unknown): void => report("I22", `a rejection: ${String(error)}`);
   const removeHooks = installHooks(watch);
@@ -142,6 +146,8 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
     () => heal(life, roles, isBroken),
     () => (plan.hasSchedules === true ? tickInPeace(life, isBroken) : Promise.resolve()),
     () => drain(life, isBroken),
+    () => (plan.hasServices === true ? closeInPeace(life, isBroken) : Promise.resolve()),
+    () => (plan.hasLimits === true ? runInPeace(life, isBroken) : Promise.resolve()),
     () => callRoll(life, isBroken),
     () => idle(life, isBroken),
     () => stopAll(life, isBroken),
@@ -159,6 +165,7 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   world.note("heals");
   fleet.healedAtMs = world.elapsedMs;
   fleet.slow = { untilMs: 0, share: 0 };
+  fleet.services.heal();
   watch.heal();
   for (const process of world.living) {
     process.pausedUntil = Math.min(process.pausedUntil, world.elapsedMs);
@@ -179,6 +186,8 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   fleet.healedAtMs = world.elapsedMs;
   const asker = fleet.members.get("asker1");
   asker?.process.later(0, "opens gates", () => void openGates(asker, fleet.answers.pauses));
+  if (life.plan.hasServices !== true) return;
+  asker?.process.later(0, "resets breakers", () => void resetBreakers(asker));
 }
 
 /** New jobs are enqueued, and every job must be final in time. */

@@ -104,10 +104,10 @@ export class ClaimLoop {
       crashCap: preset.retry.crashCap,
       start: (lane, lease, job) => void this.#startRun(lane, lease, job),
       settleUnbegun: (lease, job, outcome) => {
-        permits.jobEnded(job.key);
+        permits.jobEnded(job);
         runs.settleUnbegun(lease, job, outcome);
       },
-      onDropped: ({ key }) => permits.jobEnded(key),
+      onDropped: (job) => permits.jobEnded(job),
       onLost,
       onClaimed: (awaitsAlone) => void (this.#awaitsAlone ||= awaitsAlone),
       isOpen: mayClaim,
@@ -160,7 +160,7 @@ export class ClaimLoop {
   }
 
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
-    this.#parts.permits.jobEnded(job.key);
+    this.#parts.permits.jobEnded(job);
     lane.runEnded(job, ms);
     if (!lane.isDry && lane.free > 0) this.#wakeSoon();
     else this.#wakeMarker();

@@ -35,7 +35,11 @@ export type PermitStore = Pick<
 export class Permits {
   readonly #parts: PermitsParts;
   #book = new PermitBook();
-  readonly #limitsOf = new Map<JobKey, readonly LimitId[]>();
+  /**
+   * The limits of runs, by job and number of the run: a job that an operator has returned may be
+   * claimed again while its earlier run has not ended.
+   */
+  readonly #limitsOf = new Map<JobKey, Map<number, readonly LimitId[]>>();
   /** Limits of which the last claim could take no job. */
   #full: ReadonlySet<LimitId> = new Set();
   /** A claim has named a limit: before that, there is nothing to tell. */
@@ -74,25 +78,33 @@ export class Permits {
       startPrefetched: async (lease, keys) => {
         const answer = await store.startPrefetched(lease, keys);
         const begun = new Set(answer.begun);
-        for (const key of keys) if (!begun.has(key)) this.jobEnded(key);
+        for (const key of keys) if (!begun.has(key)) this.#prefetchEnded(key);
         return answer;
       },
       returnPrefetched: async (lease, keys) => {
         const count = await store.returnPrefetched(lease, keys);
-        for (const key of keys) this.jobEnded(key);
+        for (const key of keys) this.#prefetchEnded(key);
         return count;
       },
     };
   }
 
   /** The handler of a job has ended, or will not be called. */
-  jobEnded(key: JobKey): void {
-    const limits = this.#limitsOf.get(key);
-    if (limits === undefined) return;
-    this.#limitsOf.delete(key);
+  jobEnded({ key, n }: Pick<ClaimedJob, "key" | "n">): void {
+    const runs = this.#limitsOf.get(key);
+    const limits = runs?.get(n);
+    if (runs === undefined || limits === undefined) return;
+    runs.delete(n);
+    if (runs.size === 0) this.#limitsOf.delete(key);
     this.#book.free(limits, this.#parts.clock.monotonic());
     this.#schedule();
     if (limits.some((limit) => this.#full.has(limit))) this.#parts.onRoom();
+  }
+
+  /** A prefetched job does not start. It is the newest run of the job. */
+  #prefetchEnded(key: JobKey): void {
+    const n = [...(this.#limitsOf.get(key)?.keys() ?? [])].at(-1);
+    if (n !== undefined) this.jobEnded({ key, n });
   }
 
   /** The store has removed the worker, and its permits with it. */
@@ -137,9 +149,10 @@ export class Permits {
     if (permits !== undefined || granted.length > 0) this.#isLimited = true;
     if (!this.#isLimited) return;
     this.#book.answered(lent, granted, now);
-    for (const { key, limits } of jobs) {
+    for (const { key, n, limits } of jobs) {
       if (limits === undefined) continue;
-      this.#limitsOf.set(key, limits);
+      const runs = this.#limitsOf.get(key) ?? new Map<number, readonly LimitId[]>();
+      this.#limitsOf.set(key, runs.set(n, limits));
       this.#book.use(limits, now);
     }
     if (permits === undefined) return;

@@ -132,6 +132,21 @@ describe("a limit", () => {
     expect(await kit.mill.limits.list()).toMatchObject([{ used: 0 }]);
   });
 
+  test("gets all permits back of a job that runs again before its run has ended", async () => {
+    await using kit = await openTest();
+    const { job, seen } = counted(kit, "report");
+    await kit.mill.limits.set({ type: "report" }, { concurrency: 2 });
+    kit.mill.work({ jobs: [job], lanes: { general: 10 } });
+    const { id } = await kit.mill.enqueue(job, 3_000);
+    await kit.settled();
+
+    await kit.mill.jobs.release(id);
+    await kit.advance("20s");
+
+    expect(seen).toMatchObject({ done: 2, running: 0 });
+    expect(await kit.mill.limits.list()).toMatchObject([{ used: 0 }]);
+  });
+
   test("survives returns of permits whose answers are lost", async () => {
     await using kit = await openTest();
     const { job, seen, enqueue } = counted(kit, "report");

@@ -8,6 +8,7 @@ import type {
   SettleAnswer,
   SettleItem,
 } from "../../../src/store/types/jobs-and-runs.ts";
+import type { ProbeClaim } from "../../../src/store/types/services.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Actor } from "../fleet/effects.ts";
 import { endOf } from "./flows.ts";
@@ -16,6 +17,8 @@ import type { Report } from "./invariants.ts";
 import type { Payload } from "../fleet/jobs.ts";
 import { isBehindGate } from "./order.ts";
 import { Pauses } from "./pauses.ts";
+import { isBehindService, isLimitGate } from "./control/barriers.ts";
+import { ServiceCallChecks } from "./control/service-calls.ts";
 import type { Behaviour } from "../plan/plan.ts";
 import type { RetentionRules, RetentionStage } from "../fleet/retention.ts";
 import type { AttemptRow, JobRow } from "./rows.ts";
@@ -64,6 +67,7 @@ export class Answers {
   readonly quieted = new Set<Process>();
   readonly pauses: Pauses;
   readonly notes: NoteAnswers;
+  readonly services: ServiceCallChecks;
   readonly #parts: AnswersParts;
   /** Ends that were acknowledged: the id of the job by job and run. */
   readonly #settled = new Map<string, string>();
@@ -77,6 +81,8 @@ export class Answers {
     this.#parts = parts;
     this.pauses = new Pauses(parts);
     this.notes = new NoteAnswers(parts);
+    this.services = new ServiceCallChecks(parts);
+    parts.watch.onCommit = (before, after) => this.services.adopt(before, after);
   }
 
   /** Called before a verb: its arguments count even if no answer arrives. */
@@ -93,6 +99,8 @@ export class Answers {
       report("I18", `${verb} was told before it was synced`);
     }
     this.notes.answered(verb, args, answer);
+    this.services.answered(nowMs, verb, args, answer);
+    if (verb === "claimProbe") this.#answeredProbe(nowMs, answer);
     if (verb === "settle") this.#answeredSettle(args[0], answer);
     if (verb === "claim") this.#answeredClaim(nowMs, args[0], answer);
     if (verb === "claimAlone") this.#answeredLone(nowMs, answer);
@@ -150,6 +158,14 @@ export class Answers {
     this.#prefetched.set(`${claim.lease.number}.${key}`, id);
   }
 
+  #answeredProbe(nowMs: number, claim: ProbeClaim | null): void {
+    if (claim === null) return;
+    const { job, lease } = claim;
+    const row = this.#parts.watch.committed.jobs.get(job.key);
+    if (row !== undefined) this.pauses.checkClaimed(nowMs, row);
+    this.#allowed.add(`${hexOf(job.id)}.${lease.number}`);
+  }
+
   #answeredStart({ number }: { number: number }, answer: any): void {
     if (answer.status === "stale") this.#parts.count("stale start refused");
     for (const key of answer.begun) {
@@ -167,7 +183,8 @@ export class Answers {
     const behind = waiting.filter(
       ({ place, type, lane, tenant }) =>
         place === "ready" &&
-        [type, lane, tenant].some((name) => isBehindGate(watch.committed, name, nowMs)),
+        (isBehindService(watch.committed, { type, tenant }, nowMs) ||
+          [type, lane, tenant].some((name) => isBehindGate(watch.committed, name, nowMs))),
     ).length;
     const states = [...jobs.keys()].map((key) => finalState(watch.committed, key));
     const recount = {
@@ -185,7 +202,7 @@ export class Answers {
   /** The record of a job agrees with its rows. */
   #checkRecord(record: any): void {
     const { watch, report } = this.#parts;
-    const { keys, places, attempts, asked, stale, names } = watch.committed;
+    const { keys, places, attempts, asked, stale } = watch.committed;
     const key = keys.get(hexOf(record.id));
     if (key === undefined) {
       report("I19", `job ${record.id} is shown and does not exist`);
@@ -197,7 +214,7 @@ export class Answers {
     const open = place === undefined ? "running" : waits;
     const over = Object.keys(STATE_OF).find((name) => STATE_OF[name] === last?.state);
     const gate = places.get(key)?.[0]?.gate ?? null;
-    const held = gate === 0 ? "after" : gate === -1 ? "key" : (names.get(gate ?? 0) ?? null);
+    const held = heldWord(watch.committed, gate);
     const isKind = gate !== null && gate <= 0;
     const expected = [
       [over ?? open, last?.tries ?? 0, last?.result ?? null, asked.has(key)],
@@ -351,6 +368,7 @@ export class Answers {
     if (textOf(error).includes("constraint failed") && !isLate) {
       report("I6", `${verb}: ${textOf(error)}`);
     }
+    this.services.refused(verb, args);
     const isPlanted = textOf(error).includes("planted:");
     const isDone = textOf(error).includes("all is written");
     if (isDone) this.pauses.answered(process.clock.now(), verb, args);
@@ -422,6 +440,17 @@ export class Answers {
     if (isEnded) count("zombie began a run that was already ended");
     else report("I8", `job ${job.key} began without a lease on it`);
   }
+}
+
+/** What holds a job back: a kind, or the name of a gate. */
+function heldWord({ names, parks }: Snapshot, gate: number | null): string | null {
+  if (gate === 0) return "after";
+  if (gate === -1) return "key";
+  if (isLimitGate(gate)) return "limit";
+  const name = names.get(gate ?? 0) ?? null;
+  // The name of the pause of a service for one tenant begins with the number of the tenant.
+  const isOfTenant = (parks.get(gate ?? 0)?.tenant ?? null) !== null;
+  return isOfTenant ? (name?.slice(name.indexOf(".") + 1) ?? null) : name;
 }
 
 /** What an error says, without the folder of this run. */

@@ -12,10 +12,17 @@ import {
   GATE_KEY,
   type Wanted,
 } from "./flows.ts";
+import {
+  isClaimable,
+  isLimitGate,
+  isServiceGateClosed,
+  isUsedUp,
+  limitOfGate,
+} from "./control/barriers.ts";
 import { checkNotes, checkSuccess, checkTakenOver } from "./notes.ts";
 import { isBehindGate, isCrashGate, isClosed } from "./order.ts";
 import type { RetentionRules } from "../fleet/retention.ts";
-import type { AttemptRow, JobRow, PlaceRow } from "./rows.ts";
+import type { AttemptRow, HeldRow, JobRow, PlaceRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";
 
 export interface Rules {
@@ -296,6 +303,8 @@ function checkGates({ before, after, nowMs }: Step, report: Report): void {
   if (before.gates === after.gates) return;
   for (const gate of before.gates.values()) {
     if (after.gates.has(gate.name)) continue;
+    // The limit was set again: its queue goes on.
+    if (limitOfGate(after, gate.name) !== null) continue;
     if (isClosed(gate, nowMs)) report("I8", `the pause of gate ${gate.name} was forgotten`);
     const left = [...after.places.values()].flat().filter((place) => place.gate === gate.name);
     if (left.length > 0) report("I21", `gate ${gate.name} has left ${left.length} job(s) behind`);
@@ -390,14 +399,15 @@ function checkWait(after: Snapshot, row: AttemptRow, nowMs: number, report: Repo
 }
 
 /** Leases that are new, and runs of buffers that have begun. */
-function newStarts({ before, after, changed, nowMs }: Step, report: Report): ExpectedEvent[] {
+function newStarts(step: Step, report: Report): ExpectedEvent[] {
+  const { before, after, changed } = step;
   const expected: ExpectedEvent[] = [];
   for (const key of changed) {
     const run = after.held.get(key)?.[0];
     if (run === undefined) continue;
     const old = before.held.get(key)?.[0];
     const isNew = old?.fence !== run.fence;
-    if (isNew) checkClaim(before, key, run, nowMs, report);
+    if (isNew) checkClaim(step, run, report);
     if (run.start !== null && (isNew || old?.start === null)) {
       expected.push([STARTED, key]);
       if (before.asked.has(key)) report("I8", `job ${key} began after it was to be cancelled`);
@@ -409,13 +419,9 @@ function newStarts({ before, after, changed, nowMs }: Step, report: Report): Exp
   return expected;
 }
 
-function checkClaim(
-  before: Snapshot,
-  key: number,
-  run: { readonly fence: number; readonly worker: string; readonly start: number | null },
-  nowMs: number,
-  report: Report,
-): void {
+function checkClaim(step: Step, run: HeldRow, report: Report): void {
+  const { before, nowMs } = step;
+  const { key } = run;
   const job = before.jobs.get(key);
   const place = before.places.get(key)?.[0];
   const held = before.held.get(key)?.[0];
@@ -423,7 +429,8 @@ function checkClaim(
   const isHandedBack = held?.start === null && held.worker === run.worker;
   const isProbe = run.start === null && job !== undefined && isCrashGate(before, job.type);
   const isTried = isProbe && place?.gate === job.type;
-  if (job === undefined || (place?.place !== "ready" && !isHandedBack && !isTried)) {
+  const isExpected = place?.place === "ready" || isHandedBack || isTried || isClaimable(step, run);
+  if (job === undefined || !isExpected) {
     report("I3", `job ${key} was claimed although it did not wait`);
     return;
   }
@@ -483,5 +490,10 @@ function checkMoves({ before, after, changed, nowMs }: Step, report: Report): vo
 
 function isHeldBack(now: Snapshot, { gate, tenant, concurrency }: PlaceRow, nowMs: number) {
   if (gate === GATE_KEY) return now.locks.has(`${tenant}.${concurrency}`);
-  return gate !== null && isBehindGate(now, gate, nowMs);
+  if (isLimitGate(gate)) {
+    const limit = limitOfGate(now, gate);
+    return limit !== null && isUsedUp(limit, nowMs);
+  }
+  const isClosedGate = gate !== null && isBehindGate(now, gate, nowMs);
+  return isClosedGate || (gate !== null && isServiceGateClosed(now, gate, nowMs));
 }

@@ -1,5 +1,6 @@
 /** Who may be claimed, and in which order. */
 import { CRASH_GATE_BY } from "../../../src/store/shared/crash-gate.ts";
+import { isBehindService, isServiceProbe, limitsOf } from "./control/barriers.ts";
 import type { Report, Step } from "./invariants.ts";
 import type { PlaceRow } from "./rows.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -23,7 +24,8 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
   const fresh = [...changed]
     .flatMap((key) => after.held.get(key) ?? [])
     .filter(({ key, fence }) => before.held.get(key)?.[0]?.fence !== fence);
-  if (fresh.length === 0) return;
+  // The probe of a service passes all others.
+  if (fresh.length === 0 || fresh.some((run) => isServiceProbe(after, run))) return;
   const isBuffer = fresh.some(({ start }) => start === null);
   const waiting = [...before.places.values()].flat().filter(({ place }) => place === "ready");
   const taken = new Set(fresh.map(({ key }) => key));
@@ -40,6 +42,7 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
   for (const left of waiting) {
     const names = [left.lane, left.type, left.tenant];
     if (taken.has(left.key) || names.some((name) => isBehindGate(before, name, nowMs))) continue;
+    if (isBehindService(before, left, nowMs) || limitsOf(before, left).length > 0) continue;
     // A claim takes a limited number of crashed jobs, and a prefetch takes none.
     if (left.crashes > 0 || (isBuffer && left.concurrency !== null)) continue;
     if (isKeyTaken(before, left, waiting, taken)) continue;

@@ -12,6 +12,9 @@ import { isClosed } from "./order.ts";
 import type { GateRow, JobRow } from "./rows.ts";
 import type { Watch } from "./watch.ts";
 
+/** Reasons that an explanation may give although a pause holds the job back as well. */
+const OTHER_REASONS: ReadonlySet<string> = new Set(["breaker", "rate_limited", "limit", "rate"]);
+
 /** When a gate was closed is not compared: the clocks of the processes differ. */
 type KnownGate = Omit<Gate, "closedAt">;
 
@@ -165,7 +168,8 @@ export class Pauses {
     const isWaiting = before.n !== null && before.n === after.n;
     const hasStood = before.endless.some((pause) => after.endless.includes(pause));
     if (reason !== "paused") {
-      const isHidden = isWaiting && hasStood;
+      // A job may be held back by several things, of which one is told.
+      const isHidden = isWaiting && hasStood && !OTHER_REASONS.has(reason);
       if (isHidden) report("I8", `job ${before.key} is paused, and explained as ${reason}`);
       return;
     }

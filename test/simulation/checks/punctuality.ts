@@ -3,6 +3,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { GATE_AFTER, GATE_KEY } from "./flows.ts";
 import type { Report } from "./invariants.ts";
 import type { NoteAnswers } from "./note-answers.ts";
+import { isLimitGate, isServiceGateClosed, limitOfGate } from "./control/barriers.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
 import type { World } from "../fleet/world.ts";
@@ -25,6 +26,7 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
   const idle = waits(world, () => idleJobs(watch.committed), LATE_MS_MAX);
   // A run that was asked to end waits for nothing any more, and takes as long as others to end.
   const unasked = waits(world, () => freeNames(watch, fleet.answers.notes), CANCEL_MS_MAX);
+  const open = waits(world, () => openGates(watch.committed, nowOf(fleet)), LATE_MS_MAX);
   const untold = waits(world, () => untoldRuns(fleet), LATE_MS_MAX);
   return () => {
     const { committed } = watch;
@@ -33,13 +35,14 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
     const healthyMs = world.elapsedMs - fleet.healedAtMs;
     if (asker === undefined || healthyMs < LATE_MS_MAX) return;
     const now = asker.process.clock.now();
-    for (const what of [...idle(), ...unasked()]) report("I21", what);
+    for (const what of [...idle(), ...open(), ...unasked()]) report("I21", what);
     for (const what of untold()) report("I5", what);
     for (const { place, key, rank, gate } of [...committed.places.values()].flat()) {
       const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
       if (isLate) report("I21", `job ${key} is due and no worker has noticed`);
       const gateName = committed.names.get(gate ?? 0) ?? "";
-      const isFree = gate !== null && gate > 0 && pauses.wasOpenSince(gateName, now - LATE_MS_MAX);
+      const isPause = gate !== null && gate > 0 && !isOfService(committed, gate);
+      const isFree = isPause && pauses.wasOpenSince(gateName, now - LATE_MS_MAX);
       if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
     }
     for (const { workers, process } of fleet.members.values()) {
@@ -101,6 +104,29 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
     if (gate === GATE_AFTER && isOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
   }
   return idle;
+}
+
+/** Jobs behind a service that works, or in the queue of a limit that was removed. */
+function openGates(committed: Snapshot, nowMs: number): ReadonlyMap<string, string> {
+  const open = new Map<string, string>();
+  for (const { key, gate } of [...committed.places.values()].flat()) {
+    const isGone = isLimitGate(gate) && limitOfGate(committed, gate) === null;
+    if (isGone) open.set(`limit ${key}`, `job ${key} waits for a limit that was removed`);
+    const isService = gate !== null && gate > 0 && isOfService(committed, gate);
+    if (isService && !isServiceGateClosed(committed, gate, nowMs)) {
+      open.set(`service ${key}`, `job ${key} is held by service ${gate}, which is open`);
+    }
+  }
+  return open;
+}
+
+function isOfService({ parks, uses, names }: Snapshot, gate: number): boolean {
+  const isUsed = [...uses.values()].flat().some(({ service }) => service === gate);
+  return isUsed || parks.has(gate) || /^\d+\.(bank|mail)$/.test(names.get(gate) ?? "");
+}
+
+function nowOf({ members }: Fleet): number {
+  return members.get("asker1")?.process.clock.now() ?? 0;
 }
 
 /** Handlers that go on without a word, although the store has ended their runs. */

@@ -181,6 +181,48 @@ export interface TickRow {
   readonly outcome: number;
 }
 
+export interface BreakerRow {
+  readonly service: number;
+  readonly state: number;
+  readonly failure_count: number;
+  readonly probe_at: number | null;
+  readonly probe_key: number | null;
+  readonly probe_n: number | null;
+  readonly by: string | null;
+}
+
+/** A pause that a service has asked for. */
+export interface ParkRow {
+  readonly gate: number;
+  readonly service: number;
+  readonly tenant: number | null;
+  readonly until: number;
+}
+
+/** A type uses a service. */
+export interface UseRow {
+  readonly key: number;
+  readonly service: number;
+}
+
+export interface LimitSettingRow {
+  readonly id: number;
+  readonly name: number;
+  readonly cap: number | null;
+  readonly rate_count: number | null;
+  readonly rate_ms: number | null;
+  readonly burst: number | null;
+  readonly tokens: number;
+  readonly refilled_at: number;
+  readonly used: number;
+}
+
+export interface PermitRow {
+  readonly worker: string;
+  readonly limit_id: number;
+  readonly held: number;
+}
+
 /** One table: what is read of a row, and how the row is named. */
 export interface Table {
   readonly from: string;
@@ -291,6 +333,27 @@ export const TABLES = {
     columns: `schedule || ' ' || slot AS name, schedule, slot, since,
       nullif(hex(job), '') AS job, outcome`,
     name: "@schedule || ' ' || @slot",
+  },
+  breakers: {
+    from: "millrace_breaker",
+    columns: "service, state, failure_count, probe_at, probe_key, probe_n, by",
+    name: "@service",
+  },
+  parks: {
+    from: "millrace_service_park",
+    columns: "gate, service, tenant, until",
+    name: "@gate",
+  },
+  uses: { from: "millrace_service_use", columns: "type AS key, service", name: "@type" },
+  limits: {
+    from: "millrace_limit_setting",
+    columns: "id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used",
+    name: "@id",
+  },
+  permits: {
+    from: "millrace_permit",
+    columns: "hex(worker) || '.' || limit_id AS name, hex(worker) AS worker, limit_id, held",
+    name: "hex(@worker) || '.' || @limit_id",
   },
 } satisfies Record<string, Table>;
 

@@ -7,14 +7,18 @@ import { idBytes } from "../../../src/core/ids.ts";
 import {
   TABLES,
   type AttemptRow,
+  type BreakerRow,
   type EventRow,
   type GateRow,
   type HeldRow,
   type JobRow,
   type LeaseRow,
   type LetterRow,
+  type LimitSettingRow,
   type LogRow,
   type DependencyRow,
+  type ParkRow,
+  type PermitRow,
   type PhaseRow,
   type PlaceRow,
   type RunRow,
@@ -24,6 +28,7 @@ import {
   type TableName,
   type TickRow,
   type UnitRow,
+  type UseRow,
   type WorkerRow,
 } from "./rows.ts";
 import { plainExec, plainPrepare } from "../fleet/sqlite-hooks.ts";
@@ -56,6 +61,15 @@ export interface Snapshot {
   readonly schedules: ReadonlyMap<string, ScheduleRow>;
   /** By schedule and slot. */
   readonly ticks: ReadonlyMap<string, TickRow>;
+  /** By service. */
+  readonly breakers: ReadonlyMap<number, BreakerRow>;
+  /** By gate. */
+  readonly parks: ReadonlyMap<number, ParkRow>;
+  /** The services of a type. */
+  readonly uses: ReadonlyMap<number, readonly UseRow[]>;
+  readonly limits: ReadonlyMap<number, LimitSettingRow>;
+  /** By worker and limit. */
+  readonly permits: ReadonlyMap<string, PermitRow>;
   /** Which job has an id. */
   readonly keys: ReadonlyMap<string, number>;
   readonly lastEvent: number;
@@ -164,6 +178,11 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     stale: new Map(all("stale").map((row) => [row.key, row.at])),
     schedules: new Map(all("schedules").map((row) => [row.name, row])),
     ticks: new Map(all("ticks").map((row) => [row.name, row])),
+    breakers: new Map(all("breakers").map((row) => [row.service, row])),
+    parks: new Map(all("parks").map((row) => [row.gate, row])),
+    uses: grouped<UseRow>(all("uses")),
+    limits: new Map(all("limits").map((row) => [row.id, row])),
+    permits: new Map(all("permits").map((row) => [row.name, row])),
     keys: new Map([...jobs.values()].map(({ id, key }) => [id, key])),
     lastEvent: rows(database, LAST_EVENT)[0]?.position ?? 0,
   };
@@ -214,10 +233,7 @@ export function nextSnapshot(
   const attempts = regrouped(before.attempts, touched.get("attempts"), (key) =>
     read("attempts", key).toSorted((left, right) => left.n - right.n),
   );
-  const moved = new Set(PLACES.flatMap((place) => [...(touched.get(place) ?? [])]));
-  const places = regrouped(before.places, moved.size > 0 ? moved : undefined, (key) =>
-    PLACES.flatMap((place) => read(place, key)),
-  );
+  const places = placesNow(before, touched, read);
   const after = {
     ...before,
     jobs,
@@ -243,8 +259,24 @@ export function nextSnapshot(
     stale: renewed(before.stale, "stale", (row) => row.at),
     schedules: renewed(before.schedules, "schedules", (row) => row),
     ticks: renewed(before.ticks, "ticks", (row) => row),
+    breakers: renewed(before.breakers, "breakers", (row) => row),
+    parks: renewed(before.parks, "parks", (row) => row),
+    uses: listed(before.uses, "uses"),
+    limits: renewed(before.limits, "limits", (row) => row),
+    permits: renewed(before.permits, "permits", (row) => row),
   };
   return { after, changed, progressed: new Set([...(touched.get("runs") ?? [])].map(Number)) };
+}
+
+function placesNow(
+  { places }: Snapshot,
+  touched: Touched,
+  read: (table: TableName, key: Key) => any[],
+): Snapshot["places"] {
+  const moved = new Set(PLACES.flatMap((place) => [...(touched.get(place) ?? [])]));
+  return regrouped(places, moved.size > 0 ? moved : undefined, (key) =>
+    PLACES.flatMap((place) => read(place, key)),
+  );
 }
 
 /** The open runs, by job. */

@@ -27,6 +27,8 @@ import { checkOrder } from "./order.ts";
 import { LoneRuns } from "./lone-runs.ts";
 import { Outages } from "./outages.ts";
 import { checkSchedules, SlotJobs } from "./schedules.ts";
+import { checkBreakers } from "./control/breakers.ts";
+import { LimitChecks } from "./control/limits.ts";
 import {
   eventsAfter,
   finalState,
@@ -93,6 +95,9 @@ export class Watch implements SqliteHooks {
   onRelaxed: (() => void) | null = null;
   readonly outages: Outages;
   readonly loneRuns: LoneRuns;
+  readonly limits: LimitChecks;
+  /** Called with each commit. */
+  onCommit: (before: Snapshot, after: Snapshot) => void = () => {};
   readonly #slotJobs = new SlotJobs();
   readonly #parts: WatchParts;
   readonly #connections = new Map<DatabaseSync, Connection>();
@@ -115,6 +120,7 @@ export class Watch implements SqliteHooks {
     this.#parts = parts;
     this.outages = new Outages({ ...parts, leaseMs: parts.rules.leaseMs });
     this.loneRuns = new LoneRuns({ report: parts.report, committed: () => this.committed });
+    this.limits = new LimitChecks(parts);
     this.committed = this.#readFile();
   }
 
@@ -129,6 +135,7 @@ export class Watch implements SqliteHooks {
   /** All disks are well again. */
   heal(): void {
     this.outages.heal();
+    this.limits.heal();
     this.onRelaxed = null;
     for (const disk of this.#disks.values()) {
       Object.assign(disk, { busyUntil: 0, downUntil: 0, fails: 0, loses: 0 });
@@ -161,6 +168,7 @@ export class Watch implements SqliteHooks {
     }
     this.committed = found;
     this.#slotJobs.restore(found);
+    this.limits.forgetStarts();
   }
 
   /** The file agrees with the snapshot that was kept piece by piece. */
@@ -300,6 +308,8 @@ export class Watch implements SqliteHooks {
     this.#expected.push(...checkStep(step, rules, report));
     checkOrder(step, report);
     checkSchedules(step, report, this.#parts.count);
+    checkBreakers(step, report, this.#parts.count);
+    this.limits.check(step);
     checkState(after, step.changed, rules, report);
     this.outages.check(step, this.workers);
     this.#countRare(step);
@@ -327,6 +337,8 @@ export class Watch implements SqliteHooks {
     checkEvents(this.#expected, rows, this.committed.lastEvent, report);
     this.#checkFences(this.committed, working);
     this.#slotJobs.adopt(this.committed, working, report);
+    this.limits.adopt(this.committed, working);
+    this.onCommit(this.committed, working);
     for (const [id, { beats }] of working.workers) {
       const isBeat = this.committed.workers.get(id)?.beats !== beats;
       if (isBeat) this.#beats.set(id, world.elapsedMs);

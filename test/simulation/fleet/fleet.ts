@@ -15,6 +15,8 @@ import { MarkedRuns } from "../checks/marked-runs.ts";
 import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
 import { declared } from "./schedules.ts";
 import { SideBySide } from "./side-by-side.ts";
+import { narrowContract } from "./limits.ts";
+import { serviceContracts, Services } from "./services.ts";
 import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
 import type { Behaviour, Plan } from "../plan/plan.ts";
 import type { RetentionRules } from "./retention.ts";
@@ -68,6 +70,7 @@ export class Fleet {
   readonly answers: Answers;
   readonly effects: Effects;
   readonly marked: MarkedRuns;
+  readonly services: Services;
   readonly #parts: FleetParts;
   /** How runs of pipelines go, by job and fence. */
   readonly #courses = new Map<string, Behaviour>();
@@ -94,6 +97,12 @@ export class Fleet {
     this.effects = new Effects(parts);
     this.marked = new MarkedRuns(parts);
     this.#sideBySide = new SideBySide(parts);
+    const checks = this.answers.services;
+    this.services = new Services({
+      world: parts.world,
+      calls: (actor, service) => checks.calls(actor, service),
+      failed: (actor, service) => checks.failed(actor, service),
+    });
   }
 
   /** Whether there is such a process, or will be in a moment. */
@@ -159,7 +168,9 @@ export class Fleet {
 
   #work(client: Client, { process, host }: Home, role: string): JobWorker {
     const { leaseMs, slots, batch, graceMs, hasSchedules = false } = this.#parts.plan;
-    const plain = [...contracts, contractFor(role)].map((contract) =>
+    const { hasServices = false, hasLimits = false } = this.#parts.plan;
+    const limited = hasLimits ? [narrowContract(this.#generation)] : [];
+    const plain = [...contracts, contractFor(role), ...limited].map((contract) =>
       contract.run((payload, ctx) =>
         this.#told(process, ctx, () => this.#handle(process, payload, ctx)),
       ),
@@ -173,7 +184,12 @@ export class Fleet {
         .phase(units, (payload, ctx) => phase(process, payload, ctx, units))
         .phase(publish, (payload, ctx) => phase(process, payload, ctx, publish)),
     );
-    const jobs = [...plain, ...phased];
+    const calling = serviceContracts.map((contract) =>
+      contract.run((payload, ctx) =>
+        this.#told(process, ctx, () => this.#handleCalls(process, payload, ctx)),
+      ),
+    );
+    const jobs = [...plain, ...phased, ...(hasServices ? calling : [])];
     const lanes = { fast: FAST_SLOTS, general: slots };
     const times = { lease: leaseMs, poll: POLL_MS, grace: graceMs };
     const retention = this.#parts.retention.options;
@@ -289,6 +305,14 @@ export class Fleet {
     return `done ${ctx.lease.fence}`;
   }
 
+  /** The run of a job that calls services. */
+  async #handleCalls(process: Process, payload: Payload, ctx: Ctx): Promise<string> {
+    const bench = this.#bench(process, payload, ctx, "");
+    const behaviour = this.#begin(bench);
+    await this.#underKey(bench, () => this.services.carryOut(ctx.job.type, behaviour, bench));
+    return `done ${ctx.lease.fence}`;
+  }
+
   async #handlePhase(process: Process, payload: Payload, ctx: Ctx, phase: string): Promise<string> {
     const bench = this.#bench(process, payload, ctx, phase);
     const run = `${bench.actor.id}.${bench.actor.fence}`;
@@ -324,7 +348,8 @@ export class Fleet {
     const earlier = this.answers.starts.get(id)?.length ?? 0;
     const planned = payload.runs[Math.min(earlier, payload.runs.length - 1)] ?? "ok";
     const isHealed = world.elapsedMs >= this.healedAtMs;
-    const behaviour = isHealed && ENDLESS.has(planned) ? "ok" : planned;
+    const isEndless = ENDLESS.has(planned) && payload.isCalm !== true;
+    const behaviour = isHealed && isEndless ? "ok" : planned;
     const hasStopped = [...this.members.values()].some((member) => {
       return member.process === process && member.hasStopped;
     });
@@ -352,6 +377,8 @@ export class Fleet {
   async #underKey({ actor, ctx }: Bench, work: () => Promise<void>): Promise<void> {
     const run = `${actor.id}.${actor.fence}`;
     this.underWay.set(run, { actor, signal: ctx.signal });
+    const { watch } = this.#parts;
+    watch.limits.checkRunning(watch.committed, this.underWay.values());
     const key = this.effects.standing(actor)?.job.concurrency ?? null;
     const leave = key === null ? () => {} : this.effects.enter(key, actor, "job");
     try {

@@ -18,6 +18,7 @@ const BACKOFF = {
 /** Short waits and short memories, so that retries and retention happen within a simulation. */
 export const PRESET: Preset = {
   ...defaults,
+  breaker: { failures: 3, openMs: 700 },
   retry: {
     ...defaults.retry,
     backoff: { transient: BACKOFF, retryable: BACKOFF, rate_limited: BACKOFF },
@@ -44,6 +45,8 @@ export interface Payload {
   /** How each run goes; the last stands for all that follow. */
   readonly runs: readonly Behaviour[];
   readonly ms: number;
+  /** The run takes its time also when everything has healed. */
+  readonly isCalm?: true;
 }
 
 export const contracts = [

@@ -6,9 +6,11 @@
  */
 import { crowdMutants } from "./crowds.ts";
 import { flowMutants } from "./flows.ts";
+import { limitMutants } from "./limits.ts";
 import { markMutants } from "./marks.ts";
 import { outageMutants } from "./outages.ts";
 import { scheduleMutants } from "./schedules.ts";
+import { serviceMutants } from "./services.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -100,8 +102,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a type that is paused is claimed",
     file: `${QUERIES}/claim.sql`,
-    now: "(SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now)",
-    planted: "(SELECT target FROM millrace_barrier WHERE until > :now)",
+    now:
+      "  AND (:prefetch = 0 OR concurrency IS NULL)\n" +
+      "  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)\n" +
+      "  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now)",
+    planted:
+      "  AND (:prefetch = 0 OR concurrency IS NULL)\n" +
+      "  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)\n" +
+      "  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until > :now)",
     breaks: "I8",
   },
   {
@@ -114,8 +122,20 @@ export const mutants: readonly Mutant[] = [
   {
     name: "urgent jobs wait in line",
     file: `${QUERIES}/claim.sql`,
-    now: "      )\n  )\nORDER BY priority, rank, key\n",
-    planted: "      )\n  )\nORDER BY rank, key\n",
+    now:
+      "              OR key IN (SELECT value FROM json_each(:first))\n          )\n" +
+      "          AND (\n              :awaited IS NULL\n" +
+      "              OR concurrency <> :awaited\n" +
+      "              OR tenant <> :awaited_tenant\n" +
+      "              OR priority < :awaited_priority\n          )\n      )\n  )\n" +
+      "ORDER BY priority, rank, key\n",
+    planted:
+      "              OR key IN (SELECT value FROM json_each(:first))\n          )\n" +
+      "          AND (\n              :awaited IS NULL\n" +
+      "              OR concurrency <> :awaited\n" +
+      "              OR tenant <> :awaited_tenant\n" +
+      "              OR priority < :awaited_priority\n          )\n      )\n  )\n" +
+      "ORDER BY rank, key\n",
     breaks: "I11",
   },
   {
@@ -311,4 +331,6 @@ export const mutants: readonly Mutant[] = [
   ...markMutants,
   ...outageMutants,
   ...scheduleMutants,
+  ...serviceMutants,
+  ...limitMutants,
 ];

@@ -74,8 +74,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a prefetch takes jobs with keys",
     file: `${QUERIES}/claim.sql`,
-    now: ":prefetch = 0 OR concurrency IS NULL",
-    planted: ":prefetch = 0 OR 1",
+    now: "  AND (:prefetch = 0 OR concurrency IS NULL)\n  AND lane NOT IN",
+    planted: "  AND (:prefetch = 0 OR 1)\n  AND lane NOT IN",
     breaks: "I14",
   },
   {

@@ -12,6 +12,8 @@ import { FLOW_OPERATIONS, someDependencies } from "./flow-actions.ts";
 import { LOCK_OPERATIONS } from "./lock-actions.ts";
 import { MARK_OPERATIONS } from "./mark-actions.ts";
 import { leap, SCHEDULE_OPERATIONS } from "./schedule-actions.ts";
+import { LIMIT_OPERATIONS } from "./limit-actions.ts";
+import { SERVICE_OPERATIONS, serviceDown } from "./service-actions.ts";
 import { contracts, type Payload } from "../fleet/jobs.ts";
 import type { Pauses } from "../checks/pauses.ts";
 import { isPipeline } from "../fleet/pipelines.ts";
@@ -80,6 +82,7 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
     world.jumpMs += draw.upTo(2) === 0 ? draw.upTo(30_000) : -draw.upTo(10_000);
   },
   leap: (context, _, draw) => leap(context, draw),
+  serviceDown: (context, _, draw) => serviceDown(context, draw),
   skew(_, { process }, draw) {
     process.skewMs += draw.upTo(20_000) - 10_000;
   },
@@ -133,6 +136,7 @@ function losePower({ fleet, watch, restart }: ActionContext, restartMs: number):
   watch.losePower();
   fleet.answers.checkSurvived();
   fleet.answers.forgetLostStarts(watch.committed);
+  fleet.answers.services.forget();
   roles.forEach((role, index) => restart(role, restartMs + index * 100));
 }
 
@@ -141,6 +145,8 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   ...MARK_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...LOCK_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+  ...LIMIT_OPERATIONS,
   enqueue: (context, { client }, draw) => enqueue(context, client, draw, {}),
   enqueueDelayed: (context, { client }, draw) =>
     enqueue(context, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),

@@ -6,6 +6,7 @@
  * that rare mixtures come up that an even mixture would never show.
  */
 import { seededDice } from "../../support/seeded-dice.ts";
+import { limitsOf, servicesOf, type LIMIT_KINDS, type SERVICE_KINDS } from "./control-draws.ts";
 import { RETENTIONS, type RetentionKind } from "../fleet/retention.ts";
 
 const OPERATIONS = [
@@ -86,14 +87,16 @@ const SCHEDULE_OPERATIONS = [
 export type Operation =
   | (typeof OPERATIONS)[number]
   | (typeof SCHEDULE_OPERATIONS)[number]
+  | (typeof SERVICE_KINDS)[number]
+  | (typeof LIMIT_KINDS)[number]
   | "endWaiting"
   | "endLockWaiter"
   | "cancelUnits";
 /**
  * `outage` is drawn apart: no process can write, and perhaps none can read. So is `leap`: slots of
- * schedules are missed.
+ * schedules are missed. With `serviceDown`, calls of a service fail.
  */
-export type Fault = (typeof FAULTS)[number] | "outage" | "leap";
+export type Fault = (typeof FAULTS)[number] | "outage" | "leap" | "serviceDown";
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 export interface Action {
@@ -123,6 +126,10 @@ export interface Plan {
   readonly retention: RetentionKind;
   /** Workers declare schedules. */
   readonly hasSchedules?: boolean;
+  /** Jobs call services that have breakers. */
+  readonly hasServices?: boolean;
+  /** Operators set limits. */
+  readonly hasLimits?: boolean;
   readonly lengthMs: number;
   readonly actions: readonly Action[];
 }
@@ -187,13 +194,35 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     retention: pick(RETENTIONS),
     workersPerProcess: pick([1, 1, 2]),
     lengthMs,
-    ...schedulesOf(seed, lengthMs, [
-      ...actions,
-      ...outagesOf(seed, lengthMs),
-      ...marksOf(seed, lengthMs),
-      ...locksOf(seed, lengthMs),
-      ...unitsOf(seed, lengthMs),
-    ]),
+    ...controlOf(
+      seed,
+      lengthMs,
+      schedulesOf(seed, lengthMs, [
+        ...actions,
+        ...outagesOf(seed, lengthMs),
+        ...marksOf(seed, lengthMs),
+        ...locksOf(seed, lengthMs),
+        ...unitsOf(seed, lengthMs),
+      ]),
+    ),
+  };
+}
+
+/** The actions of a plan with those of services and of limits. */
+function controlOf(
+  seed: number,
+  lengthMs: number,
+  plan: Pick<Plan, "actions" | "hasSchedules">,
+): Pick<Plan, "actions" | "hasSchedules" | "hasServices" | "hasLimits"> {
+  const services = servicesOf(seed, lengthMs);
+  const limits = limitsOf(seed, lengthMs);
+  const own = [...(services ?? []), ...(limits ?? [])];
+  if (own.length === 0) return plan;
+  return {
+    ...plan,
+    ...(services === null ? {} : { hasServices: true }),
+    ...(limits === null ? {} : { hasLimits: true }),
+    actions: [...plan.actions, ...own].toSorted((left, right) => left.atMs - right.atMs),
   };
 }
 
