@@ -39,6 +39,7 @@ import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
 import { limitsSuite } from "./queue/limits.suite.ts";
+import { serviceLimitsSuite } from "./queue/service-limits.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
 import { minutesSuite } from "./inspect/minutes.suite.ts";
 import { checkpointsSuite } from "./runs/checkpoints.suite.ts";
@@ -151,6 +152,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   limitsSuite,
   limitedClaimsSuite,
   limitedServicesSuite,
+  serviceLimitsSuite,
   intakeSuite,
   longRunsSuite,
 ];

@@ -385,7 +385,7 @@ CREATE TABLE millrace.worker_type (
     PRIMARY KEY (worker, type)
 );
 
--- How many jobs of a type, of a tenant or of the whole installation (name 0) may run at the same
+-- How many jobs of a type, a tenant, a service or the installation (name 0) may run at the same
 -- time (`cap`), and how many may start in a period (`rate_count` in `rate_ms`, up to `burst` at
 -- once; `tokens` were left at `refilled_at`). `used` is the sum of the permits that workers hold.
 -- `wanted_at` is when a claim last found all permits taken. `code_cap` is the cap that the code of
@@ -411,6 +411,15 @@ CREATE TABLE millrace.limit_setting (
     CHECK (cap IS NOT NULL OR rate_count IS NOT NULL),
     CHECK (owner = 2 OR (code_cap IS NOT NULL AND cap = code_cap))
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
+
+-- Which jobs need a permit of a limit: those of the type or tenant `target`, or all jobs (0). The
+-- limit of a service applies to the types that use the service.
+CREATE VIEW millrace.limit_target AS
+SELECT id AS limit_id, name AS target FROM millrace.limit_setting
+UNION ALL
+SELECT setting.id, uses.type
+FROM millrace.limit_setting AS setting
+JOIN millrace.service_use AS uses ON uses.service = setting.name;
 
 -- The permits that a worker holds of a limit, for jobs that it runs or is about to run. They are
 -- deleted with the worker.

@@ -69,7 +69,7 @@ SELECT (SELECT count(*) FROM due) AS moved,
                    AND (closed.until IS NULL OR closed.until > moment.at)
              )
              AND NOT EXISTS (
-                 SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id
+                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id
              )
        ) AS released,
        EXISTS (SELECT 1 FROM millrace.closed_gate)
@@ -467,7 +467,7 @@ open AS MATERIALIZED (
             AND (closed.until IS NULL OR closed.until > millrace.clock_at(:now::timestamptz))
       )
       AND NOT EXISTS (
-          SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id
+          SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id
       )
 ),
 free AS MATERIALIZED (

@@ -289,7 +289,7 @@ CREATE TABLE millrace_worker_type (
     PRIMARY KEY (worker, type)
 ) STRICT, WITHOUT ROWID;
 
--- How many jobs of a type, of a tenant or of the whole installation (name 0) may run at the same
+-- How many jobs of a type, a tenant, a service or the installation (name 0) may run at the same
 -- time (`cap`), and how many may start in a period (`rate_count` in `rate_ms`, up to `burst` at
 -- once; `tokens` were left at `refilled_at`). `used` is the sum of the permits that workers hold.
 -- `wanted_at` is when a claim last found all permits taken. `code_cap` is the cap that the code of
@@ -315,6 +315,15 @@ CREATE TABLE millrace_limit_setting (
     CHECK (cap IS NOT NULL OR rate_count IS NOT NULL),
     CHECK (owner = 2 OR (code_cap IS NOT NULL AND cap = code_cap))
 ) STRICT;
+
+-- Which jobs need a permit of a limit: those of the type or tenant `target`, or all jobs (0). The
+-- limit of a service applies to the types that use the service.
+CREATE VIEW millrace_limit_target AS
+SELECT id AS limit_id, name AS target FROM millrace_limit_setting
+UNION ALL
+SELECT setting.id, uses.type
+FROM millrace_limit_setting AS setting
+JOIN millrace_service_use AS uses ON uses.service = setting.name;
 
 -- The permits that a worker holds of a limit, for jobs that it runs or is about to run. They are
 -- deleted with the worker.

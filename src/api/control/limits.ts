@@ -4,7 +4,8 @@ import type { Duration } from "../../core/duration.ts";
 
 export interface Limits {
   /**
-   * Sets a limit for a type, a tenant or the whole installation, in place of the one before. It
+   * Sets a limit for a type, a tenant, a service or the whole installation, in place of the one
+   * before. The limit of a service is for the jobs of all types that declare the service. A limit
    * counts in all processes from their next claims on. Running jobs continue: if more of them run
    * than the new limit allows, none starts until enough have ended. A limit that is stated in code
    * is overridden until `remove`.
@@ -22,9 +23,10 @@ export interface Limits {
    *
    * await limits.set({ type: "report" }, { concurrency: 5 });
    * await limits.set({ tenant: "acme" }, { rate: { limit: 100, per: "1m", burst: 10 } });
+   * await limits.set({ service: "bank" }, { concurrency: 5 });
    * await limits.set({ installation: true }, { concurrency: 200 });
    *
-   * assert.equal((await limits.list()).length, 3);
+   * assert.equal((await limits.list()).length, 4);
    * assert.equal(await limits.remove({ type: "report" }), true);
    * void report;
    * ```
@@ -39,7 +41,11 @@ export interface Limits {
   list(): Promise<readonly Limit[]>;
 }
 
-export type LimitTarget = { type: string } | { tenant: string } | { installation: true };
+export type LimitTarget =
+  | { type: string }
+  | { tenant: string }
+  | { service: string }
+  | { installation: true };
 
 /** At least one of the two. */
 export interface LimitRule {
@@ -51,7 +57,7 @@ export interface LimitRule {
 
 /** A limit. The counts are those of the queued jobs of its target. */
 export interface Limit extends QueuedCount {
-  readonly kind: "type" | "tenant" | "installation";
+  readonly kind: "type" | "tenant" | "service" | "installation";
   /** The name of the installation is `all`. */
   readonly name: string;
   readonly concurrency: number | null;

@@ -7,19 +7,36 @@ import type { JobRecord } from "../../store/types/records.ts";
 
 /** Null: each limit that applies to the job allows another one. */
 export async function explainLimits(
-  store: Pick<JobStore, "limits">,
+  store: Pick<JobStore, "limits" | "types">,
   job: Pick<JobRecord, "type" | "tenant">,
   context: { readonly now: number; readonly isOneTenant: boolean },
 ): Promise<Explanation | null> {
-  const own = (await store.limits()).filter((limit) => appliesTo(limit, job));
+  const limits = await store.limits();
+  const isService = limits.some(({ kind }) => kind === "service");
+  const [declared] = isService ? await store.types(job.type) : [];
+  const subject = { ...job, services: declared?.services ?? [] };
+  const own = limits.filter((limit) => appliesTo(limit, subject));
   const usedUp = own.find(({ concurrency, used }) => concurrency !== null && used >= concurrency);
   if (usedUp !== undefined) return explainUsedUp(usedUp, context.isOneTenant);
   const rated = own.find(({ nextTokenMs }) => (nextTokenMs ?? 0) > 0);
   return rated === undefined ? null : explainRate(rated, context.now);
 }
 
-function appliesTo({ kind, name }: LimitRecord, job: Pick<JobRecord, "type" | "tenant">): boolean {
-  return kind === "installation" || name === (kind === "type" ? job.type : job.tenant);
+interface LimitedJob extends Pick<JobRecord, "type" | "tenant"> {
+  readonly services: readonly string[];
+}
+
+function appliesTo({ kind, name }: LimitRecord, job: LimitedJob): boolean {
+  switch (kind) {
+    case "type":
+      return name === job.type;
+    case "tenant":
+      return name === job.tenant;
+    case "service":
+      return job.services.includes(name);
+    case "installation":
+      return true;
+  }
 }
 
 /** The mill of a tenant is not told how many jobs of others run. */

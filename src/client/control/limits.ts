@@ -65,19 +65,20 @@ function ruleOf(rule: LimitRule): StoredRule {
   return { concurrency, rate: { count, perMs: durationMs(per, "per"), burst } };
 }
 
-/** A target must name exactly one of type, tenant and installation. */
+/** A target must name exactly one of type, tenant, service and installation. */
 function nameOf(verb: string, target: LimitTarget): LimitName {
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];
   if (more.length === 0 && kind === "installation" && name === true) return { kind, name: "all" };
-  if (more.length === 0 && (kind === "type" || kind === "tenant") && typeof name === "string") {
+  const isNamed = kind === "type" || kind === "tenant" || kind === "service";
+  if (more.length === 0 && isNamed && typeof name === "string") {
     insistOn(verb, aName, name, kind);
     return { kind, name };
   }
   throw new MillraceError(
     "OPTION_INVALID",
-    `${verb}: name one of { type }, { tenant } or { installation: true }, such as ` +
-      '{ type: "email" }',
+    `${verb}: name one of { type }, { tenant }, { service } or { installation: true }, ` +
+      'such as { type: "email" }',
   );
 }
 

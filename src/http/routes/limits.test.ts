@@ -5,6 +5,7 @@ describe("/api/v1/limits", () => {
   test.each([
     ["type/email", { kind: "type", name: "email" }],
     ["tenant/a%2Fb%20c", { kind: "tenant", name: "a/b c" }],
+    ["service/bank", { kind: "service", name: "bank" }],
     ["installation/all", { kind: "installation", name: "all" }],
   ])("sets, lists and removes the limit of %s", async (path, of) => {
     await using server = await openServer();

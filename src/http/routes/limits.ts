@@ -6,7 +6,7 @@ import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
 import { route, type Route } from "../route.ts";
 import { COUNT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
 
-const KINDS = ["type", "tenant", "installation"] as const;
+const KINDS = ["type", "tenant", "service", "installation"] as const;
 const PARAMS = z.strictObject({ kind: z.enum(KINDS), name: NAME });
 const PERMITS = z.int().min(1).max(1_000_000_000);
 const BODY = z
@@ -92,7 +92,9 @@ const REMOVE = {
 } as const;
 
 function targetOf({ kind, name }: z.output<typeof PARAMS>): LimitTarget {
-  if (kind !== "installation") return kind === "type" ? { type: name } : { tenant: name };
+  if (kind === "type") return { type: name };
+  if (kind === "tenant") return { tenant: name };
+  if (kind === "service") return { service: name };
   if (name === "all") return { installation: true };
   throw new MillraceError("OPTION_INVALID", "the name of the installation is all");
 }

@@ -1,9 +1,12 @@
 /** Limits: how many jobs may run at the same time, and how many may start in a period. */
 import type { LimitId, PermitCount, TokenRate } from "../../core/control/permits.ts";
 
-/** What a limit applies to. The name of the installation is `all`. */
+/**
+ * What a limit applies to. That of a service applies to the types that use the service. The name of
+ * the installation is `all`.
+ */
 export interface LimitName {
-  readonly kind: "type" | "tenant" | "installation";
+  readonly kind: "type" | "tenant" | "service" | "installation";
   readonly name: string;
 }
 

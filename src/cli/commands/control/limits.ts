@@ -12,6 +12,7 @@ interface TargetOptions {
   readonly db: string;
   readonly type?: string;
   readonly tenant?: string;
+  readonly service?: string;
   readonly all?: true;
   readonly output: Format;
 }
@@ -106,25 +107,29 @@ function targeted(command: Command): Command {
   return command
     .option("--type <name>", "jobs of this type")
     .option("--tenant <name>", "jobs of this tenant")
+    .option("--service <name>", "jobs of all types that call this service")
     .option("--all", "all jobs")
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption());
 }
 
-function targetOf({ type, tenant, all }: TargetOptions): {
+function targetOf({ type, tenant, service, all }: TargetOptions): {
   readonly target: LimitTarget;
   readonly subject: string;
 } {
   const targets: { target: LimitTarget; subject: string }[] = [];
   if (type !== undefined) targets.push({ target: { type }, subject: `the type ${type}` });
   if (tenant !== undefined) targets.push({ target: { tenant }, subject: `the tenant ${tenant}` });
+  if (service !== undefined) {
+    targets.push({ target: { service }, subject: `the service ${service}` });
+  }
   if (all === true) {
     targets.push({ target: { installation: true }, subject: "the installation" });
   }
   const [target, ...more] = targets;
   if (target !== undefined && more.length === 0) return target;
-  throw new CommandFailure("Name exactly one of --type, --tenant and --all.", {
+  throw new CommandFailure("Name exactly one of --type, --tenant, --service and --all.", {
     hint: "For example: --type report",
     exitCode: EXIT.usage,
   });

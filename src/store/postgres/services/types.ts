@@ -49,6 +49,8 @@ export async function declareTypes(
       });
     }),
   );
+  // Gates and limits of services may hold back other types than before.
+  session.wakeForReturned("work");
 }
 
 function idOf({ names }: Session, kind: NameKind, text: string): number {

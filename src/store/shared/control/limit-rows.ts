@@ -1,6 +1,6 @@
 /** Limits as both databases store them. */
 import { MillraceError } from "../../../core/errors.ts";
-import { nextTokenMs, type LimitState } from "../../../core/control/permits.ts";
+import { nextTokenMs, type LimitId, type LimitState } from "../../../core/control/permits.ts";
 import type { LimitName, LimitRecord, StoredRule } from "../../types/limits.ts";
 import { INSTALLATION_NAME, limitOwnerCodec, type NameKind } from "../codes.ts";
 
@@ -56,8 +56,22 @@ function limitName(
   name: { readonly kind: NameKind; readonly text: string } | undefined,
 ): LimitName | null {
   if (id === INSTALLATION) return { kind: "installation", name: INSTALLATION_NAME };
-  if (name?.kind !== "type" && name?.kind !== "tenant") return null;
-  return { kind: name.kind, name: name.text };
+  if (name === undefined) return null;
+  const { kind, text } = name;
+  return kind === "type" || kind === "tenant" || kind === "service" ? { kind, name: text } : null;
+}
+
+/** The limits that apply to each type and tenant, and to all jobs. */
+export function limitsByTarget(
+  rows: readonly { readonly limit_id: LimitId; readonly target: number }[],
+): ReadonlyMap<number, readonly LimitId[]> {
+  const byTarget = new Map<number, LimitId[]>();
+  for (const { limit_id: id, target } of rows) {
+    const known = byTarget.get(target);
+    if (known === undefined) byTarget.set(target, [id]);
+    else known.push(id);
+  }
+  return byTarget;
 }
 
 export function byLimitName(left: LimitRecord, right: LimitRecord): number {

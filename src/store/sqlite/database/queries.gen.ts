@@ -159,6 +159,9 @@ export interface QueryRows {
   any_limit: { readonly yes: 1; };
   all_limits: LimitRow;
   limit_of_name: LimitRow;
+  limit_targets: { readonly limit_id: number; readonly target: number; };
+  targets_of_limit: { readonly target: number; };
+  target_is_limited: { readonly yes: 1; };
   permits_of_worker: { readonly limit_id: number; readonly held: number; };
   any_limited: { readonly yes: 1; };
   jobs_of_full_limits: { readonly key: number; readonly name: number; };
@@ -415,6 +418,9 @@ export interface QueryParameters {
   any_limit: readonly [];
   all_limits: readonly [];
   limit_of_name: readonly ["name"];
+  limit_targets: readonly [];
+  targets_of_limit: readonly ["id"];
+  target_is_limited: readonly ["target"];
   put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "now", "code_cap", "owner", "by"];
   set_code_cap: readonly ["code_cap", "id"];
   delete_limit: readonly ["id"];
@@ -1277,6 +1283,18 @@ export const queries: {
   limit_of_name: {
     text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,\n       owner, by, set_at\nFROM millrace_limit_setting\nWHERE name = ?1",
     parameters: ["name"],
+  },
+  limit_targets: {
+    text: "SELECT limit_id, target\nFROM millrace_limit_target\nORDER BY limit_id, target",
+    parameters: [],
+  },
+  targets_of_limit: {
+    text: "SELECT target\nFROM millrace_limit_target\nWHERE limit_id = ?1",
+    parameters: ["id"],
+  },
+  target_is_limited: {
+    text: "SELECT 1 AS yes\nFROM millrace_limit_target\nWHERE target = ?1\nLIMIT 1",
+    parameters: ["target"],
   },
   put_limit: {
     text: "INSERT INTO millrace_limit_setting (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, coalesce(?5, 0), ?6, ?7, ?8, ?9,\n    ?6\n)\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",

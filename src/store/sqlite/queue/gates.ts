@@ -11,7 +11,7 @@ import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { putBack } from "./places.ts";
 import { crashNumbersOf } from "../runs/claim-candidates.ts";
-import { fullNames, queuesWithRoom } from "../runs/claim-limits.ts";
+import { fullTargets, queuesWithRoom } from "../runs/claim-limits.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
 
 /** How many jobs of a lane `hold` scans per job that it may move. */
@@ -143,7 +143,7 @@ export function hold(session: Session, wanted: number): number {
 function rehome(session: Session, wanted: number): number {
   const { sql, clock } = session;
   const limit = bounded(wanted, MOVE_MAX);
-  const full = fullNames(session);
+  const full = fullTargets(session);
   const queues = queuesWithRoom(session);
   const move = { full, now: clock.now(), depth: QUEUE_DEPTH, limit };
   return queues.reduce(
@@ -167,7 +167,7 @@ function findBlocked(session: Session, wanted: number): readonly BlockedJob[] {
   const limit = bounded(wanted, MOVE_MAX);
   const isClosed = sql.get("any_closed_gate", { now }) !== undefined;
   const isTaken = sql.get("any_lock", {}) !== undefined;
-  const full = sql.get("any_limit", {}) === undefined ? "[]" : fullNames(session);
+  const full = sql.get("any_limit", {}) === undefined ? "[]" : fullTargets(session);
   const isFull = full !== "[]";
   if (!isClosed && !isTaken && !isFull) return [];
   const gateOf = new Map<JobKey, number>();

@@ -41,11 +41,23 @@ function put(session: Session, name: number, columns: Columns): void {
   const { sql, clock } = session;
   if (sql.get("limit_of_name", { name }) === undefined) {
     if (sql.all("all_limits", {}).length >= LIMITS_MAX) throw tooManyLimits(LIMITS_MAX);
-    // The jobs behind the limit that was removed before wait for the new one.
-    sql.run("delete_gate", { name: limitGate(name), now: clock.now() });
   }
   sql.run("put_limit", { name, ...columns, now: clock.now() });
+  const id = sql.get("limit_of_name", { name })?.id ?? 0;
+  const targets = sql.all("targets_of_limit", { id });
+  for (const { target } of targets) openOrKeepQueue(session, target);
   changed(session);
+}
+
+/**
+ * The jobs in the queue of a type or tenant go back to `ready` if no limit applies to them any
+ * more. Otherwise they wait for the limits that apply now.
+ */
+export function openOrKeepQueue({ sql, clock }: Session, target: number): void {
+  const gate = limitGate(target);
+  if (sql.get("any_limited", { gate }) === undefined) return;
+  if (sql.get("target_is_limited", { target }) === undefined) sql.run("open_limit_gate", { gate });
+  else sql.run("delete_gate", { name: gate, now: clock.now() });
 }
 
 /** Jobs that a limit has blocked may be claimable now. */
@@ -72,9 +84,10 @@ function removeOrRestore(session: Session, row: LimitRow): void {
     put(session, name, { ...rule, code_cap, owner: CODE, by: null });
     return;
   }
+  const targets = sql.all("targets_of_limit", { id });
   sql.run("delete_limit", { id });
   sql.run("delete_permits_of_limit", { id });
-  sql.run("open_limit_gate", { gate: limitGate(name) });
+  for (const { target } of targets) openOrKeepQueue(session, target);
   changed(session);
 }
 

@@ -4,12 +4,14 @@ import { declarationHash, typeRecord, TYPES_MAX } from "../../shared/services/de
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
 import type { Session } from "../database/session.ts";
+import { openOrKeepQueue } from "../queue/limits.ts";
 
 export function declareTypes(
-  { sql, names, clock }: Session,
+  session: Session,
   worker: WorkerId,
   declarations: readonly TypeDeclaration[],
 ): void {
+  const { sql, names, clock, state, outbox } = session;
   const now = clock.now();
   for (const declaration of declarations) {
     const type = names.id("type", declaration.type);
@@ -30,7 +32,12 @@ export function declareTypes(
       sql.run("insert_service_use", { service: names.id("service", service), type });
     }
     sql.run("put_worker_type", { worker: idBytes(worker), type, hash });
+    openOrKeepQueue(session, type);
   }
+  // Limits of services may hold back other types than before.
+  if (sql.get("any_limit", {}) === undefined) return;
+  state.claimCursors.forget();
+  outbox.wake();
 }
 
 export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {
