@@ -132,7 +132,7 @@ async function explainDue(
   return (
     explainMissing(job, workers) ??
     (await explainKey(store, job)) ??
-    (await explainLimits(store, job, { now, isOneTenant })) ??
+    (await explainLimits(store, job, now)) ??
     explainCrashes(job, crashCap) ??
     (await explainSlots(store, job, { alive: workers, isOneTenant }))
   );

@@ -62,8 +62,11 @@ export interface Limit extends QueuedCount {
   readonly name: string;
   readonly concurrency: number | null;
   readonly rate: { readonly limit: number; readonly perMs: number; readonly burst: number } | null;
-  /** Permits that workers hold: for running jobs, and for jobs that they are about to run. */
-  readonly used: number;
+  /**
+   * Permits that workers hold: for running jobs, and for jobs that they are about to run. In the
+   * mill of a tenant, `null` for limits that other tenants share.
+   */
+  readonly used: number | null;
   /** The time until the rate allows the next job; `null` without a rate. */
   readonly nextStartMs: number | null;
   /** `code`: the limit is stated by `defineJob`. */

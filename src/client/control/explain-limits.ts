@@ -9,17 +9,17 @@ import type { JobRecord } from "../../store/types/records.ts";
 export async function explainLimits(
   store: Pick<JobStore, "limits" | "types">,
   job: Pick<JobRecord, "type" | "tenant">,
-  context: { readonly now: number; readonly isOneTenant: boolean },
+  now: number,
 ): Promise<Explanation | null> {
   const limits = await store.limits();
   const isService = limits.some(({ kind }) => kind === "service");
   const [declared] = isService ? await store.types(job.type) : [];
   const subject = { ...job, services: declared?.services ?? [] };
   const own = limits.filter((limit) => appliesTo(limit, subject));
-  const usedUp = own.find(({ concurrency, used }) => concurrency !== null && used >= concurrency);
-  if (usedUp !== undefined) return explainUsedUp(usedUp, context.isOneTenant);
+  const usedUp = own.find(({ isUsedUp }) => isUsedUp);
+  if (usedUp !== undefined) return explainUsedUp(usedUp);
   const rated = own.find(({ nextTokenMs }) => (nextTokenMs ?? 0) > 0);
-  return rated === undefined ? null : explainRate(rated, context.now);
+  return rated === undefined ? null : explainRate(rated, now);
 }
 
 interface LimitedJob extends Pick<JobRecord, "type" | "tenant"> {
@@ -40,10 +40,9 @@ function appliesTo({ kind, name }: LimitRecord, job: LimitedJob): boolean {
 }
 
 /** The mill of a tenant is not told how many jobs of others run. */
-function explainUsedUp(limit: LimitRecord, isOneTenant: boolean): Explanation {
-  const { kind, name } = limit;
+function explainUsedUp(limit: LimitRecord): Explanation {
+  const { kind, name, used } = limit;
   const concurrency = limit.concurrency ?? 0;
-  const used = isOneTenant && kind !== "tenant" ? null : limit.used;
   const jobs = `running job${concurrency === 1 ? "" : "s"}`;
   const over = used !== null && used > concurrency ? `, and ${used} are taken` : "";
   return {

@@ -28,7 +28,7 @@ const LIMIT = z
     name: TEXT,
     concurrency: COUNT.nullable(),
     rate: z.strictObject({ limit: COUNT, perMs: COUNT, burst: COUNT }).nullable(),
-    used: COUNT,
+    used: COUNT.nullable(),
     nextStartMs: COUNT.nullable(),
     owner: z.enum(["code", "operator"]),
     setBy: TEXT_OR_NULL,

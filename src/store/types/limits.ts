@@ -19,8 +19,13 @@ export interface StoredRule {
 
 export interface LimitRecord extends LimitName, StoredRule {
   readonly id: LimitId;
-  /** Permits that workers hold: for their runs, for prefetched jobs, and for the next jobs. */
-  readonly used: number;
+  /**
+   * Permits that workers hold: for their runs, for prefetched jobs, and for the next jobs. Null: the
+   * caller is not told, because jobs of other tenants count as well.
+   */
+  readonly used: number | null;
+  /** As many permits are held as jobs may run at the same time. */
+  readonly isUsedUp: boolean;
   /** The time until the rate allows the next job; null without a rate. */
   readonly nextTokenMs: number | null;
   /** Who has set the limit: the code of the type, or an operator. */

@@ -23,7 +23,7 @@ function cap(concurrency: number): { readonly concurrency: number; readonly rate
 }
 
 async function usedOf(store: JobStore): Promise<readonly number[]> {
-  return (await store.limits()).map(({ used }) => used);
+  return (await store.limits()).map(({ used }) => used ?? 0);
 }
 
 export function serviceLimitsSuite(open: OpenStore): void {

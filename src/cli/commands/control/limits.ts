@@ -55,12 +55,18 @@ function listOf(limits: readonly Limit[]): string {
     limits.map((limit) => [
       limit.kind,
       limit.name,
-      limit.concurrency === null ? "" : `${limit.used} of ${limit.concurrency}`,
+      useOf(limit),
       rateOf(limit),
       `${limit.atLeast ? "at least " : ""}${limit.queued}`,
       limit.owner === "code" ? "code" : (limit.setBy ?? ""),
     ]),
   );
+}
+
+/** A tenant is not told how many jobs of other tenants run. */
+function useOf({ used, concurrency }: Limit): string {
+  if (concurrency === null) return "";
+  return used === null ? `at most ${concurrency}` : `${used} of ${concurrency}`;
 }
 
 function rateOf({ rate }: Limit): string {

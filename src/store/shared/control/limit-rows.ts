@@ -44,6 +44,7 @@ export function limitRecord(
     concurrency: cap,
     rate: rate === null ? null : { count: rate.count, perMs: rate.perMs, burst: rate.burst },
     used,
+    isUsedUp: cap !== null && used >= cap,
     nextTokenMs: rate === null ? null : nextTokenMs(rate, now),
     owner: limitOwnerCodec.word(row.owner),
     by,

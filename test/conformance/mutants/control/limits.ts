@@ -18,7 +18,7 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
   },
   removeLimit: {
     "queue/limits.ts": [
-      ["jobs stay in the queue", 'sql.run("open_limit_gate", { gate });', ""],
+      ["jobs stay in the queue", 'sql.run("open_limit_gate", { gate });', "void gate;"],
       [
         "a limit of the code is removed",
         "if (row?.owner !== OPERATOR) return false;",
