@@ -38,6 +38,7 @@ import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
+import { keyRatesSuite } from "./queue/key-rates.suite.ts";
 import { limitsSuite } from "./queue/limits.suite.ts";
 import { serviceLimitsSuite } from "./queue/service-limits.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
@@ -153,6 +154,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   limitedClaimsSuite,
   limitedServicesSuite,
   serviceLimitsSuite,
+  keyRatesSuite,
   intakeSuite,
   longRunsSuite,
 ];

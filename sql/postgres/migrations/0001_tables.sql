@@ -712,6 +712,25 @@ CREATE TABLE millrace.lock (
 
 CREATE INDEX lock_job ON millrace.lock (job);
 
+-- How many jobs with a concurrency key may start in a period: `rate_count` in `rate_ms`, up to
+-- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the key
+-- has a row with the job 0, until `held_until`.
+CREATE TABLE millrace.key_rate (
+    refilled_at timestamptz(3) NOT NULL,
+    held_until  timestamptz(3),
+    set_at      timestamptz(3) NOT NULL,
+    rate_ms     bigint  NOT NULL CHECK (rate_ms BETWEEN 1 AND 9000000000000),
+    tokens      double precision NOT NULL DEFAULT 0 CHECK (tokens >= 0),
+    tenant      integer NOT NULL,
+    rate_count  integer NOT NULL CHECK (rate_count BETWEEN 1 AND 1000000000),
+    burst       integer NOT NULL CHECK (burst BETWEEN 1 AND 1000000000),
+    name        text    NOT NULL COLLATE "C" CHECK (length(name) BETWEEN 1 AND 500),
+    by          text,
+    PRIMARY KEY (tenant, name)
+);
+
+CREATE INDEX key_rate_held ON millrace.key_rate (held_until) WHERE held_until IS NOT NULL;
+
 -- One row per job that a job waits for; the waiting job is behind gate 0, and its rank there is its
 -- due time. `tolerant`: it runs even if the other job fails.
 CREATE TABLE millrace.dependency (

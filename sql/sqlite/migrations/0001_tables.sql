@@ -578,6 +578,26 @@ CREATE TABLE millrace_lock (
 
 CREATE INDEX millrace_lock_job ON millrace_lock (job);
 
+-- How many jobs with a concurrency key may start in a period: `rate_count` in `rate_ms`, up to
+-- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the key
+-- has a row with the job 0, until `held_until`.
+CREATE TABLE millrace_key_rate (
+    tenant      INTEGER NOT NULL,
+    name        TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),
+    rate_count  INTEGER NOT NULL CHECK (rate_count BETWEEN 1 AND 1000000000),
+    rate_ms     INTEGER NOT NULL CHECK (rate_ms BETWEEN 1 AND 9000000000000),
+    burst       INTEGER NOT NULL CHECK (burst BETWEEN 1 AND 1000000000),
+    tokens      REAL    NOT NULL DEFAULT 0 CHECK (tokens >= 0),
+    refilled_at INTEGER NOT NULL,
+    held_until  INTEGER,
+    by          TEXT,
+    set_at      INTEGER NOT NULL,
+    PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_key_rate_held ON millrace_key_rate (held_until)
+    WHERE held_until IS NOT NULL;
+
 -- One row per job that a job waits for; the waiting job is behind gate 0. `tolerant`: it runs even
 -- if the other job fails.
 CREATE TABLE millrace_dependency (

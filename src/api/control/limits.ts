@@ -25,8 +25,9 @@ export interface Limits {
    * await limits.set({ tenant: "acme" }, { rate: { limit: 100, per: "1m", burst: 10 } });
    * await limits.set({ service: "bank" }, { concurrency: 5 });
    * await limits.set({ installation: true }, { concurrency: 200 });
+   * await limits.set({ key: "mailbox-7" }, { rate: { limit: 10, per: "1m", burst: 2 } });
    *
-   * assert.equal((await limits.list()).length, 4);
+   * assert.equal((await limits.list()).length, 5);
    * assert.equal(await limits.remove({ type: "report" }), true);
    * void report;
    * ```
@@ -45,7 +46,9 @@ export type LimitTarget =
   | { type: string }
   | { tenant: string }
   | { service: string }
-  | { installation: true };
+  | { installation: true }
+  /** A concurrency key of a tenant; without one, of the tenant of the mill. It takes a rate only. */
+  | { key: string; tenant?: string };
 
 /** At least one of the two. */
 export interface LimitRule {
@@ -55,16 +58,21 @@ export interface LimitRule {
   rate?: { limit: number; per: Duration; burst?: number };
 }
 
-/** A limit. The counts are those of the queued jobs of its target. */
+/**
+ * A limit. The counts are those of the queued jobs of its target; for a key, of those that wait for
+ * the key.
+ */
 export interface Limit extends QueuedCount {
-  readonly kind: "type" | "tenant" | "service" | "installation";
+  readonly kind: "type" | "tenant" | "service" | "installation" | "key";
   /** The name of the installation is `all`. */
   readonly name: string;
+  /** The tenant of a key; `null` for other kinds. */
+  readonly tenant: string | null;
   readonly concurrency: number | null;
   readonly rate: { readonly limit: number; readonly perMs: number; readonly burst: number } | null;
   /**
    * Permits that workers hold: for running jobs, and for jobs that they are about to run. In the
-   * mill of a tenant, `null` for limits that other tenants share.
+   * mill of a tenant, `null` for limits that other tenants share. `null` for the rate of a key.
    */
   readonly used: number | null;
   /** The time until the rate allows the next job; `null` without a rate. */

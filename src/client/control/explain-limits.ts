@@ -8,7 +8,7 @@ import type { JobRecord } from "../../store/types/records.ts";
 /** Null: each limit that applies to the job allows another one. */
 export async function explainLimits(
   store: Pick<JobStore, "limits" | "types">,
-  job: Pick<JobRecord, "type" | "tenant">,
+  job: Pick<JobRecord, "type" | "tenant" | "concurrencyKey">,
   now: number,
 ): Promise<Explanation | null> {
   const limits = await store.limits();
@@ -22,11 +22,11 @@ export async function explainLimits(
   return rated === undefined ? null : explainRate(rated, now);
 }
 
-interface LimitedJob extends Pick<JobRecord, "type" | "tenant"> {
+interface LimitedJob extends Pick<JobRecord, "type" | "tenant" | "concurrencyKey"> {
   readonly services: readonly string[];
 }
 
-function appliesTo({ kind, name }: LimitRecord, job: LimitedJob): boolean {
+function appliesTo({ kind, name, tenant }: LimitRecord, job: LimitedJob): boolean {
   switch (kind) {
     case "type":
       return name === job.type;
@@ -34,6 +34,8 @@ function appliesTo({ kind, name }: LimitRecord, job: LimitedJob): boolean {
       return name === job.tenant;
     case "service":
       return job.services.includes(name);
+    case "key":
+      return name === job.concurrencyKey && tenant === job.tenant;
     case "installation":
       return true;
   }
@@ -65,9 +67,12 @@ function explainRate(limit: LimitRecord, now: number): Explanation {
 }
 
 function subjectOf({ kind, name }: LimitRecord): string {
-  return kind === "installation" ? "the installation" : `the ${kind} ${name}`;
+  if (kind === "installation") return "the installation";
+  return `the ${kind === "key" ? "concurrency key" : kind} ${name}`;
 }
 
-function optionOf({ kind, name }: LimitRecord): string {
-  return kind === "installation" ? "--all" : `--${kind} ${shellWord(name)}`;
+function optionOf({ kind, name, tenant }: LimitRecord): string {
+  if (kind === "installation") return "--all";
+  const of = tenant === undefined ? "" : ` --tenant ${shellWord(tenant)}`;
+  return `--${kind} ${shellWord(name)}${of}`;
 }

@@ -280,6 +280,7 @@ function ofOwnJob<Args extends readonly unknown[], Answer>(
 function tenantLimits(limits: readonly LimitRecord[], tenant: string): readonly LimitRecord[] {
   return limits
     .filter(({ kind, name }) => kind !== "tenant" || name === tenant)
+    .filter((limit) => limit.kind !== "key" || limit.tenant === tenant)
     .map((limit) => (limit.kind === "tenant" ? limit : { ...limit, used: null }));
 }
 

@@ -44,6 +44,7 @@ export type TableName =
   | "breaker_change"
   | "service_park"
   | "limit_setting"
+  | "key_rate"
   | "intake"
   | "crash_streak"
   | "idempotency"
@@ -220,6 +221,16 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     refilled_at: "moment",
     code_cap: "number",
     owner: "number",
+    by: "text",
+    set_at: "moment",
+  }),
+  changing("key_rate", ["tenant", "name"], {
+    tenant: "number",
+    name: "text",
+    rate_count: "number",
+    rate_ms: "number",
+    burst: "number",
+    refilled_at: "moment",
     by: "text",
     set_at: "moment",
   }),

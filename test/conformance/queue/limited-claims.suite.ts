@@ -81,7 +81,9 @@ export function limitedClaimsSuite(open: OpenStore): void {
         expect(jobs.length).toBeLessThanOrEqual(7);
         expect(jobs.filter(({ tenant }) => tenant === "acme").length).toBeLessThanOrEqual(4);
         expect(granted.reduce((total, { count }) => total + count, 0)).toBe(sum);
-        expect((await store.limits()).reduce((total, { used }) => total + (used ?? 0), 0)).toBe(sum);
+        expect((await store.limits()).reduce((total, { used }) => total + (used ?? 0), 0)).toBe(
+          sum,
+        );
         await Promise.all(workers.map((worker) => store.keepPermits(worker, [])));
       }
     });

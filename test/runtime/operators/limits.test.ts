@@ -233,6 +233,74 @@ describe("a rate", () => {
   });
 });
 
+describe("the rate of a key", () => {
+  test("starts so many jobs of the key, and holds no others back", async () => {
+    await using kit = await openTest();
+    const { job, seen } = counted(kit, "report");
+    const rate = { limit: 2, per: "1s", burst: 3 } as const;
+    await kit.mill.limits.set({ key: "box-7" }, { rate });
+    kit.mill.work({ jobs: [job], lanes: { general: 2 }, poll: "1h" });
+    const began = kit.clock.now();
+
+    await kit.mill.enqueueMany([
+      ...Array.from({ length: 6 }, () => job.of(10, { concurrencyKey: "box-7" })),
+      job.of(10, { concurrencyKey: "box-8" }),
+      job.of(10),
+    ]);
+    await kit.advance("3s");
+
+    expect(seen.done).toBe(8);
+    const starts = seen.starts.map((at) => at - began);
+    expect(starts.filter((ms) => ms >= 100)).toEqual([500, 1_000, 1_500]);
+  });
+
+  test("is explained, and the job starts at the time", async () => {
+    await using kit = await openTest();
+    const { job } = counted(kit, "report");
+    await kit.mill.limits.set({ key: "box 7", tenant: "acme" }, { rate: { limit: 1, per: "10s" } });
+    kit.mill.work({ jobs: [job], lanes: { general: 2 } });
+    const own = { concurrencyKey: "box 7", tenant: "acme" };
+    await kit.mill.enqueue(job, 0, own);
+    const waiting = await kit.mill.enqueue(job, 0, own);
+    const other = await kit.mill.enqueue(job, 0, { concurrencyKey: "box 7" });
+    const until = new Date(kit.clock.now() + 10_000);
+    await kit.advance("2s");
+
+    expect(await kit.mill.jobs.get(other.id)).toMatchObject({ state: "completed" });
+    expect(await kit.mill.jobs.explain(waiting.id)).toEqual({
+      sentence: `The rate of the concurrency key box 7 allows the next job at ${until.toISOString()}.`,
+      reason: "rate",
+      hint: "To raise it: millrace limits set --key 'box 7' --tenant acme --rate NUMBER/PERIOD",
+      until,
+      details: { kind: "key", name: "box 7", nextStartAt: until },
+    });
+    expect(await kit.mill.limits.list()).toMatchObject([
+      { kind: "key", name: "box 7", tenant: "acme", queued: 1, atLeast: false, used: null },
+    ]);
+    expect(await kit.mill.forTenant("bolt").limits.list()).toEqual([]);
+
+    await kit.advance("8s");
+    expect(await kit.mill.jobs.get(waiting.id)).toMatchObject({ state: "completed" });
+  });
+
+  test("that is removed lets its jobs start", async () => {
+    await using kit = await openTest();
+    const { job, seen } = counted(kit, "report");
+    await kit.mill.limits.set({ key: "box-7" }, { rate: { limit: 1, per: "1d" } });
+    kit.mill.work({ jobs: [job], lanes: { general: 2 } });
+    for (let count = 0; count < 3; count += 1) {
+      await kit.mill.enqueue(job, 0, { concurrencyKey: "box-7" });
+    }
+    await kit.advance("2s");
+    expect(seen.done).toBe(1);
+
+    expect(await kit.mill.limits.remove({ key: "box-7" })).toBe(true);
+    await kit.advance("100ms");
+
+    expect(seen.done).toBe(3);
+  });
+});
+
 describe("explain", () => {
   test("names the limit that is used up, and after a raise the job starts", async () => {
     await using kit = await openTest();
@@ -297,16 +365,15 @@ describe("explain", () => {
 
 describe("limits.set", () => {
   test.each([
-    [
-      {},
-      { concurrency: 1 },
-      "name one of { type }, { tenant }, { service } or { installation: true }",
-    ],
+    [{}, { concurrency: 1 }, "name one of { type }, { tenant }, { service }, { key } or"],
     [{ type: "a", tenant: "b" }, { concurrency: 1 }, "name one of"],
     [{ type: "a" }, {}, "name concurrency, rate or both"],
     [{ type: "a" }, { concurrency: 0 }, "concurrency must be a whole number from 1"],
     [{ type: "a" }, { rate: { limit: 5 } }, "rate.per must be a duration"],
     [{ type: "" }, { concurrency: 1 }, "type must be a text"],
+    [{ key: "a" }, { concurrency: 1 }, "a key takes a rate and no concurrency"],
+    [{ key: "a", type: "b" }, { rate: { limit: 1, per: "1s" } }, "without type"],
+    [{ key: "" }, { rate: { limit: 1, per: "1s" } }, "key must be a text"],
   ])("refuses %j with %j", async (target, rule, message) => {
     await using kit = await openTest();
     const refused = kit.mill.limits.set(unchecked(target), unchecked(rule));

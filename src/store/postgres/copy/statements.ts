@@ -117,6 +117,7 @@ const TABLES = [
   "service_park",
   "limit_setting",
   "permit",
+  "key_rate",
   "intake",
   "crash_streak",
   "worker",

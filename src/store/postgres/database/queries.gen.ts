@@ -14,7 +14,7 @@ export interface VacuumHolder { readonly kind: "session" | "prepared" | "slot"; 
 
 export interface SchemaObject { readonly kind: "table" | "column" | "constraint" | "index" | "view" | "function"; readonly home: string; readonly name: string; readonly definition: string; readonly valid: boolean; }
 
-export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly limits: boolean; }
+export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly limits: boolean; readonly spent: boolean; }
 
 export interface ShownJobRow { readonly key: number; readonly id: JobId; readonly state: number; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly flags: number; readonly tags: string | null; readonly created_by: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly result: string | null; readonly error: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: boolean; readonly created_at: number; readonly run_at: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly last_started_at: number | null; readonly phase: string | null; readonly overall: number | null; readonly is_stale: boolean; readonly started_at: number | null; }
 
@@ -155,6 +155,11 @@ export interface QueryRows {
   untold_changes: OffendingRow;
   permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; readonly now: number; };
+  count_key_rates: { readonly rates: number; };
+  lock_key_rate: { readonly tenant: number; };
+  free_spent_key: { readonly count: number; readonly done: string | null; };
+  free_refilled_keys: { readonly count: number; readonly done: string | null; };
   lock_leases: { readonly number: number; readonly secret: string; };
   own_lease: { readonly number: number; };
   own_lease_of_job: { readonly number: number; readonly worker: JobId; };
@@ -393,6 +398,13 @@ export interface QueryParameters {
   untold_changes: readonly ["limit"];
   permits_against_limits: readonly ["limit"];
   recount: readonly [];
+  all_key_rates: readonly ["waiting", "now"];
+  count_key_rates: readonly [];
+  lock_key_rate: readonly ["tenant", "name"];
+  put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "by", "now"];
+  delete_key_rate: readonly ["tenant", "name"];
+  free_spent_key: readonly ["tenant", "name"];
+  free_refilled_keys: readonly ["now", "limit"];
   lock_leases: readonly ["numbers"];
   own_lease: readonly ["number", "secret"];
   own_lease_of_job: readonly ["key"];
@@ -894,7 +906,7 @@ export const queries: {
     timeout: "answer",
   },
   promote_due: {
-    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       (\n           SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n           FROM millrace.scheduled AS scheduled\n           WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n           ORDER BY scheduled.run_at, scheduled.key\n           LIMIT 1\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id\n             )\n       ) AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace.schedule AS schedule\n           WHERE schedule.paused_at IS NULL\n             AND schedule.next_slot IS NOT NULL\n             AND schedule.next_slot <= moment.at\n             AND (\n                 schedule.owner = 2\n                 OR schedule.declared_at\n                     > moment.at - $4::bigint * interval '1 millisecond'\n             )\n       ) AS slot_due,\n       (\n           SELECT min(greatest(\n               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n           ))\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
+    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       least(\n           (\n               SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n               FROM millrace.scheduled AS scheduled\n               WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n               ORDER BY scheduled.run_at, scheduled.key\n               LIMIT 1\n           ),\n           (\n               SELECT millrace.ms_of(min(rate.held_until)) - millrace.ms_of(moment.at)\n               FROM millrace.key_rate AS rate\n               WHERE rate.held_until > moment.at\n           )\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id\n             )\n       )\n           OR EXISTS (SELECT 1 FROM millrace.key_rate AS rate WHERE rate.held_until <= moment.at)\n           AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace.schedule AS schedule\n           WHERE schedule.paused_at IS NULL\n             AND schedule.next_slot IS NOT NULL\n             AND schedule.next_slot <= moment.at\n             AND (\n                 schedule.owner = 2\n                 OR schedule.declared_at\n                     > moment.at - $4::bigint * interval '1 millisecond'\n             )\n       ) AS slot_due,\n       (\n           SELECT min(greatest(\n               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n           ))\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
     parameters: ["now","limit","look","declared_ms"],
     timeout: "answer",
   },
@@ -929,7 +941,7 @@ export const queries: {
     timeout: "reader",
   },
   barriers_in_use: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits,\n       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent",
     parameters: [],
     timeout: "answer",
   },
@@ -1139,7 +1151,7 @@ export const queries: {
     timeout: "doctor",
   },
   locks_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace.lock ORDER BY job LIMIT $1::bigint) AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT $2::integer",
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace.lock WHERE job > 0 ORDER BY job LIMIT $1::bigint) AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT $2::integer",
     parameters: ["examined","limit"],
     timeout: "doctor",
   },
@@ -1237,6 +1249,41 @@ export const queries: {
     text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace.job_now",
     parameters: [],
     timeout: "doctor",
+  },
+  all_key_rates: {
+    text: "SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,\n       millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,\n       millrace.ms_of(rate.set_at) AS set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace.blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT $1::bigint\n           ) AS few\n       ) AS waiting,\n       millrace.ms_of(millrace.clock_at($2::timestamptz)) AS now\nFROM millrace.key_rate AS rate\nORDER BY rate.tenant, rate.name",
+    parameters: ["waiting","now"],
+    timeout: "answer",
+  },
+  count_key_rates: {
+    text: "SELECT count(*) AS rates FROM millrace.key_rate",
+    parameters: [],
+    timeout: "answer",
+  },
+  lock_key_rate: {
+    text: "SELECT tenant\nFROM millrace.key_rate\nWHERE tenant = $1::integer\n  AND name = $2::text\nFOR UPDATE",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  put_key_rate: {
+    text: "INSERT INTO millrace.key_rate AS known (\n    tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at\n)\nSELECT $1::integer, $2::text, $3::integer, $4::bigint, $5::integer,\n       $5::integer, moment.at, $6::text, moment.at\nFROM (SELECT millrace.clock_at($7::timestamptz) AS at) AS moment\nON CONFLICT (tenant, name) DO UPDATE\nSET tokens = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                = (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                = (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    held_until = NULL, by = excluded.by, set_at = excluded.set_at",
+    parameters: ["tenant","name","rate_count","rate_ms","burst","by","now"],
+    timeout: "answer",
+  },
+  delete_key_rate: {
+    text: "DELETE FROM millrace.key_rate\nWHERE tenant = $1::integer\n  AND name = $2::text",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  free_spent_key: {
+    text: "WITH own AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM millrace.lock AS lock\n    WHERE lock.tenant = $1::integer\n      AND lock.name = $2::text\n      AND lock.job = 0\n    FOR UPDATE\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM own",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  free_refilled_keys: {
+    text: "WITH due AS MATERIALIZED (\n    SELECT rate.tenant, rate.name\n    FROM millrace.key_rate AS rate\n    WHERE rate.held_until <= millrace.clock_at($1::timestamptz)\n    ORDER BY rate.tenant, rate.name\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ncleared AS (\n    UPDATE millrace.key_rate AS rate\n    SET held_until = NULL\n    FROM due\n    WHERE rate.tenant = due.tenant AND rate.name = due.name\n),\nown AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM due\n    JOIN millrace.lock AS lock ON lock.tenant = due.tenant AND lock.name = due.name\n    WHERE lock.job = 0\n    ORDER BY lock.tenant, lock.name\n    FOR UPDATE OF lock\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM own",
+    parameters: ["now","limit"],
+    timeout: "answer",
   },
   lock_leases: {
     text: "SELECT number, secret\nFROM millrace.lease\nWHERE number = ANY ($1::bigint[])\nORDER BY number\nFOR KEY SHARE",
@@ -1359,7 +1406,7 @@ export const queries: {
     timeout: "answer",
   },
   acquire_locks: {
-    text: "INSERT INTO millrace.lock (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO NOTHING",
+    text: "INSERT INTO millrace.lock (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO UPDATE SET job = excluded.job, n = excluded.n WHERE lock.job = 0",
     parameters: ["n","names","key"],
     timeout: "answer",
   },
@@ -1374,7 +1421,7 @@ export const queries: {
     timeout: "answer",
   },
   free_dead_locks: {
-    text: "WITH dead AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM millrace.lock AS lock\n    WHERE (\n        SELECT over.n FROM millrace.attempt AS over WHERE over.key = lock.job AND over.n = lock.n\n    ) IS NOT NULL\n       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL\n       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = lock.job) IS NOT NULL\n       OR (\n           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = lock.job\n       ) IS NOT NULL\n       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = lock.job) IS NOT NULL\n    ORDER BY lock.tenant, lock.name\n    LIMIT $1::integer\n    FOR UPDATE OF lock SKIP LOCKED\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM dead",
+    text: "WITH dead AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM millrace.lock AS lock\n    WHERE (\n        SELECT over.n FROM millrace.attempt AS over WHERE over.key = lock.job AND over.n = lock.n\n    ) IS NOT NULL\n       OR (\n           (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL\n           AND (\n               SELECT rate.held_until\n               FROM millrace.key_rate AS rate\n               WHERE lock.job = 0 AND rate.tenant = lock.tenant AND rate.name = lock.name\n           ) IS NULL\n       )\n       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = lock.job) IS NOT NULL\n       OR (\n           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = lock.job\n       ) IS NOT NULL\n       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = lock.job) IS NOT NULL\n    ORDER BY lock.tenant, lock.name\n    LIMIT $1::integer\n    FOR UPDATE OF lock SKIP LOCKED\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM dead",
     parameters: ["limit"],
     timeout: "answer",
   },

@@ -121,6 +121,8 @@ async function claimBatch(
     const rows = await session.write.tuples("claim", parameters);
     const batch = await batchOf(session, rows, secret);
     if (batch.answer.lease !== null && !wanted.prefetch) session.notifier.wake("events");
+    // The promoters of all workers find out when the key has a token.
+    if (batch.isSpent) session.wakeForReturned("work");
     return batch;
   } catch (error) {
     if (error instanceof UncertainWrite) session.state.lostClaims.add(request, secret);

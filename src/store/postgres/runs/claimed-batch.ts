@@ -19,6 +19,8 @@ export interface ClaimedBatch {
   readonly positions: readonly Position[];
   /** How long the server has scanned. */
   readonly scanMs: number;
+  /** Jobs were left out, because their key has a rate and no token. */
+  readonly isSpent: boolean;
 }
 
 const MICROS_PER_MS = 1_000;
@@ -45,10 +47,11 @@ export async function batchOf(
   const scanMs = (first?.[3] ?? 0) / MICROS_PER_MS;
   const awaitsAlone = words.includes("alone");
   const tookAll = words.includes("all");
+  const isSpent = words.includes("spent");
   const limits = limitWordsOf(first?.[10] ?? null);
   if (first === undefined || number === null) {
     const nothing = { lease: null, jobs: [], lost, awaitsAlone, tookAll, ...limits?.answer };
-    return { answer: nothing, count: 0, positions: [], scanMs };
+    return { answer: nothing, count: 0, positions: [], scanMs, isSpent };
   }
   const byKey = new Map<number | null, ClaimTuple>();
   for (const row of rows) byKey.set(row[1], row);
@@ -75,7 +78,7 @@ export async function batchOf(
   }
   const lease = jobs.length === 0 ? null : { number, secret };
   const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll, ...limits?.answer };
-  return { answer: claimed, count: jobs.length, positions, scanMs };
+  return { answer: claimed, count: jobs.length, positions, scanMs, isSpent };
 }
 
 /** What the first row says about limits. Lists of pairs. */

@@ -1,6 +1,11 @@
 /** Limits as both databases store them. */
 import { MillraceError } from "../../../core/errors.ts";
-import { nextTokenMs, type LimitId, type LimitState } from "../../../core/control/permits.ts";
+import {
+  nextTokenMs,
+  type LimitId,
+  type LimitState,
+  type RateState,
+} from "../../../core/control/permits.ts";
 import type { LimitName, LimitRecord, StoredRule } from "../../types/limits.ts";
 import { INSTALLATION_NAME, limitOwnerCodec, type NameKind } from "../codes.ts";
 
@@ -46,8 +51,47 @@ export function limitRecord(
     used,
     isUsedUp: cap !== null && used >= cap,
     nextTokenMs: rate === null ? null : nextTokenMs(rate, now),
+    waiting: null,
     owner: limitOwnerCodec.word(row.owner),
     by,
+    setAt: row.set_at,
+  };
+}
+
+/** The rate of a concurrency key. */
+export interface StoredKeyRate {
+  readonly name: string;
+  readonly rate_count: number;
+  readonly rate_ms: number;
+  readonly burst: number;
+  readonly tokens: number;
+  readonly refilled_at: number;
+}
+
+export function keyRateState(row: StoredKeyRate): RateState {
+  const { rate_count: count, rate_ms: perMs, burst, tokens, refilled_at: refilledAt } = row;
+  return { count, perMs, burst, tokens, refilledAt };
+}
+
+export function keyRateRecord(
+  row: StoredKeyRate & Pick<StoredLimit, "by" | "set_at"> & { readonly waiting: number },
+  tenant: string,
+  now: number,
+): LimitRecord {
+  const { count, perMs, burst } = keyRateState(row);
+  return {
+    kind: "key",
+    name: row.name,
+    tenant,
+    id: 0,
+    concurrency: null,
+    rate: { count, perMs, burst },
+    used: null,
+    isUsedUp: false,
+    nextTokenMs: nextTokenMs(keyRateState(row), now),
+    waiting: row.waiting,
+    owner: "operator",
+    by: row.by,
     setAt: row.set_at,
   };
 }
@@ -76,7 +120,8 @@ export function limitsByTarget(
 }
 
 export function byLimitName(left: LimitRecord, right: LimitRecord): number {
-  const [one, other] = [`${left.kind} ${left.name}`, `${right.kind} ${right.name}`];
+  const textOf = ({ kind, name, tenant = "" }: LimitRecord): string => `${kind} ${name} ${tenant}`;
+  const [one, other] = [textOf(left), textOf(right)];
   return one < other ? -1 : 1;
 }
 
@@ -99,5 +144,12 @@ export function tooManyLimits(most: number): MillraceError {
   return new MillraceError(
     "OPTION_INVALID",
     `there are ${most} limits already: remove one that is not needed, because each claim reads all`,
+  );
+}
+
+export function tooManyKeyRates(most: number): MillraceError {
+  return new MillraceError(
+    "OPTION_INVALID",
+    `${most} keys have a rate already: remove one that is not needed`,
   );
 }

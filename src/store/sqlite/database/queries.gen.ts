@@ -8,6 +8,8 @@ export interface ShownJobRow { readonly key: number; readonly id: Uint8Array; re
 
 export interface OffendingRow { readonly key: number | null; readonly id: Uint8Array | null; }
 
+export interface KeyRateRow { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; }
+
 export interface LeaseRow { readonly number: number; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; }
 
 export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly wanted_at: number | null; readonly code_cap: number | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
@@ -38,8 +40,8 @@ export interface QueryRows {
   parked_until: { readonly until: number | null; };
   due_breakers: { readonly service: number; };
   probe_types: { readonly type: number; };
-  service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
-  service_probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
+  service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
+  service_probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   services_of_type: { readonly service: number; };
   list_breakers: { readonly service: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: Uint8Array | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
   list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
@@ -151,6 +153,13 @@ export interface QueryRows {
   untold_changes: OffendingRow;
   permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  any_key_rate: { readonly yes: 1; };
+  all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; };
+  count_key_rates: { readonly rates: number; };
+  key_rate: KeyRateRow;
+  free_spent_key: LockRow;
+  refilled_keys: LockRow;
+  next_refill: { readonly held_until: number | null; };
   find_lease: LeaseRow;
   lease_of_job: LeaseRow;
   lease_by_number: LeaseRow;
@@ -406,6 +415,18 @@ export interface QueryParameters {
   untold_changes: readonly ["limit"];
   permits_against_limits: readonly ["limit"];
   recount: readonly [];
+  any_key_rate: readonly [];
+  all_key_rates: readonly ["waiting"];
+  count_key_rates: readonly [];
+  key_rate: readonly ["tenant", "name"];
+  put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "now", "by"];
+  delete_key_rate: readonly ["tenant", "name"];
+  take_key_token: readonly ["tokens", "now", "tenant", "name"];
+  hold_key: readonly ["until", "tenant", "name"];
+  lock_spent_key: readonly ["tenant", "name"];
+  free_spent_key: readonly ["tenant", "name"];
+  refilled_keys: readonly ["now", "limit"];
+  next_refill: readonly ["now"];
   find_lease: readonly ["number", "secret"];
   lease_of_job: readonly ["key"];
   lease_by_number: readonly ["number"];
@@ -625,11 +646,11 @@ export const queries: {
     parameters: ["due","types","now"],
   },
   service_probe_in_blocked: {
-    text: "SELECT key, priority, rank, type, tenant\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    text: "SELECT key, priority, rank, type, tenant, concurrency\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
     parameters: ["due","types","lanes","tenants","cap","now"],
   },
   service_probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
     parameters: ["lane","crashes","depth","types","tenants","now"],
   },
   services_of_type: {
@@ -965,7 +986,7 @@ export const queries: {
     parameters: ["now"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now","declared_since"],
   },
   delete_gate: {
@@ -1157,7 +1178,7 @@ export const queries: {
     parameters: ["examined","limit"],
   },
   locks_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace_lock ORDER BY job LIMIT ?1) AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?2",
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace_lock WHERE job > 0 ORDER BY job LIMIT ?1) AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?2",
     parameters: ["examined","limit"],
   },
   runs_without_lock: {
@@ -1235,6 +1256,54 @@ export const queries: {
   recount: {
     text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace_job_now",
     parameters: [],
+  },
+  any_key_rate: {
+    text: "SELECT 1 AS yes\nFROM millrace_key_rate\nLIMIT 1",
+    parameters: [],
+  },
+  all_key_rates: {
+    text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace_blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT ?1\n           )\n       ) AS waiting\nFROM millrace_key_rate AS rate\nORDER BY tenant, name",
+    parameters: ["waiting"],
+  },
+  count_key_rates: {
+    text: "SELECT count(*) AS rates FROM millrace_key_rate",
+    parameters: [],
+  },
+  key_rate: {
+    text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at\nFROM millrace_key_rate\nWHERE tenant = ?1\n  AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  put_key_rate: {
+    text: "INSERT INTO millrace_key_rate (\n    tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?6)\nON CONFLICT (tenant, name) DO UPDATE\nSET tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    held_until = NULL, by = excluded.by, set_at = excluded.set_at",
+    parameters: ["tenant","name","rate_count","rate_ms","burst","now","by"],
+  },
+  delete_key_rate: {
+    text: "DELETE FROM millrace_key_rate\nWHERE tenant = ?1\n  AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  take_key_token: {
+    text: "UPDATE millrace_key_rate\nSET tokens = ?1, refilled_at = ?2\nWHERE tenant = ?3\n  AND name = ?4",
+    parameters: ["tokens","now","tenant","name"],
+  },
+  hold_key: {
+    text: "UPDATE millrace_key_rate\nSET held_until = ?1\nWHERE tenant = ?2\n  AND name = ?3",
+    parameters: ["until","tenant","name"],
+  },
+  lock_spent_key: {
+    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nVALUES (?1, ?2, 0, 1)\nON CONFLICT (tenant, name) DO NOTHING",
+    parameters: ["tenant","name"],
+  },
+  free_spent_key: {
+    text: "DELETE FROM millrace_lock\nWHERE tenant = ?1\n  AND name = ?2\n  AND job = 0\nRETURNING tenant, name",
+    parameters: ["tenant","name"],
+  },
+  refilled_keys: {
+    text: "SELECT tenant, name\nFROM millrace_key_rate\nWHERE held_until <= ?1\nORDER BY held_until\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  next_refill: {
+    text: "SELECT min(held_until) AS held_until\nFROM millrace_key_rate\nWHERE held_until > ?1",
+    parameters: ["now"],
   },
   find_lease: {
     text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
@@ -1369,7 +1438,7 @@ export const queries: {
     parameters: ["tenant","name","job","n"],
   },
   acquire_lock: {
-    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
+    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO UPDATE SET job = excluded.job, n = excluded.n WHERE job = 0",
     parameters: ["name","n","key"],
   },
   locks_of_run: {
@@ -1397,7 +1466,7 @@ export const queries: {
     parameters: ["lane","crashes","depth","limit"],
   },
   locks_after: {
-    text: "SELECT lock.tenant, lock.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead\nFROM millrace_lock AS lock\nWHERE (lock.tenant, lock.name) > (?1, ?2)\nORDER BY lock.tenant, lock.name\nLIMIT ?3",
+    text: "SELECT lock.tenant, lock.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n\n       )\n       OR (\n           NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)\n           AND NOT EXISTS (\n               SELECT 1\n               FROM millrace_key_rate AS rate\n               WHERE lock.job = 0\n                 AND rate.tenant = lock.tenant\n                 AND rate.name = lock.name\n                 AND rate.held_until IS NOT NULL\n           )\n       )\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead\nFROM millrace_lock AS lock\nWHERE (lock.tenant, lock.name) > (?1, ?2)\nORDER BY lock.tenant, lock.name\nLIMIT ?3",
     parameters: ["tenant","name","limit"],
   },
   delete_lock: {

@@ -20,15 +20,22 @@ import {
 import type { LimitRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { hasLostClaims } from "../runs/claim.ts";
+import { keyRates, removeKeyRate, setKeyRate } from "./key-rates.ts";
 
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
 
 export function setLimit(
   session: Session,
-  { kind, name }: LimitName,
+  { kind, name, tenant }: LimitName,
   rule: StoredRule,
   by: string | null,
 ): void {
+  if (kind === "key") {
+    if (tenant !== undefined && rule.rate !== null) {
+      setKeyRate(session, { name, tenant }, rule.rate, by);
+    }
+    return;
+  }
   const id = kind === "installation" ? INSTALLATION : session.names.id(kind, name);
   const before = session.sql.get("limit_of_name", { name: id });
   const code_cap = before?.code_cap ?? null;
@@ -66,7 +73,8 @@ function changed({ outbox, state }: Session): void {
   state.claimCursors.forget();
 }
 
-export function removeLimit(session: Session, { kind, name }: LimitName): boolean {
+export function removeLimit(session: Session, { kind, name, tenant }: LimitName): boolean {
+  if (kind === "key") return tenant !== undefined && removeKeyRate(session, { name, tenant });
   const { sql, names } = session;
   const id = kind === "installation" ? INSTALLATION : names.find(kind, name);
   const row = id === undefined ? undefined : sql.get("limit_of_name", { name: id });
@@ -91,11 +99,11 @@ function removeOrRestore(session: Session, row: LimitRow): void {
   changed(session);
 }
 
-export function limits({ sql, names, clock }: Session): LimitRecord[] {
-  return sql
-    .all("all_limits", {})
-    .flatMap((row) => limitRecord(row, names, clock.now()) ?? [])
-    .toSorted(byLimitName);
+export function limits(session: Session): LimitRecord[] {
+  const { sql, names, clock } = session;
+  const stored = sql.all("all_limits", {});
+  const records = stored.flatMap((row) => limitRecord(row, names, clock.now()) ?? []);
+  return [...records, ...keyRates(session)].toSorted(byLimitName);
 }
 
 export function declareLimits(session: Session, declared: readonly DeclaredLimit[]): void {

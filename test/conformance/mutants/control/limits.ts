@@ -131,6 +131,18 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ],
     ],
   },
+  "claim, with rates of keys": {
+    "queue/key-rates.ts": [
+      ["no token is taken", "tokens: tokens - 1, now", "tokens, now"],
+      ["jobs without a token start", 'sql.run("lock_spent_key", key);', "return true;"],
+    ],
+  },
+  "a key without a token": {
+    "queue/key-rates.ts": [
+      ["the lock stays", 'session.sql.all("free_spent_key", { tenant, name })', "[]"],
+    ],
+    acquire_lock: [["units wait for a token", "WHERE job = 0", "WHERE job = -1"]],
+  },
   "the queue of a limited service": {
     "services/types.ts": [["jobs stay after a deploy", "openOrKeepQueue(session, type);", ""]],
   },
@@ -258,6 +270,16 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ["services are not asked", "WHERE uses.type = place.type", "WHERE false"],
       ["services of a job do not count", "WHERE uses.type = types[turn]", "WHERE false"],
     ],
+  },
+  "claim, with rates of keys": {
+    "functions/key-rates.sql": [
+      ["no token is taken", "millrace.key_tokens(rate, moment) - 1,", "rate.tokens,"],
+      ["jobs without a token start", "SELECT array_agg(key) INTO spent", "SELECT NULL INTO spent"],
+    ],
+  },
+  "a key without a token": {
+    free_refilled_keys: [["the lock stays", "WHERE lock.job = 0", "WHERE lock.job = -1"]],
+    acquire_locks: [["units wait for a token", "WHERE lock.job = 0", "WHERE lock.job = -1"]],
   },
   "the queue of a limited service": {
     release_jobs: [
