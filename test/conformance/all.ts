@@ -69,6 +69,7 @@ import { tokensSuite } from "./identity/tokens.suite.ts";
 import { callServicesSuite } from "./services/call-services.suite.ts";
 import { claimProbeSuite } from "./services/claim-probe.suite.ts";
 import { reportCallsSuite } from "./services/report-calls.suite.ts";
+import { overrideTypeSuite } from "./services/override-type.suite.ts";
 import { limitedServicesSuite } from "./services/limited-services.suite.ts";
 import { serviceGatesSuite } from "./services/service-gates.suite.ts";
 import { typesSuite } from "./services/types.suite.ts";
@@ -154,6 +155,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   limitedClaimsSuite,
   limitedServicesSuite,
   serviceLimitsSuite,
+  overrideTypeSuite,
   keyRatesSuite,
   intakeSuite,
   longRunsSuite,

@@ -26,10 +26,11 @@
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
 -- has the lists of the lease in their order; or it only says that the worker is lost. Its kind has
 -- the word `alone` if a job waits that must run alone, the word `all` if the lanes are empty now,
--- and the word `spent` if jobs were left out because of the rate of their key. Its creation time is how many microseconds the scan has taken: the caller bounds the time of
--- its scans from the beginning, and must not count the commit. Its tags are what the worker must
--- know about limits; null: there are none. The other rows are the jobs, in any
--- order. What many jobs have in common is one text (`kind`), so that the caller parses it once.
+-- and the word `spent` if jobs were left out because of the rate of their key. Its creation time is
+-- how many microseconds the scan has taken: the caller bounds the time of its scans from the
+-- beginning, and must not count the commit. Its tags are what the worker must know about limits;
+-- null: there are none. The other rows are the jobs, in any order. What many jobs have in common is
+-- one text (`kind`), so that the caller parses it once.
 --
 -- Whether the lanes are empty is looked up only by a scan from the beginning that found few jobs:
 -- it has walked over all dead entries of the index already. Rows that another claim has locked

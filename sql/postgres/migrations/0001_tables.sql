@@ -294,6 +294,18 @@ CREATE TABLE millrace.type_setting (
     hash           text    NOT NULL CHECK (length(hash) = 64)
 );
 
+-- What an operator has set in place of declared settings; null: the declaration counts. A time
+-- limit of 0 means none.
+CREATE TABLE millrace.type_override (
+    set_at       timestamptz(3) NOT NULL,
+    timeout_ms   bigint  CHECK (timeout_ms BETWEEN 0 AND 9000000000000),
+    type         integer PRIMARY KEY,
+    priority     integer CHECK (priority BETWEEN 0 AND 1000000000),
+    max_attempts integer CHECK (max_attempts BETWEEN 1 AND 1000000000),
+    lane         text    CHECK (length(lane) BETWEEN 1 AND 200),
+    by           text
+);
+
 -- The services that the jobs of a type call, as the worker that joined last has declared them.
 CREATE TABLE millrace.service_use (
     service integer NOT NULL,
@@ -713,8 +725,8 @@ CREATE TABLE millrace.lock (
 CREATE INDEX lock_job ON millrace.lock (job);
 
 -- How many jobs with a concurrency key may start in a period: `rate_count` in `rate_ms`, up to
--- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the key
--- has a row with the job 0, until `held_until`.
+-- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the
+-- key has a row with the job 0, until `held_until`.
 CREATE TABLE millrace.key_rate (
     refilled_at timestamptz(3) NOT NULL,
     held_until  timestamptz(3),

@@ -5,11 +5,12 @@
 
 -- name: promote_due
 -- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
--- is due, or a key without a token gets one. Rows that another process has locked are skipped. Also returns whether jobs may be
--- claimable, whether jobs are behind an open gate, whether there are gates, locks or dependencies
--- at all, whether a slot is due of a schedule that living workers tick, and when the next probe of
--- a service is due, so that a poll of an idle store is one statement. Without `look` the first of
--- these is not searched for, because dead rows may make that slow.
+-- is due, or a key without a token gets one. Rows that another process has locked are skipped. Also
+-- returns whether jobs may be claimable, whether jobs are behind an open gate, whether there are
+-- gates, locks or dependencies at all, whether a slot is due of a schedule that living workers
+-- tick, and when the next probe of a service is due, so that a poll of an idle store is one
+-- statement. Without `look` the first of these is not searched for, because dead rows may make that
+-- slow.
 -- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean,
 --   slot_due boolean, probe_ms bigint?
 WITH RECURSIVE moment AS MATERIALIZED (

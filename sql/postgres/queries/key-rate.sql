@@ -4,7 +4,8 @@
 -- name: all_key_rates
 -- The rates of keys, with the number of jobs that wait for each key, among so many.
 -- returns: tenant integer, name text, rate_count integer, rate_ms bigint, burst integer,
---   tokens double precision, refilled_at bigint, by text?, set_at bigint, waiting bigint, now bigint
+--   tokens double precision, refilled_at bigint, by text?, set_at bigint, waiting bigint,
+--   now bigint
 SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,
        millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,
        millrace.ms_of(rate.set_at) AS set_at,

@@ -43,8 +43,9 @@ FROM own;
 
 -- name: free_dead_locks
 -- Releases locks whose run has ended, or whose job waits or is gone. No verb leaves such a row
--- behind, but it would block the lock for ever. The lock of a key without a token has the job 0. Each row is looked up by itself: for EXISTS the
--- planner may choose a scan of the whole table. Returns how many.
+-- behind, but it would block the lock for ever. The lock of a key without a token has the job 0.
+-- Each row is looked up by itself: for EXISTS the planner may choose a scan of the whole table.
+-- Returns how many.
 -- returns: count bigint, done text?
 WITH dead AS MATERIALIZED (
     SELECT lock.tenant, lock.name

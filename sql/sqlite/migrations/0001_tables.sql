@@ -198,6 +198,18 @@ CREATE TABLE millrace_type_setting (
     declared_at    INTEGER NOT NULL
 ) STRICT;
 
+-- What an operator has set in place of declared settings; null: the declaration counts. A time
+-- limit of 0 means none.
+CREATE TABLE millrace_type_override (
+    type         INTEGER PRIMARY KEY,
+    lane         TEXT    CHECK (length(lane) BETWEEN 1 AND 200),
+    priority     INTEGER CHECK (priority BETWEEN 0 AND 1000000000),
+    max_attempts INTEGER CHECK (max_attempts BETWEEN 1 AND 1000000000),
+    timeout_ms   INTEGER CHECK (timeout_ms BETWEEN 0 AND 9000000000000),
+    by           TEXT,
+    set_at       INTEGER NOT NULL
+) STRICT;
+
 -- The services that the jobs of a type call, as the worker that joined last has declared them.
 CREATE TABLE millrace_service_use (
     service INTEGER NOT NULL,
@@ -579,8 +591,8 @@ CREATE TABLE millrace_lock (
 CREATE INDEX millrace_lock_job ON millrace_lock (job);
 
 -- How many jobs with a concurrency key may start in a period: `rate_count` in `rate_ms`, up to
--- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the key
--- has a row with the job 0, until `held_until`.
+-- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the
+-- key has a row with the job 0, until `held_until`.
 CREATE TABLE millrace_key_rate (
     tenant      INTEGER NOT NULL,
     name        TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),

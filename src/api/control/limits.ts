@@ -47,7 +47,7 @@ export type LimitTarget =
   | { tenant: string }
   | { service: string }
   | { installation: true }
-  /** A concurrency key of a tenant; without one, of the tenant of the mill. It takes a rate only. */
+  /** A concurrency key of a tenant, by default that of the mill. It takes a rate only. */
   | { key: string; tenant?: string };
 
 /** At least one of the two. */

@@ -238,6 +238,7 @@ const RULES: Rules = {
   rescue: refused("rescue"),
   keepPermits: refused("keepPermits"),
   declareLimits: refused("declareLimits"),
+  overrideType: refused("overrideType"),
   setLimit: refused("setLimit"),
   removeLimit: refused("removeLimit"),
   promote: refused("promote"),

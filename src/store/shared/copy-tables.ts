@@ -39,6 +39,7 @@ export type TableName =
   | "attempt"
   | "gate"
   | "type_setting"
+  | "type_override"
   | "service_use"
   | "breaker"
   | "breaker_change"
@@ -178,6 +179,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     app_version: "text",
     hash: "text",
     declared_at: "moment",
+  }),
+  changing("type_override", ["type"], {
+    type: "number",
+    lane: "text",
+    priority: "number",
+    max_attempts: "number",
+    timeout_ms: "number",
+    by: "text",
+    set_at: "moment",
   }),
   changing("service_use", ["service", "type"], { service: "number", type: "number" }),
   changing("breaker", ["service"], {

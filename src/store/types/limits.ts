@@ -23,8 +23,8 @@ export interface LimitRecord extends LimitName, StoredRule {
   /** 0 for the rate of a key, of which there are no permits. */
   readonly id: LimitId;
   /**
-   * Permits that workers hold: for their runs, for prefetched jobs, and for the next jobs. Null: the
-   * caller is not told, because jobs of other tenants count as well.
+   * Permits that workers hold: for their runs, for prefetched jobs, and for the next jobs. Null:
+   * the caller is not told, because jobs of other tenants count as well.
    */
   readonly used: number | null;
   /** As many permits are held as jobs may run at the same time. */

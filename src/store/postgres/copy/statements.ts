@@ -111,6 +111,7 @@ const TABLES = [
   "attempt",
   "gate",
   "type_setting",
+  "type_override",
   "service_use",
   "breaker",
   "breaker_change",

@@ -42,7 +42,7 @@ export interface ScheduleRow { readonly name: string; readonly owner: number; re
 
 export interface TokenRow { readonly id: JobId; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: JobId | null; readonly parent: JobId | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
 
-export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; }
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
@@ -522,6 +522,8 @@ export interface QueryParameters {
   home: readonly [];
   enqueue_at_home: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol", "home"];
   put_type_settings: readonly ["now", "types"];
+  put_type_override: readonly ["lane", "priority", "max_attempts", "timeout_ms", "by", "now", "type"];
+  delete_type_override: readonly ["type"];
   delete_services_of: readonly ["types"];
   insert_services_of: readonly ["services", "types"];
   put_worker_types: readonly ["worker", "types"];
@@ -1870,6 +1872,16 @@ export const queries: {
     parameters: ["now","types"],
     timeout: "answer",
   },
+  put_type_override: {
+    text: "INSERT INTO millrace.type_override AS known (\n    type, lane, priority, max_attempts, timeout_ms, by, set_at\n)\nSELECT setting.type, $1::text, $2::integer, $3::integer,\n       $4::bigint, $5::text, millrace.clock_at($6::timestamptz)\nFROM millrace.type_setting AS setting\nWHERE setting.type = $7::integer\nON CONFLICT (type) DO UPDATE\nSET lane = coalesce(excluded.lane, known.lane),\n    priority = coalesce(excluded.priority, known.priority),\n    max_attempts = coalesce(excluded.max_attempts, known.max_attempts),\n    timeout_ms = coalesce(excluded.timeout_ms, known.timeout_ms),\n    by = excluded.by, set_at = excluded.set_at",
+    parameters: ["lane","priority","max_attempts","timeout_ms","by","now","type"],
+    timeout: "answer",
+  },
+  delete_type_override: {
+    text: "DELETE FROM millrace.type_override\nWHERE type = $1::integer",
+    parameters: ["type"],
+    timeout: "answer",
+  },
   delete_services_of: {
     text: "DELETE FROM millrace.service_use\nWHERE type = ANY ($1::integer[])",
     parameters: ["types"],
@@ -1891,7 +1903,7 @@ export const queries: {
     timeout: "answer",
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace.type_override AS own ON own.type = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
     parameters: ["now","only","limit"],
     timeout: "answer",
   },

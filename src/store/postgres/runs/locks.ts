@@ -49,8 +49,9 @@ export async function lockHolder(
 }
 
 /**
- * Deletes the locks of ended runs and of keys that have a token again, and returns the most urgent jobs of free concurrency keys to the
- * queue. Answers how many jobs. There are at most as many locks as running jobs and units.
+ * Deletes the locks of ended runs and of keys that have a token again, and returns the most urgent
+ * jobs of free concurrency keys to the queue. Answers how many jobs. There are at most as many
+ * locks as running jobs and units.
  */
 export async function releaseKeys(
   session: Session,

@@ -30,7 +30,7 @@ export interface ScheduleRow { readonly name: string; readonly owner: number; re
 
 export interface TokenRow { readonly id: Uint8Array; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: Uint8Array | null; readonly parent: Uint8Array | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
 
-export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; }
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
@@ -567,6 +567,8 @@ export interface QueryParameters {
   revoke_token: readonly ["now", "id"];
   revoke_children: readonly ["now", "parents"];
   put_type_setting: readonly ["type", "lane", "priority", "max_attempts", "timeout_ms", "payload_schema", "app_version", "hash", "now"];
+  put_type_override: readonly ["lane", "priority", "max_attempts", "timeout_ms", "by", "now", "type"];
+  delete_type_override: readonly ["type"];
   delete_service_uses: readonly ["type"];
   insert_service_use: readonly ["service", "type"];
   put_worker_type: readonly ["type", "hash", "worker"];
@@ -1865,6 +1867,14 @@ export const queries: {
     text: "INSERT INTO millrace_type_setting (\n    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (type) DO UPDATE\nSET lane = ?2, priority = ?3, max_attempts = ?4, timeout_ms = ?5,\n    payload_schema = ?6, app_version = ?7, hash = ?8, declared_at = ?9",
     parameters: ["type","lane","priority","max_attempts","timeout_ms","payload_schema","app_version","hash","now"],
   },
+  put_type_override: {
+    text: "INSERT INTO millrace_type_override (type, lane, priority, max_attempts, timeout_ms, by, set_at)\nSELECT type, ?1, ?2, ?3, ?4, ?5, ?6\nFROM millrace_type_setting\nWHERE type = ?7\nON CONFLICT (type) DO UPDATE\nSET lane = coalesce(excluded.lane, lane),\n    priority = coalesce(excluded.priority, priority),\n    max_attempts = coalesce(excluded.max_attempts, max_attempts),\n    timeout_ms = coalesce(excluded.timeout_ms, timeout_ms),\n    by = excluded.by, set_at = excluded.set_at",
+    parameters: ["lane","priority","max_attempts","timeout_ms","by","now","type"],
+  },
+  delete_type_override: {
+    text: "DELETE FROM millrace_type_override\nWHERE type = ?1",
+    parameters: ["type"],
+  },
   delete_service_uses: {
     text: "DELETE FROM millrace_service_use\nWHERE type = ?1",
     parameters: ["type"],
@@ -1882,7 +1892,7 @@ export const queries: {
     parameters: ["worker"],
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version, setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version, setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, own.set_at AS own_set_at\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace_type_override AS own ON own.type = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
     parameters: ["now","only","limit"],
   },
   register_worker: {

@@ -1,8 +1,13 @@
 /** declareTypes and types: what workers have declared about their types. */
 import { idBytes } from "../../../core/ids.ts";
-import { declarationHash, typeRecord, TYPES_MAX } from "../../shared/services/declarations.ts";
+import {
+  declarationHash,
+  overrideColumns,
+  typeRecord,
+  TYPES_MAX,
+} from "../../shared/services/declarations.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
-import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
+import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
 import type { Session } from "../database/session.ts";
 import { openOrKeepQueue } from "../queue/limits.ts";
 
@@ -38,6 +43,19 @@ export function declareTypes(
   if (sql.get("any_limit", {}) === undefined) return;
   state.claimCursors.forget();
   outbox.wake();
+}
+
+export function overrideType(
+  { sql, names, clock }: Session,
+  text: string,
+  settings: TypeOverride | null,
+  by: string | null,
+): boolean {
+  const type = names.find("type", text);
+  if (type === undefined) return false;
+  if (settings === null) return sql.run("delete_type_override", { type }).changes > 0;
+  const columns = { ...overrideColumns(settings), by, now: clock.now() };
+  return sql.run("put_type_override", { type, ...columns }).changes > 0;
 }
 
 export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {
