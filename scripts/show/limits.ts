@@ -64,7 +64,7 @@ async function showExactness(kind: StoreKind, places: Places, options: Numbers):
   }
   const seconds = (performance.now() - began) / 1000;
   await pause(1_500);
-  const lost = (await mill.limits.list()).reduce((sum, { used }) => sum + used, 0);
+  const lost = (await mill.limits.list()).reduce((sum, { used }) => sum + (used ?? 0), 0);
   await fleet.stop();
   await mill.close();
   const most = mostRunning(log);

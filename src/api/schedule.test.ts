@@ -120,7 +120,8 @@ describe("a schedule", () => {
 
   test("refuses a name that cannot be shown", () => {
     expect(errorOf(() => schedule("", { cron: "@daily" }, cleanup)).message).toBe(
-      'schedule: name must be a text of 1 to 200 characters without control characters, and not . or .., not ""',
+      "schedule: name must be a text of 1 to 200 characters without control characters, " +
+        'and not . or .., not ""',
     );
   });
 

@@ -152,7 +152,7 @@ export class Client implements Omit<Millrace, "work"> {
       tenant: tenantParts === null ? null : parts.tenant,
     });
     this.schedules = makeSchedules({ store, clock, defaults: this.jobDefaults });
-    this.limits = makeLimits(store);
+    this.limits = makeLimits(store, parts.tenant);
     this.intake = makeIntake(store);
     this.workers = makeWorkers(store, clock);
     this.metrics = makeMetrics(store, clock);

@@ -132,7 +132,8 @@ async function explainDue(
   return (
     explainMissing(job, workers) ??
     (await explainKey(store, job)) ??
-    (await explainLimits(store, job, { now, isOneTenant })) ??
+    (await explainLimits(store, job, now)) ??
+    explainFreeKey(job) ??
     explainCrashes(job, crashCap) ??
     (await explainSlots(store, job, { alive: workers, isOneTenant }))
   );
@@ -176,12 +177,12 @@ async function explainAfter(
   };
 }
 
-/** Another job, or a unit of another job, holds the concurrency key, or has just released it. */
+/** Another job, or a unit of another job, holds the concurrency key. */
 async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation | null> {
-  const { concurrencyKey: key, tenant, id, heldBy } = job;
+  const { concurrencyKey: key, tenant, id } = job;
   if (key === null) return null;
   const holder = await store.lockHolder(tenant, key);
-  if (holder === null || holder === id) return heldBy?.kind === "key" ? explainFreeKey(key) : null;
+  if (holder === null || holder === id) return null;
   return {
     sentence: `It is due, but its concurrency key ${key} is taken by job ${holder}.`,
     reason: "key",
@@ -191,7 +192,8 @@ async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation 
 }
 
 /** The job was held while the key was taken, and has not been released yet. */
-function explainFreeKey(key: string): Explanation {
+function explainFreeKey({ concurrencyKey: key, heldBy }: JobRecord): Explanation | null {
+  if (key === null || heldBy?.kind !== "key") return null;
   return {
     sentence: `Its concurrency key ${key} is free again; it returns to the queue in a moment.`,
     reason: "key",

@@ -56,6 +56,7 @@ export const CATALOGUE = {
     status: 403,
     hint: "Use the mill or the token of that tenant, or one of all tenants.",
   },
+  TYPE_NOT_FOUND: { status: 404, hint: "List the types; a worker declares them when it starts." },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
   SCHEDULE_NOT_FOUND: { status: 404, hint: "List the schedules; their names are case-sensitive." },
   SCHEDULE_EXISTS: { status: 409, hint: "Choose another name, or update the schedule." },

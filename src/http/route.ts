@@ -21,7 +21,7 @@ export interface Answer {
 
 /** What a route declares. */
 export interface RouteForm {
-  readonly method: "get" | "post" | "put" | "delete";
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** In the form of OpenAPI: `/api/v1/jobs/{id}`. */
   readonly path: string;
   /** The name of the call in generated clients. */

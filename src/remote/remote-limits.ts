@@ -26,6 +26,10 @@ function bodyOf({ rate, ...rule }: LimitRule): object {
 
 function pathOf(target: LimitTarget): string {
   if ("installation" in target) return "/api/v1/limits/installation/all";
+  if ("key" in target) {
+    const query = target.tenant === undefined ? "" : `?tenant=${encodeURIComponent(target.tenant)}`;
+    return `/api/v1/limits/key/${encodeURIComponent(target.key)}${query}`;
+  }
   const [[kind, name] = ["", ""]] = Object.entries(target);
   return `/api/v1/limits/${kind}/${encodeURIComponent(name)}`;
 }

@@ -1,6 +1,7 @@
 /** Types and services of an installation behind a server. */
 import type { BreakerChangeView, Breakers, BreakerView } from "../api/services/breakers.ts";
 import type { Types, TypeView } from "../api/services/types.ts";
+import { durationMs } from "../core/duration.ts";
 import { withDates } from "./dates.ts";
 import type { ServerCalls } from "./server-calls.ts";
 
@@ -10,7 +11,20 @@ export function remoteTypes(calls: ServerCalls): Types {
   return {
     list,
     get: async (type) => (await list()).find((each) => each.type === type) ?? null,
+    async override(type, { timeout, ...settings }) {
+      const timeoutMs = timeout === false ? null : timeout && durationMs(timeout, "timeout");
+      const body = { ...settings, ...(timeout !== undefined && { timeoutMs }) };
+      await calls.json(typePath(type), { method: "PATCH", body });
+    },
+    async reset(type) {
+      const path = `${typePath(type)}/override`;
+      return (await calls.json<{ wasSet: boolean }>(path, { method: "DELETE" })).wasSet;
+    },
   };
+}
+
+function typePath(type: string): string {
+  return `/api/v1/types/${encodeURIComponent(type)}`;
 }
 
 export function remoteBreakers(calls: ServerCalls): Breakers {

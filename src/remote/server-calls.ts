@@ -18,7 +18,7 @@ export interface ServerAddress {
 }
 
 export interface ServerCall {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: Readonly<
     Record<string, string | number | boolean | readonly string[] | undefined>
   >;

@@ -48,6 +48,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   countAhead: true,
   countBehind: true,
   countRunning: true,
+  overrideType: true,
   setLimit: true,
   removeLimit: true,
   limits: true,

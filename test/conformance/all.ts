@@ -38,7 +38,9 @@ import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
+import { keyRatesSuite } from "./queue/key-rates.suite.ts";
 import { limitsSuite } from "./queue/limits.suite.ts";
+import { serviceLimitsSuite } from "./queue/service-limits.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
 import { minutesSuite } from "./inspect/minutes.suite.ts";
 import { checkpointsSuite } from "./runs/checkpoints.suite.ts";
@@ -67,6 +69,7 @@ import { tokensSuite } from "./identity/tokens.suite.ts";
 import { callServicesSuite } from "./services/call-services.suite.ts";
 import { claimProbeSuite } from "./services/claim-probe.suite.ts";
 import { reportCallsSuite } from "./services/report-calls.suite.ts";
+import { overrideTypeSuite } from "./services/override-type.suite.ts";
 import { limitedServicesSuite } from "./services/limited-services.suite.ts";
 import { serviceGatesSuite } from "./services/service-gates.suite.ts";
 import { typesSuite } from "./services/types.suite.ts";
@@ -151,6 +154,9 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   limitsSuite,
   limitedClaimsSuite,
   limitedServicesSuite,
+  serviceLimitsSuite,
+  overrideTypeSuite,
+  keyRatesSuite,
   intakeSuite,
   longRunsSuite,
 ];

@@ -45,7 +45,7 @@ describe("docs/http-api.md", () => {
   test("lists the paths of the server, and no others", async () => {
     await using server = await openServer();
     const named = rowsOf(await page("http-api")).flatMap(([cell = "", words = ""]) =>
-      [...cell.matchAll(/`((?:GET|POST|PUT|DELETE) [^`]+)`/g)].flatMap(([, path = ""]) =>
+      [...cell.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) [^`]+)`/g)].flatMap(([, path = ""]) =>
         path.endsWith("…") ? codesIn(words).map((word) => path.replace("…", word)) : [path],
       ),
     );

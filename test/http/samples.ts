@@ -37,6 +37,8 @@ const CONTROL: Readonly<Record<string, SampleRequest>> = {
   openBreaker: { path: "/api/v1/breakers/bank/open", json: { reason: "asked" } },
   resetBreaker: { path: "/api/v1/breakers/bank/reset" },
   listTypes: { path: "/api/v1/types" },
+  overrideType: { path: "/api/v1/types/unused", json: { priority: 5 } },
+  resetType: { path: "/api/v1/types/unused/override" },
   listLimits: { path: "/api/v1/limits" },
   setLimit: { path: "/api/v1/limits/tenant/acme", json: { concurrency: 50 } },
   removeLimit: { path: "/api/v1/limits/tenant/acme" },

@@ -163,6 +163,7 @@ DECLARE
     lone   record;
     place  record;
     permits record;
+    has_rate boolean;
 BEGIN
     SELECT worker.quiet,
            EXISTS (SELECT FROM millrace.limit_setting) AS has_limits,
@@ -220,6 +221,12 @@ BEGIN
         RETURN;
     END IF;
 
+    -- The key may have a rate, and no token left.
+    has_rate := place.concurrency IS NOT NULL AND EXISTS (SELECT FROM millrace.key_rate);
+    IF has_rate AND millrace.hold_spent_keys(ARRAY[place.key], moment) IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
     INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, started_at, claimed_at, alone)
     VALUES (
         proof, claimer, ARRAY[place.key], ARRAY[place.n], ARRAY[place.rank], NULL, moment, true
@@ -250,6 +257,9 @@ BEGIN
             ON CONFLICT (tenant, name) DO NOTHING;
             IF NOT FOUND THEN
                 RAISE EXCEPTION SQLSTATE 'MR001';
+            END IF;
+            IF has_rate THEN
+                PERFORM millrace.take_key_tokens(ARRAY[place.key], moment);
             END IF;
         END IF;
     EXCEPTION

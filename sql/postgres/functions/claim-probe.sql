@@ -28,6 +28,7 @@ DECLARE
     found_key bigint;
     place     record;
     permits   record;
+    has_rate  boolean;
     front_max CONSTANT integer := 1000;
 BEGIN
     SELECT worker.quiet,
@@ -178,6 +179,12 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    -- The key may have a rate, and no token left.
+    has_rate := place.concurrency IS NOT NULL AND EXISTS (SELECT FROM millrace.key_rate);
+    IF has_rate AND millrace.hold_spent_keys(ARRAY[place.key], moment) IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
     -- The permits come before the lock, as in `claim_batch`, and are undone if it is taken.
     BEGIN
         IF asker.has_limits THEN
@@ -198,6 +205,9 @@ BEGIN
             ON CONFLICT (tenant, name) DO NOTHING;
             IF NOT FOUND THEN
                 RAISE EXCEPTION SQLSTATE 'MR001';
+            END IF;
+            IF has_rate THEN
+                PERFORM millrace.take_key_tokens(ARRAY[place.key], moment);
             END IF;
         END IF;
     EXCEPTION

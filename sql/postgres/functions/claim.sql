@@ -25,11 +25,12 @@
 --
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
 -- has the lists of the lease in their order; or it only says that the worker is lost. Its kind has
--- the word `alone` if a job waits that must run alone, and the word `all` if the lanes are empty
--- now. Its creation time is how many microseconds the scan has taken: the caller bounds the time of
--- its scans from the beginning, and must not count the commit. Its tags are what the worker must
--- know about limits; null: there are none. The other rows are the jobs, in any
--- order. What many jobs have in common is one text (`kind`), so that the caller parses it once.
+-- the word `alone` if a job waits that must run alone, the word `all` if the lanes are empty now,
+-- and the word `spent` if jobs were left out because of the rate of their key. Its creation time is
+-- how many microseconds the scan has taken: the caller bounds the time of its scans from the
+-- beginning, and must not count the commit. Its tags are what the worker must know about limits;
+-- null: there are none. The other rows are the jobs, in any order. What many jobs have in common is
+-- one text (`kind`), so that the caller parses it once.
 --
 -- Whether the lanes are empty is looked up only by a scan from the beginning that found few jobs:
 -- it has walked over all dead entries of the index already. Rows that another claim has locked
@@ -87,6 +88,7 @@ DECLARE
     limits     record;
     permits    record;
     has_queued boolean := false;
+    has_rates  boolean := false;
     durable    text := millrace.sync_commit();
 BEGIN
     SELECT worker.quiet,
@@ -378,6 +380,23 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
+        has_rates := EXISTS (SELECT FROM millrace.key_rate);
+        IF has_rates THEN
+            others := millrace.hold_spent_keys(keys, moment);
+        END IF;
+        IF has_rates AND others IS NOT NULL THEN
+            SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n),
+                   array_agg(tried), array_agg(crashed)
+            INTO places, keys, ranks, ns, tries, crashes
+            FROM (
+                SELECT *
+                FROM unnest(places, keys, ranks, ns, tries, crashes)
+                    WITH ORDINALITY AS due (place, key, rank, n, tried, crashed, turn)
+                WHERE key <> ALL (others)
+                ORDER BY turn
+            ) AS due;
+            kind := concat_ws(' ', kind, 'spent');
+        END IF;
         WITH taken AS (
             INSERT INTO millrace.lock (job, n, tenant, name)
             SELECT due.key, due.n, ready.tenant, ready.concurrency
@@ -411,6 +430,9 @@ BEGIN
         IF keys IS NULL THEN
             RETURN NEXT;
             RETURN;
+        END IF;
+        IF has_rates THEN
+            PERFORM millrace.take_key_tokens(keys, moment);
         END IF;
     END IF;
     WITH alive AS MATERIALIZED (

@@ -51,10 +51,22 @@ AS $rooms$
     ) AS bucket
 $rooms$;
 
+-- How many jobs of each limited type and tenant a worker without permits could claim.
+CREATE FUNCTION millrace.target_rooms(moment timestamptz)
+RETURNS TABLE (target integer, room integer)
+LANGUAGE sql STABLE
+AS $rooms$
+    SELECT limited.target, min(limits.room)
+    FROM millrace.limit_rooms(NULL, NULL, NULL, false, moment) AS limits
+    JOIN millrace.limit_target AS limited ON limited.limit_id = limits.id
+    WHERE limited.target > 0
+    GROUP BY limited.target
+$rooms$;
+
 -- What a claim has to know about limits before it looks for jobs: the types and tenants of which it
--- may take no job, whether it may take any job at all, the limits that have a permit left with the
--- number of jobs that the claim may take of each, the limits that are used up and that the workers
--- which hold their permits have not heard of, and the words for the worker.
+-- may take no job, whether it may take any job at all, the types and tenants whose limits all have
+-- a permit left with the number of jobs that the claim may take of each, the limits that are used
+-- up and that the workers which hold their permits have not heard of, and the words for the worker.
 CREATE FUNCTION millrace.look_at_limits(
     claimer uuid, lent integer[], counts integer[], to_prefetch boolean, moment timestamptz,
     OUT closed integer[], OUT is_closed boolean, OUT queues integer[], OUT rooms integer[],
@@ -62,10 +74,20 @@ CREATE FUNCTION millrace.look_at_limits(
 )
 LANGUAGE sql STABLE
 AS $look$
-    SELECT coalesce(array_agg(name) FILTER (WHERE room = 0 AND name > 0), '{}'),
+    WITH limits AS MATERIALIZED (
+        SELECT * FROM millrace.limit_rooms(claimer, lent, counts, to_prefetch, moment)
+    ),
+    queue AS MATERIALIZED (
+        SELECT limited.target, min(limits.room) AS room
+        FROM limits
+        JOIN millrace.limit_target AS limited ON limited.limit_id = limits.id
+        WHERE limited.target > 0
+        GROUP BY limited.target
+    )
+    SELECT coalesce((SELECT array_agg(target) FROM queue WHERE queue.room = 0), '{}'),
            bool_or(room = 0 AND name = 0),
-           array_agg(name) FILTER (WHERE room > 0 AND name > 0),
-           array_agg(room) FILTER (WHERE room > 0 AND name > 0),
+           (SELECT array_agg(target) FROM queue WHERE queue.room > 0),
+           (SELECT array_agg(queue.room) FROM queue WHERE queue.room > 0),
            array_agg(id ORDER BY id) FILTER (
                WHERE room = 0
                  AND used > held
@@ -85,7 +107,7 @@ AS $look$
                    '[]'
                )
            )
-    FROM millrace.limit_rooms(claimer, lent, counts, to_prefetch, moment)
+    FROM limits
 $look$;
 
 -- Tells the workers that hold permits of these limits that others want them. Rows that another
@@ -105,7 +127,9 @@ $want$;
 -- Takes permits for the jobs of a claim, in their order. `kept` are the positions of the jobs that
 -- get all their permits; null: all jobs do. The free permits of the worker are used first. If they
 -- do not suffice, the rows of the limits are locked in their order and read after that, so that two
--- claims cannot get the same permit. The row of the worker is locked before. `of_places` are the
+-- claims cannot get the same permit. The services of the types are read once: a deploy may change
+-- them meanwhile, and each job must get the permits that the worker is told of. The row of the
+-- worker is locked before. `of_places` are the
 -- rows of the jobs in `ready`, and `is_queued` says that some jobs are in the queue of a limit.
 CREATE FUNCTION millrace.take_permits(
     claimer uuid, of_keys bigint[], of_places tid[], is_queued boolean, lent integer[],
@@ -120,6 +144,8 @@ DECLARE
     of_jobs integer[];
     types   integer[];
     tenants integer[];
+    callers integer[];
+    called  integer[];
     asked   integer[];
     wanted  integer[];
     ids     integer[];
@@ -131,6 +157,11 @@ DECLARE
     spot    integer;
     fits    boolean;
 BEGIN
+    SELECT array_agg(uses.type), array_agg(uses.service)
+    INTO callers, called
+    FROM millrace.service_use AS uses
+    WHERE uses.service IN (SELECT setting.name FROM millrace.limit_setting AS setting);
+
     SELECT array_agg(name), array_agg(jobs)
     INTO of_names, of_jobs
     FROM (
@@ -145,7 +176,13 @@ BEGIN
             FROM millrace.blocked
             WHERE is_queued AND key = ANY (of_keys)
         ) AS place
-        CROSS JOIN LATERAL (VALUES (place.type), (place.tenant)) AS each (name)
+        CROSS JOIN LATERAL (
+            VALUES (place.type), (place.tenant)
+            UNION ALL
+            SELECT uses.service
+            FROM unnest(callers, called) AS uses (type, service)
+            WHERE uses.type = place.type
+        ) AS each (name)
         GROUP BY each.name
         UNION ALL
         SELECT 0, cardinality(of_keys)
@@ -178,6 +215,17 @@ BEGIN
     IF ids IS NULL THEN
         RETURN;
     END IF;
+    IF callers IS NOT NULL THEN
+        SELECT json_agg(json_build_array(known.id, applies.target)) INTO limits
+        FROM unnest(ids, names) AS known (id, name)
+        CROSS JOIN LATERAL (
+            SELECT known.name
+            UNION ALL
+            SELECT uses.type
+            FROM unnest(callers, called) AS uses (type, service)
+            WHERE uses.service = known.name
+        ) AS applies (target);
+    END IF;
 
     SELECT bool_or(need > room) INTO is_cut FROM unnest(needs, rooms) AS each (need, room);
     IF is_cut THEN
@@ -198,7 +246,11 @@ BEGIN
             spots := array_remove(ARRAY[
                 array_position(names, types[turn]), array_position(names, tenants[turn]),
                 array_position(names, 0)
-            ], NULL);
+            ] || ARRAY(
+                SELECT array_position(names, uses.service)
+                FROM unnest(callers, called) AS uses (type, service)
+                WHERE uses.type = types[turn]
+            ), NULL);
             fits := true;
             FOREACH spot IN ARRAY spots LOOP
                 fits := fits AND needs[spot] < rooms[spot];

@@ -294,6 +294,18 @@ CREATE TABLE millrace.type_setting (
     hash           text    NOT NULL CHECK (length(hash) = 64)
 );
 
+-- What an operator has set in place of declared settings; null: the declaration counts. A time
+-- limit of 0 means none.
+CREATE TABLE millrace.type_override (
+    set_at       timestamptz(3) NOT NULL,
+    timeout_ms   bigint  CHECK (timeout_ms BETWEEN 0 AND 9000000000000),
+    type         integer PRIMARY KEY,
+    priority     integer CHECK (priority BETWEEN 0 AND 1000000000),
+    max_attempts integer CHECK (max_attempts BETWEEN 1 AND 1000000000),
+    lane         text    CHECK (length(lane) BETWEEN 1 AND 200),
+    by           text
+);
+
 -- The services that the jobs of a type call, as the worker that joined last has declared them.
 CREATE TABLE millrace.service_use (
     service integer NOT NULL,
@@ -385,7 +397,7 @@ CREATE TABLE millrace.worker_type (
     PRIMARY KEY (worker, type)
 );
 
--- How many jobs of a type, of a tenant or of the whole installation (name 0) may run at the same
+-- How many jobs of a type, a tenant, a service or the installation (name 0) may run at the same
 -- time (`cap`), and how many may start in a period (`rate_count` in `rate_ms`, up to `burst` at
 -- once; `tokens` were left at `refilled_at`). `used` is the sum of the permits that workers hold.
 -- `wanted_at` is when a claim last found all permits taken. `code_cap` is the cap that the code of
@@ -411,6 +423,15 @@ CREATE TABLE millrace.limit_setting (
     CHECK (cap IS NOT NULL OR rate_count IS NOT NULL),
     CHECK (owner = 2 OR (code_cap IS NOT NULL AND cap = code_cap))
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
+
+-- Which jobs need a permit of a limit: those of the type or tenant `target`, or all jobs (0). The
+-- limit of a service applies to the types that use the service.
+CREATE VIEW millrace.limit_target AS
+SELECT id AS limit_id, name AS target FROM millrace.limit_setting
+UNION ALL
+SELECT setting.id, uses.type
+FROM millrace.limit_setting AS setting
+JOIN millrace.service_use AS uses ON uses.service = setting.name;
 
 -- The permits that a worker holds of a limit, for jobs that it runs or is about to run. They are
 -- deleted with the worker.
@@ -702,6 +723,25 @@ CREATE TABLE millrace.lock (
 );
 
 CREATE INDEX lock_job ON millrace.lock (job);
+
+-- How many jobs with a concurrency key may start in a period: `rate_count` in `rate_ms`, up to
+-- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the
+-- key has a row with the job 0, until `held_until`.
+CREATE TABLE millrace.key_rate (
+    refilled_at timestamptz(3) NOT NULL,
+    held_until  timestamptz(3),
+    set_at      timestamptz(3) NOT NULL,
+    rate_ms     bigint  NOT NULL CHECK (rate_ms BETWEEN 1 AND 9000000000000),
+    tokens      double precision NOT NULL DEFAULT 0 CHECK (tokens >= 0),
+    tenant      integer NOT NULL,
+    rate_count  integer NOT NULL CHECK (rate_count BETWEEN 1 AND 1000000000),
+    burst       integer NOT NULL CHECK (burst BETWEEN 1 AND 1000000000),
+    name        text    NOT NULL COLLATE "C" CHECK (length(name) BETWEEN 1 AND 500),
+    by          text,
+    PRIMARY KEY (tenant, name)
+);
+
+CREATE INDEX key_rate_held ON millrace.key_rate (held_until) WHERE held_until IS NOT NULL;
 
 -- One row per job that a job waits for; the waiting job is behind gate 0, and its rank there is its
 -- due time. `tolerant`: it runs even if the other job fails.

@@ -1,14 +1,16 @@
 -- apart: one statement moves many jobs, where SQLite goes job by job.
 
--- row Barriers: gates boolean, held boolean, names boolean, wanted boolean, limits boolean
+-- row Barriers: gates boolean, held boolean, names boolean, wanted boolean, limits boolean,
+--   spent boolean
 
 -- name: promote_due
 -- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
--- is due. Rows that another process has locked are skipped. Also returns whether jobs may be
--- claimable, whether jobs are behind an open gate, whether there are gates, locks or dependencies
--- at all, whether a slot is due of a schedule that living workers tick, and when the next probe of
--- a service is due, so that a poll of an idle store is one statement. Without `look` the first of
--- these is not searched for, because dead rows may make that slow.
+-- is due, or a key without a token gets one. Rows that another process has locked are skipped. Also
+-- returns whether jobs may be claimable, whether jobs are behind an open gate, whether there are
+-- gates, locks or dependencies at all, whether a slot is due of a schedule that living workers
+-- tick, and when the next probe of a service is due, so that a poll of an idle store is one
+-- statement. Without `look` the first of these is not searched for, because dead rows may make that
+-- slow.
 -- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean,
 --   slot_due boolean, probe_ms bigint?
 WITH RECURSIVE moment AS MATERIALIZED (
@@ -46,12 +48,19 @@ gate (id) AS (
     WHERE gate.id IS NOT NULL
 )
 SELECT (SELECT count(*) FROM due) AS moved,
-       (
-           SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))
-           FROM millrace.scheduled AS scheduled
-           WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)
-           ORDER BY scheduled.run_at, scheduled.key
-           LIMIT 1
+       least(
+           (
+               SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))
+               FROM millrace.scheduled AS scheduled
+               WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)
+               ORDER BY scheduled.run_at, scheduled.key
+               LIMIT 1
+           ),
+           (
+               SELECT millrace.ms_of(min(rate.held_until)) - millrace.ms_of(moment.at)
+               FROM millrace.key_rate AS rate
+               WHERE rate.held_until > moment.at
+           )
        ) AS next_due_ms,
        NOT :look::boolean
            OR EXISTS (SELECT 1 FROM due)
@@ -69,9 +78,11 @@ SELECT (SELECT count(*) FROM due) AS moved,
                    AND (closed.until IS NULL OR closed.until > moment.at)
              )
              AND NOT EXISTS (
-                 SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id
+                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id
              )
-       ) AS released,
+       )
+           OR EXISTS (SELECT 1 FROM millrace.key_rate AS rate WHERE rate.held_until <= moment.at)
+           AS released,
        EXISTS (SELECT 1 FROM millrace.closed_gate)
            OR EXISTS (SELECT 1 FROM millrace.limit_setting)
            OR EXISTS (SELECT 1 FROM millrace.lock)
@@ -310,7 +321,8 @@ SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,
            OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,
        EXISTS (SELECT 1 FROM millrace.lock) AS names,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,
-       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits;
+       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits,
+       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent;
 
 -- name: hold_jobs
 -- Moves due jobs behind closed gates, and jobs whose lock is taken, from `ready` to `blocked`, so
@@ -467,7 +479,7 @@ open AS MATERIALIZED (
             AND (closed.until IS NULL OR closed.until > millrace.clock_at(:now::timestamptz))
       )
       AND NOT EXISTS (
-          SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id
+          SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id
       )
 ),
 free AS MATERIALIZED (

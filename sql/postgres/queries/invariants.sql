@@ -230,11 +230,11 @@ LIMIT :limit::integer;
 
 -- name: locks_without_run
 -- Locks of jobs whose run has ended, that wait, or that are gone. Lost jobs are found by another
--- query, and their locks go with their run.
+-- query, and their locks go with their run. The lock of a key without a token has the job 0.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT held.job AS key, job.id
-FROM (SELECT job, n FROM millrace.lock ORDER BY job LIMIT :examined::bigint) AS held
+FROM (SELECT job, n FROM millrace.lock WHERE job > 0 ORDER BY job LIMIT :examined::bigint) AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
 WHERE job.key IS NULL
    OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)

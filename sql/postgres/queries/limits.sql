@@ -15,7 +15,7 @@ FROM millrace.limit_setting
 ORDER BY id;
 
 -- name: lock_limit
--- The limit of a type, a tenant or the installation, locked.
+-- The limit of a type, a tenant, a service or the installation, locked.
 -- returns: LimitRow
 SELECT id, name, cap, rate_count, rate_ms, burst, tokens,
        millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,
@@ -29,6 +29,13 @@ FOR UPDATE;
 -- How many limits there are.
 -- returns: limits bigint
 SELECT count(*) AS limits FROM millrace.limit_setting;
+
+-- name: limit_targets
+-- The types and tenants that each limit applies to.
+-- returns: limit_id integer, target integer
+SELECT limit_id, target
+FROM millrace.limit_target
+ORDER BY limit_id, target;
 
 -- name: put_limit
 -- Sets a limit. A rate begins with all its tokens, unless the same rate was set before.
@@ -128,9 +135,9 @@ SELECT coalesce(sum(held - rest), 0)::bigint AS returned FROM own;
 -- Moves due jobs of a limit that is used up from the front of `ready` to the queue of the limit, so
 -- that claims need not skip them.
 WITH RECURSIVE used_up AS MATERIALIZED (
-    SELECT name
-    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at(:now::timestamptz))
-    WHERE room = 0 AND name > 0
+    SELECT target
+    FROM millrace.target_rooms(millrace.clock_at(:now::timestamptz))
+    WHERE room = 0
 ),
 lane (id) AS (
     SELECT min(lane)
@@ -159,9 +166,9 @@ front AS MATERIALIZED (
     ) AS front
 ),
 behind AS MATERIALIZED (
-    SELECT front.key, -3 - min(used_up.name) AS gate
+    SELECT front.key, -3 - min(used_up.target) AS gate
     FROM front
-    JOIN used_up ON used_up.name IN (front.type, front.tenant)
+    JOIN used_up ON used_up.target IN (front.type, front.tenant)
     GROUP BY front.key
     LIMIT :limit::integer
 ),
@@ -187,8 +194,8 @@ JOIN behind ON behind.key = taken.key
 ON CONFLICT DO NOTHING;
 
 -- name: rehome_limited
--- Moves jobs at the front of the queue of a limit that has a permit left behind what else blocks
--- these jobs, which is a closed gate or another limit that is used up.
+-- Moves jobs at the front of a queue of which no limit is used up behind what else blocks these
+-- jobs, which is a closed gate or another limit that is used up.
 WITH other AS MATERIALIZED (
     SELECT target AS name, NULL::integer AS tenant, gate
     FROM millrace.barrier
@@ -198,23 +205,21 @@ WITH other AS MATERIALIZED (
     FROM millrace.tenant_barrier
     WHERE until > millrace.clock_at(:now::timestamptz)
     UNION ALL
-    SELECT name, NULL, -3 - name
-    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at(:now::timestamptz))
-    WHERE room = 0 AND name > 0
+    SELECT target, NULL, -3 - target
+    FROM millrace.target_rooms(millrace.clock_at(:now::timestamptz))
+    WHERE room = 0
 ),
 front AS MATERIALIZED (
     SELECT front.key, front.lane, front.type, front.tenant
-    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at(:now::timestamptz))
-        AS limits
+    FROM millrace.target_rooms(millrace.clock_at(:now::timestamptz)) AS queue
     CROSS JOIN LATERAL (
         SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant
         FROM millrace.blocked AS blocked
-        WHERE blocked.gate = -3 - limits.name
+        WHERE blocked.gate = -3 - queue.target
         ORDER BY blocked.priority, blocked.rank, blocked.key
         LIMIT :depth::integer
     ) AS front
-    WHERE limits.room > 0
-      AND limits.name > 0
+    WHERE queue.room > 0
       AND EXISTS (SELECT 1 FROM other)
 ),
 behind AS MATERIALIZED (

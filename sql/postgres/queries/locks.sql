@@ -1,14 +1,15 @@
 -- apart: PostgreSQL locks rows in whole batches, SQLite goes lock by lock under its one write lock.
 
 -- name: acquire_locks
--- A run acquires those of these locks that are free, in one order for all runs.
+-- A run acquires those of these locks that are free, in one order for all runs. The lock of a key
+-- without a token, which has the job 0, is free for units.
 INSERT INTO millrace.lock (job, n, tenant, name)
 SELECT job.key, :n::integer, job.tenant, wanted.name
 FROM millrace.job AS job
 CROSS JOIN unnest(:names::text[]) AS wanted (name)
 WHERE job.key = :key::bigint
 ORDER BY wanted.name COLLATE "C"
-ON CONFLICT (tenant, name) DO NOTHING;
+ON CONFLICT (tenant, name) DO UPDATE SET job = excluded.job, n = excluded.n WHERE lock.job = 0;
 
 -- name: locks_of_run
 -- Which of these locks a run holds.
@@ -42,8 +43,9 @@ FROM own;
 
 -- name: free_dead_locks
 -- Releases locks whose run has ended, or whose job waits or is gone. No verb leaves such a row
--- behind, but it would block the lock for ever. Each row is looked up by itself: for EXISTS the
--- planner may choose a scan of the whole table. Returns how many.
+-- behind, but it would block the lock for ever. The lock of a key without a token has the job 0.
+-- Each row is looked up by itself: for EXISTS the planner may choose a scan of the whole table.
+-- Returns how many.
 -- returns: count bigint, done text?
 WITH dead AS MATERIALIZED (
     SELECT lock.tenant, lock.name
@@ -51,7 +53,14 @@ WITH dead AS MATERIALIZED (
     WHERE (
         SELECT over.n FROM millrace.attempt AS over WHERE over.key = lock.job AND over.n = lock.n
     ) IS NOT NULL
-       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL
+       OR (
+           (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL
+           AND (
+               SELECT rate.held_until
+               FROM millrace.key_rate AS rate
+               WHERE lock.job = 0 AND rate.tenant = lock.tenant AND rate.name = lock.name
+           ) IS NULL
+       )
        OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = lock.job) IS NOT NULL
        OR (
            SELECT place.key FROM millrace.scheduled AS place WHERE place.key = lock.job

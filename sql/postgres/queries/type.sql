@@ -2,7 +2,8 @@
 
 -- row TypeRow: type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint?,
 --   payload_schema json?, app_version text?, declared_at bigint, services json, workers bigint,
---   hashes bigint
+--   hashes bigint, own_lane text?, own_priority integer?, own_attempts integer?,
+--   own_timeout_ms bigint?, own_by text?, own_set_at bigint?
 
 -- name: put_type_settings
 -- Stores what a worker declares about its types, instead of earlier declarations, in one order for
@@ -23,6 +24,27 @@ ON CONFLICT (type) DO UPDATE
 SET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,
     timeout_ms = excluded.timeout_ms, payload_schema = excluded.payload_schema,
     app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at;
+
+-- name: put_type_override
+-- Stores what an operator sets in place of the declaration of a type. What is null stays.
+INSERT INTO millrace.type_override AS known (
+    type, lane, priority, max_attempts, timeout_ms, by, set_at
+)
+SELECT setting.type, :lane::text, :priority::integer, :max_attempts::integer,
+       :timeout_ms::bigint, :by::text, millrace.clock_at(:now::timestamptz)
+FROM millrace.type_setting AS setting
+WHERE setting.type = :type::integer
+ON CONFLICT (type) DO UPDATE
+SET lane = coalesce(excluded.lane, known.lane),
+    priority = coalesce(excluded.priority, known.priority),
+    max_attempts = coalesce(excluded.max_attempts, known.max_attempts),
+    timeout_ms = coalesce(excluded.timeout_ms, known.timeout_ms),
+    by = excluded.by, set_at = excluded.set_at;
+
+-- name: delete_type_override
+-- The declaration of a type counts again.
+DELETE FROM millrace.type_override
+WHERE type = :type::integer;
 
 -- name: delete_services_of
 -- Forgets the services of types.
@@ -67,9 +89,12 @@ SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setti
            JOIN millrace.interned_name AS service ON service.id = uses.service
            WHERE uses.type = setting.type
        ) AS services,
-       living.workers, living.hashes
+       living.workers, living.hashes,
+       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,
+       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at
 FROM millrace.type_setting AS setting
 JOIN millrace.interned_name AS name ON name.id = setting.type
+LEFT JOIN millrace.type_override AS own ON own.type = setting.type
 CROSS JOIN LATERAL (
     SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes
     FROM millrace.worker AS worker

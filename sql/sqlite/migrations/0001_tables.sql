@@ -198,6 +198,18 @@ CREATE TABLE millrace_type_setting (
     declared_at    INTEGER NOT NULL
 ) STRICT;
 
+-- What an operator has set in place of declared settings; null: the declaration counts. A time
+-- limit of 0 means none.
+CREATE TABLE millrace_type_override (
+    type         INTEGER PRIMARY KEY,
+    lane         TEXT    CHECK (length(lane) BETWEEN 1 AND 200),
+    priority     INTEGER CHECK (priority BETWEEN 0 AND 1000000000),
+    max_attempts INTEGER CHECK (max_attempts BETWEEN 1 AND 1000000000),
+    timeout_ms   INTEGER CHECK (timeout_ms BETWEEN 0 AND 9000000000000),
+    by           TEXT,
+    set_at       INTEGER NOT NULL
+) STRICT;
+
 -- The services that the jobs of a type call, as the worker that joined last has declared them.
 CREATE TABLE millrace_service_use (
     service INTEGER NOT NULL,
@@ -289,7 +301,7 @@ CREATE TABLE millrace_worker_type (
     PRIMARY KEY (worker, type)
 ) STRICT, WITHOUT ROWID;
 
--- How many jobs of a type, of a tenant or of the whole installation (name 0) may run at the same
+-- How many jobs of a type, a tenant, a service or the installation (name 0) may run at the same
 -- time (`cap`), and how many may start in a period (`rate_count` in `rate_ms`, up to `burst` at
 -- once; `tokens` were left at `refilled_at`). `used` is the sum of the permits that workers hold.
 -- `wanted_at` is when a claim last found all permits taken. `code_cap` is the cap that the code of
@@ -315,6 +327,15 @@ CREATE TABLE millrace_limit_setting (
     CHECK (cap IS NOT NULL OR rate_count IS NOT NULL),
     CHECK (owner = 2 OR (code_cap IS NOT NULL AND cap = code_cap))
 ) STRICT;
+
+-- Which jobs need a permit of a limit: those of the type or tenant `target`, or all jobs (0). The
+-- limit of a service applies to the types that use the service.
+CREATE VIEW millrace_limit_target AS
+SELECT id AS limit_id, name AS target FROM millrace_limit_setting
+UNION ALL
+SELECT setting.id, uses.type
+FROM millrace_limit_setting AS setting
+JOIN millrace_service_use AS uses ON uses.service = setting.name;
 
 -- The permits that a worker holds of a limit, for jobs that it runs or is about to run. They are
 -- deleted with the worker.
@@ -568,6 +589,26 @@ CREATE TABLE millrace_lock (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX millrace_lock_job ON millrace_lock (job);
+
+-- How many jobs with a concurrency key may start in a period: `rate_count` in `rate_ms`, up to
+-- `burst` at once; `tokens` were left at `refilled_at`. While there is no token, the lock of the
+-- key has a row with the job 0, until `held_until`.
+CREATE TABLE millrace_key_rate (
+    tenant      INTEGER NOT NULL,
+    name        TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),
+    rate_count  INTEGER NOT NULL CHECK (rate_count BETWEEN 1 AND 1000000000),
+    rate_ms     INTEGER NOT NULL CHECK (rate_ms BETWEEN 1 AND 9000000000000),
+    burst       INTEGER NOT NULL CHECK (burst BETWEEN 1 AND 1000000000),
+    tokens      REAL    NOT NULL DEFAULT 0 CHECK (tokens >= 0),
+    refilled_at INTEGER NOT NULL,
+    held_until  INTEGER,
+    by          TEXT,
+    set_at      INTEGER NOT NULL,
+    PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_key_rate_held ON millrace_key_rate (held_until)
+    WHERE held_until IS NOT NULL;
 
 -- One row per job that a job waits for; the waiting job is behind gate 0. `tolerant`: it runs even
 -- if the other job fails.

@@ -129,8 +129,9 @@ ORDER BY uses.type;
 
 -- name: service_probe_in_blocked
 -- The most urgent job of these types behind the gate of a due service that nothing else blocks.
--- returns: key integer, priority integer, rank integer, type integer, tenant integer
-SELECT key, priority, rank, type, tenant
+-- returns: key integer, priority integer, rank integer, type integer, tenant integer,
+--   concurrency text?
+SELECT key, priority, rank, type, tenant, concurrency
 FROM millrace_blocked
 WHERE gate IN (SELECT value FROM json_each(:due))
   AND type IN (SELECT value FROM json_each(:types))
@@ -151,8 +152,9 @@ LIMIT 1;
 -- name: service_probe_in_ready
 -- The same in a part of one lane. Only the front is scanned: `hold` moves jobs from there behind
 -- the gate.
--- returns: key integer, priority integer, rank integer, type integer, tenant integer
-SELECT front.key, front.priority, front.rank, front.type, front.tenant
+-- returns: key integer, priority integer, rank integer, type integer, tenant integer,
+--   concurrency text?
+SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency
 FROM (
     SELECT key, lane, priority, rank, type, tenant, concurrency
     FROM millrace_ready

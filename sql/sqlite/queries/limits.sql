@@ -20,12 +20,36 @@ FROM millrace_limit_setting
 ORDER BY id;
 
 -- name: limit_of_name
--- The limit of a type, a tenant or the installation.
+-- The limit of a type, a tenant, a service or the installation.
 -- returns: LimitRow
 SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,
        owner, by, set_at
 FROM millrace_limit_setting
 WHERE name = :name;
+
+-- name: limit_targets
+-- The types and tenants that each limit applies to.
+-- returns: limit_id integer, target integer
+SELECT limit_id, target
+FROM millrace_limit_target
+ORDER BY limit_id, target;
+
+-- name: targets_of_limit
+-- The types or the tenant that a limit applies to.
+-- only: sqlite, because here `release` has to be told which queues no limit has any more.
+-- returns: target integer
+SELECT target
+FROM millrace_limit_target
+WHERE limit_id = :id;
+
+-- name: target_is_limited
+-- Whether a limit applies to a type or a tenant.
+-- only: sqlite, because here `release` has to be told which queues no limit has any more.
+-- returns: yes integer `1`
+SELECT 1 AS yes
+FROM millrace_limit_target
+WHERE target = :target
+LIMIT 1;
 
 -- name: put_limit
 -- Sets a limit. A rate begins with all its tokens, unless the same rate was set before.

@@ -8,12 +8,13 @@ INSERT INTO millrace_lock (tenant, name, job, n)
 VALUES (:tenant, :name, :job, :n);
 
 -- name: acquire_lock
--- A run acquires a lock if it is free.
+-- A run acquires a lock if it is free. The lock of a key without a token, which has the job 0, is
+-- free for units.
 INSERT INTO millrace_lock (tenant, name, job, n)
 SELECT tenant, :name, key, :n
 FROM millrace_job
 WHERE key = :key
-ON CONFLICT (tenant, name) DO NOTHING;
+ON CONFLICT (tenant, name) DO UPDATE SET job = excluded.job, n = excluded.n WHERE job = 0;
 
 -- name: locks_of_run
 -- Which of these locks a run holds.
@@ -77,13 +78,24 @@ LIMIT :limit;
 
 -- name: locks_after
 -- The next locks in their order, and whether they are dead: the run has ended, or the job waits or
--- is gone. No verb leaves such a row behind, but it would block the lock for ever.
+-- is gone. No verb leaves such a row behind, but it would block the lock for ever. The lock of a
+-- key without a token has the job 0.
 -- returns: tenant integer, name text, is_dead boolean
 SELECT lock.tenant, lock.name,
        EXISTS (
            SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n
        )
-       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)
+       OR (
+           NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)
+           AND NOT EXISTS (
+               SELECT 1
+               FROM millrace_key_rate AS rate
+               WHERE lock.job = 0
+                 AND rate.tenant = lock.tenant
+                 AND rate.name = lock.name
+                 AND rate.held_until IS NOT NULL
+           )
+       )
        OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)
        OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)
        OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead

@@ -2,7 +2,8 @@
 
 -- row TypeRow: type integer, lane text, priority integer, max_attempts integer,
 --   timeout_ms integer?, payload_schema text?, app_version text?, declared_at integer,
---   services text, workers integer, hashes integer
+--   services text, workers integer, hashes integer, own_lane text?, own_priority integer?,
+--   own_attempts integer?, own_timeout_ms integer?, own_by text?, own_set_at integer?
 
 -- name: put_type_setting
 -- Stores what a worker declares about a type, instead of an earlier declaration.
@@ -15,6 +16,24 @@ VALUES (
 ON CONFLICT (type) DO UPDATE
 SET lane = :lane, priority = :priority, max_attempts = :max_attempts, timeout_ms = :timeout_ms,
     payload_schema = :payload_schema, app_version = :app_version, hash = :hash, declared_at = :now;
+
+-- name: put_type_override
+-- Stores what an operator sets in place of the declaration of a type. What is null stays.
+INSERT INTO millrace_type_override (type, lane, priority, max_attempts, timeout_ms, by, set_at)
+SELECT type, :lane, :priority, :max_attempts, :timeout_ms, :by, :now
+FROM millrace_type_setting
+WHERE type = :type
+ON CONFLICT (type) DO UPDATE
+SET lane = coalesce(excluded.lane, lane),
+    priority = coalesce(excluded.priority, priority),
+    max_attempts = coalesce(excluded.max_attempts, max_attempts),
+    timeout_ms = coalesce(excluded.timeout_ms, timeout_ms),
+    by = excluded.by, set_at = excluded.set_at;
+
+-- name: delete_type_override
+-- The declaration of a type counts again.
+DELETE FROM millrace_type_override
+WHERE type = :type;
 
 -- name: delete_service_uses
 -- Forgets the services of a type.
@@ -63,9 +82,12 @@ SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setti
            FROM millrace_worker AS worker
            JOIN millrace_worker_type AS declared ON declared.worker = worker.id
            WHERE declared.type = setting.type AND worker.until > :now
-       ) AS hashes
+       ) AS hashes,
+       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,
+       own.timeout_ms AS own_timeout_ms, own.by AS own_by, own.set_at AS own_set_at
 FROM millrace_type_setting AS setting
 JOIN millrace_interned_name AS name ON name.id = setting.type
+LEFT JOIN millrace_type_override AS own ON own.type = setting.type
 WHERE :only IS NULL OR setting.type = :only
 ORDER BY name.text
 LIMIT :limit;

@@ -118,7 +118,7 @@ export interface NotTakenDetails {
 
 /** What a limit applies to. The name of the installation is `all`. */
 export interface LimitSubject {
-  readonly kind: "type" | "tenant" | "installation";
+  readonly kind: "type" | "tenant" | "service" | "installation" | "key";
   readonly name: string;
 }
 

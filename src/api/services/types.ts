@@ -1,4 +1,5 @@
 /** `mill.types`: what the workers of an installation have declared about their types. */
+import type { Duration } from "../../core/duration.ts";
 import type { Json } from "../../core/payload.ts";
 
 export interface Types {
@@ -23,19 +24,66 @@ export interface Types {
    * ```
    */
   list(): Promise<readonly TypeView[]>;
+  /**
+   * Sets settings of a type in place of those that workers declare, also after a deploy, until
+   * `reset`. Settings that are not named stay as they are. They apply to new jobs that are enqueued
+   * by the name of the type, without its code: over HTTP by a server without the job file, and by
+   * `millrace enqueue --no-jobs`. An option of the enqueue wins. Rejects with `TYPE_NOT_FOUND` if
+   * no worker has declared the type.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const pay = defineJob({ type: "pay", priority: 100 }).run(() => {});
+   *
+   * await using test = await createTestMill();
+   * await test.drain([pay]);
+   * await test.mill.types.override("pay", { priority: 5, timeout: "1m" });
+   * const known = await test.mill.types.get("pay");
+   * assert.equal(known?.priority, 5);
+   * assert.equal(known?.declared.priority, 100);
+   * assert.equal(await test.mill.types.reset("pay"), true);
+   * ```
+   */
+  override(type: string, settings: TypeSettings, by?: { actor: string }): Promise<void>;
+  /** The declaration of the type counts again. Resolves with false if nothing was overridden. */
+  reset(type: string): Promise<boolean>;
   /** The settings of one type; `null` if no worker has declared the type. */
   get(type: string): Promise<TypeView | null>;
 }
 
-/** What the worker that joined last has declared about a type. */
-export interface TypeView {
-  readonly type: string;
+/** What an operator can override: at least one setting. */
+export interface TypeSettings {
+  lane?: string;
+  priority?: number;
+  maxAttempts?: number;
+  /** `false` means no limit. */
+  timeout?: Duration | false;
+}
+
+/** The settings that new jobs get if they are enqueued without the code of their type. */
+export interface EnqueueSettings {
   readonly lane: string;
   /** A job with a lower number runs first. */
   readonly priority: number;
   readonly maxAttempts: number;
   /** The longest run; `null` means no limit. */
   readonly timeoutMs: number | null;
+}
+
+/**
+ * A type: the declaration of the worker that joined last, and above it the settings that count,
+ * those of an operator included.
+ */
+export interface TypeView extends EnqueueSettings {
+  readonly type: string;
+  /** What the worker that joined last has declared. */
+  readonly declared: EnqueueSettings;
+  /** What an operator has overridden; `null` without an override. */
+  readonly override: TypeOverrideView | null;
   /** The external services that the jobs of the type call. */
   readonly services: readonly string[];
   /** The JSON Schema of the payload; `null` if the schema library gives none. */
@@ -47,4 +95,11 @@ export interface TypeView {
   readonly workers: number;
   /** True when these workers have declared the type differently. */
   readonly isDisputed: boolean;
+}
+
+export interface TypeOverrideView {
+  /** The names of the settings that an operator has set. */
+  readonly settings: readonly (keyof EnqueueSettings)[];
+  readonly setBy: string | null;
+  readonly setAt: Date;
 }

@@ -7,26 +7,44 @@ import type { JobRecord } from "../../store/types/records.ts";
 
 /** Null: each limit that applies to the job allows another one. */
 export async function explainLimits(
-  store: Pick<JobStore, "limits">,
-  job: Pick<JobRecord, "type" | "tenant">,
-  context: { readonly now: number; readonly isOneTenant: boolean },
+  store: Pick<JobStore, "limits" | "types">,
+  job: Pick<JobRecord, "type" | "tenant" | "concurrencyKey">,
+  now: number,
 ): Promise<Explanation | null> {
-  const own = (await store.limits()).filter((limit) => appliesTo(limit, job));
-  const usedUp = own.find(({ concurrency, used }) => concurrency !== null && used >= concurrency);
-  if (usedUp !== undefined) return explainUsedUp(usedUp, context.isOneTenant);
+  const limits = await store.limits();
+  const isService = limits.some(({ kind }) => kind === "service");
+  const [declared] = isService ? await store.types(job.type) : [];
+  const subject = { ...job, services: declared?.services ?? [] };
+  const own = limits.filter((limit) => appliesTo(limit, subject));
+  const usedUp = own.find(({ isUsedUp }) => isUsedUp);
+  if (usedUp !== undefined) return explainUsedUp(usedUp);
   const rated = own.find(({ nextTokenMs }) => (nextTokenMs ?? 0) > 0);
-  return rated === undefined ? null : explainRate(rated, context.now);
+  return rated === undefined ? null : explainRate(rated, now);
 }
 
-function appliesTo({ kind, name }: LimitRecord, job: Pick<JobRecord, "type" | "tenant">): boolean {
-  return kind === "installation" || name === (kind === "type" ? job.type : job.tenant);
+interface LimitedJob extends Pick<JobRecord, "type" | "tenant" | "concurrencyKey"> {
+  readonly services: readonly string[];
+}
+
+function appliesTo({ kind, name, tenant }: LimitRecord, job: LimitedJob): boolean {
+  switch (kind) {
+    case "type":
+      return name === job.type;
+    case "tenant":
+      return name === job.tenant;
+    case "service":
+      return job.services.includes(name);
+    case "key":
+      return name === job.concurrencyKey && tenant === job.tenant;
+    case "installation":
+      return true;
+  }
 }
 
 /** The mill of a tenant is not told how many jobs of others run. */
-function explainUsedUp(limit: LimitRecord, isOneTenant: boolean): Explanation {
-  const { kind, name } = limit;
+function explainUsedUp(limit: LimitRecord): Explanation {
+  const { kind, name, used } = limit;
   const concurrency = limit.concurrency ?? 0;
-  const used = isOneTenant && kind !== "tenant" ? null : limit.used;
   const jobs = `running job${concurrency === 1 ? "" : "s"}`;
   const over = used !== null && used > concurrency ? `, and ${used} are taken` : "";
   return {
@@ -49,9 +67,12 @@ function explainRate(limit: LimitRecord, now: number): Explanation {
 }
 
 function subjectOf({ kind, name }: LimitRecord): string {
-  return kind === "installation" ? "the installation" : `the ${kind} ${name}`;
+  if (kind === "installation") return "the installation";
+  return `the ${kind === "key" ? "concurrency key" : kind} ${name}`;
 }
 
-function optionOf({ kind, name }: LimitRecord): string {
-  return kind === "installation" ? "--all" : `--${kind} ${shellWord(name)}`;
+function optionOf({ kind, name, tenant }: LimitRecord): string {
+  if (kind === "installation") return "--all";
+  const of = tenant === undefined ? "" : ` --tenant ${shellWord(tenant)}`;
+  return `--${kind} ${shellWord(name)}${of}`;
 }

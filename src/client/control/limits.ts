@@ -6,8 +6,14 @@ import { LIMIT_BOUNDS } from "../../api/settings.ts";
 import { durationMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { aKey } from "../../jobs/enqueue-options.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { LimitName, LimitRecord, StoredRule } from "../../store/types/limits.ts";
+import {
+  KEY_WAITING_MAX,
+  type LimitName,
+  type LimitRecord,
+  type StoredRule,
+} from "../../store/types/limits.ts";
 
 /** The rows of each place that `list` reads to count jobs, over all limits. */
 const QUEUED_MAX = 100_000;
@@ -33,13 +39,17 @@ const RULE = anObject(
   "an object such as { concurrency: 5 }",
 );
 
-export function makeLimits(store: JobStore): Limits {
+/** `tenant` is that of keys without one. */
+export function makeLimits(store: JobStore, tenant: string): Limits {
   return {
     async set(target, rule, by) {
       if (by !== undefined) checkRemark("limits.set", "actor", by.actor);
-      await store.setLimit(nameOf("limits.set", target), ruleOf(rule), by?.actor ?? null);
+      const limit = nameOf("limits.set", target, tenant);
+      const stored = ruleOf(rule);
+      if (limit.kind === "key" && stored.concurrency !== null) throw onlyRate();
+      await store.setLimit(limit, stored, by?.actor ?? null);
     },
-    remove: async (target) => store.removeLimit(nameOf("limits.remove", target)),
+    remove: async (target) => store.removeLimit(nameOf("limits.remove", target, tenant)),
     async list() {
       const found = await store.limits();
       const rows = Math.ceil(QUEUED_MAX / Math.max(1, found.length));
@@ -65,27 +75,47 @@ function ruleOf(rule: LimitRule): StoredRule {
   return { concurrency, rate: { count, perMs: durationMs(per, "per"), burst } };
 }
 
-/** A target must name exactly one of type, tenant and installation. */
-function nameOf(verb: string, target: LimitTarget): LimitName {
+function onlyRate(): MillraceError {
+  return new MillraceError(
+    "OPTION_INVALID",
+    "limits.set: a key takes a rate and no concurrency: one job of a key runs at a time",
+    { hint: 'For example: { rate: { limit: 10, per: "1m" } }' },
+  );
+}
+
+/** A target must name exactly one of type, tenant, service, installation and key. */
+function nameOf(verb: string, target: LimitTarget, ownTenant: string): LimitName {
+  if ("key" in target) return keyOf(verb, { tenant: ownTenant, ...target });
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];
   if (more.length === 0 && kind === "installation" && name === true) return { kind, name: "all" };
-  if (more.length === 0 && (kind === "type" || kind === "tenant") && typeof name === "string") {
+  const isNamed = kind === "type" || kind === "tenant" || kind === "service";
+  if (more.length === 0 && isNamed && typeof name === "string") {
     insistOn(verb, aName, name, kind);
     return { kind, name };
   }
   throw new MillraceError(
     "OPTION_INVALID",
-    `${verb}: name one of { type }, { tenant } or { installation: true }, such as ` +
-      '{ type: "email" }',
+    `${verb}: name one of { type }, { tenant }, { service }, { key } or ` +
+      '{ installation: true }, such as { type: "email" }',
   );
+}
+
+function keyOf(verb: string, target: { key: string; tenant: string }): LimitName {
+  const { key, tenant, ...others } = target;
+  insistOn(verb, aKey, key, "key");
+  insistOn(verb, aName, tenant, "tenant");
+  const [other] = Object.keys(others);
+  if (other === undefined) return { kind: "key", name: key, tenant };
+  throw new MillraceError("OPTION_INVALID", `${verb}: name { key, tenant } without ${other}`);
 }
 
 async function queuedOf(
   store: JobStore,
-  { kind, name }: LimitRecord,
+  { kind, name, waiting }: LimitRecord,
   rows: number,
 ): Promise<QueuedCount> {
+  if (kind === "key") return { queued: waiting ?? 0, atLeast: waiting === KEY_WAITING_MAX };
   if (kind === "installation") {
     const { queued, cutShort } = await store.stats(rows);
     return { queued, atLeast: cutShort.includes("queued") };
@@ -95,10 +125,12 @@ async function queuedOf(
 }
 
 function viewOf(limit: LimitRecord, queued: QueuedCount): Limit {
-  const { kind, name, concurrency, rate, used, nextTokenMs, owner, by, setAt } = limit;
+  const { kind, name, tenant = null, concurrency, rate, used } = limit;
+  const { nextTokenMs, owner, by, setAt } = limit;
   return {
     kind,
     name,
+    tenant,
     concurrency,
     rate: rate === null ? null : { limit: rate.count, perMs: rate.perMs, burst: rate.burst },
     used,

@@ -14,6 +14,7 @@
 import type { JobId } from "../../core/job.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { JobEnd, ListFilter, WorkerRecord } from "../../store/types/records.ts";
+import type { LimitRecord } from "../../store/types/limits.ts";
 import type { BreakerRecord } from "../../store/types/services.ts";
 import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
@@ -153,7 +154,7 @@ const RULES: Rules = {
   limits:
     ({ store, tenant }) =>
     async () =>
-      (await store.limits()).filter(({ kind, name }) => kind !== "tenant" || name === tenant),
+      tenantLimits(await store.limits(), tenant),
   pause: (scope) => async (gate, why) => {
     insistOwnGate("pause", scope, gate);
     await scope.store.pause(gate, why);
@@ -237,6 +238,7 @@ const RULES: Rules = {
   rescue: refused("rescue"),
   keepPermits: refused("keepPermits"),
   declareLimits: refused("declareLimits"),
+  overrideType: refused("overrideType"),
   setLimit: refused("setLimit"),
   removeLimit: refused("removeLimit"),
   promote: refused("promote"),
@@ -273,6 +275,14 @@ function ofOwnJob<Args extends readonly unknown[], Answer>(
   return (scope) =>
     async (id, ...args) =>
       (await isOwn(scope, id)) ? call(scope.store, id, ...args) : unknown;
+}
+
+/** The use of a limit that other tenants share is a count of their jobs. */
+function tenantLimits(limits: readonly LimitRecord[], tenant: string): readonly LimitRecord[] {
+  return limits
+    .filter(({ kind, name }) => kind !== "tenant" || name === tenant)
+    .filter((limit) => limit.kind !== "key" || limit.tenant === tenant)
+    .map((limit) => (limit.kind === "tenant" ? limit : { ...limit, used: null }));
 }
 
 /** Jobs that a job of the tenant is linked to, without those of other tenants. */

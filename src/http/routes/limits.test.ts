@@ -5,6 +5,7 @@ describe("/api/v1/limits", () => {
   test.each([
     ["type/email", { kind: "type", name: "email" }],
     ["tenant/a%2Fb%20c", { kind: "tenant", name: "a/b c" }],
+    ["service/bank", { kind: "service", name: "bank" }],
     ["installation/all", { kind: "installation", name: "all" }],
   ])("sets, lists and removes the limit of %s", async (path, of) => {
     await using server = await openServer();
@@ -22,11 +23,27 @@ describe("/api/v1/limits", () => {
     expect(await again.json()).toEqual({ wasSet: false });
   });
 
+  test("sets, lists and removes the rate of a key", async () => {
+    await using server = await openServer();
+    const path = "/api/v1/limits/key/box%2F7?tenant=acme";
+    const json = { rate: { limit: 10, perMs: 1_000 } };
+
+    const set = await server.ask(path, { method: "PUT", json });
+    const listed = await jsonOf<{ limits: unknown }>(await server.ask("/api/v1/limits"));
+    const removed = await server.ask(path, { method: "DELETE" });
+
+    expect(set.status).toBe(204);
+    expect(listed.limits).toMatchObject([{ kind: "key", name: "box/7", tenant: "acme" }]);
+    expect(await removed.json()).toEqual({ wasSet: true });
+  });
+
   test.each([
     ["type/email", {}],
     ["type/email", { concurrency: 0 }],
     ["type/email", { rate: { limit: 5 } }],
     ["lane/fast", { concurrency: 1 }],
+    ["key/box-7", { concurrency: 1 }],
+    ["type/email?tenant=acme", { concurrency: 1 }],
     ["installation/other", { concurrency: 1 }],
   ])("refuses %s with %j", async (path, json) => {
     await using server = await openServer();

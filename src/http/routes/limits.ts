@@ -4,10 +4,12 @@ import type { LimitRule, LimitTarget } from "../../api/control/limits.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
 import { route, type Route } from "../route.ts";
-import { COUNT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import { COUNT, KEY, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
 
-const KINDS = ["type", "tenant", "installation"] as const;
-const PARAMS = z.strictObject({ kind: z.enum(KINDS), name: NAME });
+const KINDS = ["type", "tenant", "service", "installation", "key"] as const;
+/** The tenant of a concurrency key. */
+const QUERY = z.strictObject({ tenant: NAME.optional() });
+const PARAMS = z.strictObject({ kind: z.enum(KINDS), name: KEY });
 const PERMITS = z.int().min(1).max(1_000_000_000);
 const BODY = z
   .strictObject({
@@ -26,9 +28,10 @@ const LIMIT = z
   .strictObject({
     kind: z.enum(KINDS),
     name: TEXT,
+    tenant: TEXT_OR_NULL,
     concurrency: COUNT.nullable(),
     rate: z.strictObject({ limit: COUNT, perMs: COUNT, burst: COUNT }).nullable(),
-    used: COUNT,
+    used: COUNT.nullable(),
     nextStartMs: COUNT.nullable(),
     owner: z.enum(["code", "operator"]),
     setBy: TEXT_OR_NULL,
@@ -57,14 +60,17 @@ export function limitRoutes(): readonly Route[] {
 }
 
 function namedRoutes(): readonly Route[] {
-  const form = { path: "/api/v1/limits/{kind}/{name}", params: PARAMS };
+  const form = { path: "/api/v1/limits/{kind}/{name}", params: PARAMS, query: QUERY };
   return [
-    route({ ...SET, ...form, name: "setLimit" }, async ({ params, body, mill, identity }) => {
-      await mill.limits.set(targetOf(params), ruleOf(body), { actor: identity.actor });
-      return new Response(null, { status: 204 });
-    }),
-    route({ ...REMOVE, ...form, name: "removeLimit" }, async ({ params, mill }) =>
-      Response.json({ wasSet: await mill.limits.remove(targetOf(params)) }),
+    route(
+      { ...SET, ...form, name: "setLimit" },
+      async ({ params, query, body, mill, identity }) => {
+        await mill.limits.set(targetOf(params, query), ruleOf(body), { actor: identity.actor });
+        return new Response(null, { status: 204 });
+      },
+    ),
+    route({ ...REMOVE, ...form, name: "removeLimit" }, async ({ params, query, mill }) =>
+      Response.json({ wasSet: await mill.limits.remove(targetOf(params, query)) }),
     ),
   ];
 }
@@ -91,8 +97,17 @@ const REMOVE = {
   problems: [],
 } as const;
 
-function targetOf({ kind, name }: z.output<typeof PARAMS>): LimitTarget {
-  if (kind !== "installation") return kind === "type" ? { type: name } : { tenant: name };
+function targetOf(
+  { kind, name }: z.output<typeof PARAMS>,
+  { tenant }: z.output<typeof QUERY>,
+): LimitTarget {
+  if (kind === "key") return { key: name, ...(tenant !== undefined && { tenant }) };
+  if (tenant !== undefined) {
+    throw new MillraceError("OPTION_INVALID", "the query tenant belongs to the limit of a key");
+  }
+  if (kind === "type") return { type: name };
+  if (kind === "tenant") return { tenant: name };
+  if (kind === "service") return { service: name };
   if (name === "all") return { installation: true };
   throw new MillraceError("OPTION_INVALID", "the name of the installation is all");
 }

@@ -16,6 +16,62 @@ describe("GET /api/v1/types", () => {
   });
 });
 
+describe("PATCH /api/v1/types/{type}", () => {
+  test("overrides what new jobs without code get, until the override is removed", async () => {
+    await using server = await openServer();
+    await declare(server);
+    const json = { priority: 5, maxAttempts: 3, timeoutMs: 60_000 };
+
+    const set = await server.ask("/api/v1/types/pay", { method: "PATCH", json });
+    await declare(server);
+    const { types }: any = await jsonOf(await server.ask("/api/v1/types"));
+    const plain = await enqueue(server, { type: "pay" });
+    const own = await enqueue(server, { type: "pay", options: { priority: 9 } });
+
+    expect(set.status).toBe(204);
+    expect(types).toMatchObject([
+      {
+        ...json,
+        lane: "fast",
+        declared: { lane: "fast", priority: 100, maxAttempts: 9, timeoutMs: null },
+        override: { settings: ["priority", "maxAttempts", "timeoutMs"], setBy: "owner" },
+      },
+    ]);
+    expect(plain).toMatchObject({ lane: "fast", priority: 5, maxAttempts: 3 });
+    expect(own).toMatchObject({ priority: 9, maxAttempts: 3 });
+
+    const path = "/api/v1/types/pay/override";
+    expect(await jsonOf(await server.ask(path, { method: "DELETE" }))).toEqual({ wasSet: true });
+    expect(await jsonOf(await server.ask(path, { method: "DELETE" }))).toEqual({ wasSet: false });
+    expect(await enqueue(server, { type: "pay" })).toMatchObject({ priority: 100 });
+  });
+
+  test("sets no time limit with null", async () => {
+    await using server = await openServer();
+    await declare(server);
+    const json = (timeoutMs: number | null) => ({ method: "PATCH", json: { timeoutMs } }) as const;
+    await server.ask("/api/v1/types/pay", json(5));
+    await server.ask("/api/v1/types/pay", json(null));
+
+    const known = await server.mill.types.get("pay");
+
+    expect(known).toMatchObject({ timeoutMs: null, override: { settings: ["timeoutMs"] } });
+  });
+
+  test.each([
+    ["pay", {}, 400],
+    ["pay", { priority: -1 }, 400],
+    ["fax", { priority: 1 }, 404],
+  ])("refuses %s with %j", async (type, json, status) => {
+    await using server = await openServer();
+    await declare(server);
+
+    const answer = await server.ask(`/api/v1/types/${type}`, { method: "PATCH", json });
+
+    expect(answer.status).toBe(status);
+  });
+});
+
 describe("POST /api/v1/jobs without the code of the type", () => {
   test("takes the settings of a worker, unless the request has its own", async () => {
     await using server = await openServer();

@@ -1,16 +1,26 @@
-/** `GET /api/v1/types`: what workers have declared about their types. */
+/** `/api/v1/types`: what workers have declared about their types, and what operators override. */
 import { z } from "@hono/zod-openapi";
-import { SEE } from "../identity/identity.ts";
+import type { TypeSettings } from "../../api/services/types.ts";
+import { OPERATE_INSTANCE, SEE } from "../identity/identity.ts";
 import { route, type Route } from "../route.ts";
-import { ANYTHING, COUNT, MOMENT, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import { ANYTHING, COUNT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+
+const SETTINGS = {
+  lane: TEXT,
+  priority: COUNT,
+  maxAttempts: COUNT,
+  timeoutMs: z.number().nullable(),
+};
+const OVERRIDDEN = z.enum(["lane", "priority", "maxAttempts", "timeoutMs"]);
 
 const TYPE = z
   .strictObject({
     type: TEXT,
-    lane: TEXT,
-    priority: COUNT,
-    maxAttempts: COUNT,
-    timeoutMs: z.number().nullable(),
+    ...SETTINGS,
+    declared: z.strictObject(SETTINGS),
+    override: z
+      .strictObject({ settings: z.array(OVERRIDDEN), setBy: TEXT_OR_NULL, setAt: MOMENT })
+      .nullable(),
     services: z.array(TEXT),
     payloadSchema: ANYTHING,
     appVersion: TEXT_OR_NULL,
@@ -34,5 +44,67 @@ export function typeRoutes(): readonly Route[] {
     },
     problems: [],
   } as const;
-  return [route(form, async ({ mill }) => Response.json({ types: await mill.types.list() }))];
+  return [
+    route(form, async ({ mill }) => Response.json({ types: await mill.types.list() })),
+    ...overrideRoutes(),
+  ];
+}
+
+const PARAMS = z.strictObject({ type: NAME });
+const NUMBER = { max: 1_000_000_000 };
+const BODY = z
+  .strictObject({
+    lane: NAME.optional(),
+    priority: z.int().min(0).max(NUMBER.max).optional(),
+    maxAttempts: z.int().min(1).max(NUMBER.max).optional(),
+    timeoutMs: z.int().min(1).max(9_000_000_000_000).nullable().optional(),
+  })
+  .openapi("TypeSettings", { description: "At least one setting. A timeoutMs of null: no limit." });
+
+function overrideRoutes(): readonly Route[] {
+  const override = {
+    method: "patch",
+    path: "/api/v1/types/{type}",
+    name: "overrideType",
+    summary: "Sets settings of a type in place of those that workers declare.",
+    access: OPERATE_INSTANCE,
+    params: PARAMS,
+    body: BODY,
+    answers: { 204: { description: "The settings count for new jobs without code." } },
+    problems: [404],
+  } as const;
+  const reset = {
+    method: "delete",
+    path: "/api/v1/types/{type}/override",
+    name: "resetType",
+    summary: "Removes an override. The declaration of the type counts again.",
+    access: OPERATE_INSTANCE,
+    params: PARAMS,
+    answers: {
+      200: {
+        description: "Whether settings were overridden.",
+        schema: z.strictObject({ wasSet: z.boolean() }),
+      },
+    },
+    problems: [],
+  } as const;
+  return [
+    route(override, async ({ params, body, mill, identity }) => {
+      await mill.types.override(params.type, settingsOf(body), { actor: identity.actor });
+      return new Response(null, { status: 204 });
+    }),
+    route(reset, async ({ params, mill }) =>
+      Response.json({ wasSet: await mill.types.reset(params.type) }),
+    ),
+  ];
+}
+
+function settingsOf(body: z.output<typeof BODY>): TypeSettings {
+  const { lane, priority, maxAttempts, timeoutMs } = body;
+  return {
+    ...(lane !== undefined && { lane }),
+    ...(priority !== undefined && { priority }),
+    ...(maxAttempts !== undefined && { maxAttempts }),
+    ...(timeoutMs !== undefined && { timeout: timeoutMs ?? (false as const) }),
+  };
 }

@@ -5,7 +5,7 @@ import { COUNT, MOMENT, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL } from "./common.ts";
 
 const COUNTED = z.strictObject({ count: COUNT, atLeast: z.boolean() });
 const KNOWN = { known: z.array(TEXT), more: z.boolean() };
-const LIMIT_OF = { kind: z.enum(["type", "tenant", "installation"]), name: TEXT };
+const LIMIT_OF = { kind: z.enum(["type", "tenant", "service", "installation", "key"]), name: TEXT };
 const CRASHES = z.strictObject({ crashes: COUNT, cap: COUNT });
 const END = z.strictObject({ finishedAt: MOMENT_OR_NULL });
 

@@ -91,7 +91,7 @@ import {
   resetBreaker,
 } from "./services/breakers.ts";
 import { claimProbe } from "./services/claim-probe.ts";
-import { declareTypes, types } from "./services/types.ts";
+import { declareTypes, overrideType, types } from "./services/types.ts";
 
 /** Jobs in one call. */
 const ENQUEUE_MAX = 10_000;
@@ -167,6 +167,7 @@ export class PostgresJobStore implements JobStore {
   readonly resume: JobStore["resume"] = this.#verb(resume);
   readonly gates: JobStore["gates"] = this.#verb(gates);
   readonly limits: JobStore["limits"] = this.#verb(limits);
+  readonly overrideType: JobStore["overrideType"] = this.#verb(overrideType);
   readonly setLimit: JobStore["setLimit"] = this.#verb(setLimit);
   readonly removeLimit: JobStore["removeLimit"] = this.#verb(removeLimit);
   readonly declareLimits: JobStore["declareLimits"] = this.#verb(declareLimits);

@@ -3,6 +3,7 @@ import type { JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
 import type { LimitName, StoredRule } from "../types/limits.ts";
+import type { TypeOverride } from "../types/services.ts";
 import type {
   CancelAnswer,
   GateName,
@@ -50,6 +51,12 @@ export interface OperatorStore {
    * whether anything has changed. A pause of an operator stays.
    */
   resetBreaker(service: string, by: string | null): Promise<boolean>;
+  /**
+   * Sets settings of a declared type in place of its declaration; those that are null stay as they
+   * are. `settings` null: the declaration counts again. Answers whether the type is declared, or
+   * whether there was an override to remove.
+   */
+  overrideType(type: string, settings: TypeOverride | null, by: string | null): Promise<boolean>;
   /**
    * Sets a limit in place of the one that was set before. Permits that workers hold stay: if the
    * limit is lower now, no job starts until enough runs have ended. Rejected with OPTION_INVALID if

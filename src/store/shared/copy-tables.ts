@@ -39,11 +39,13 @@ export type TableName =
   | "attempt"
   | "gate"
   | "type_setting"
+  | "type_override"
   | "service_use"
   | "breaker"
   | "breaker_change"
   | "service_park"
   | "limit_setting"
+  | "key_rate"
   | "intake"
   | "crash_streak"
   | "idempotency"
@@ -178,6 +180,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     hash: "text",
     declared_at: "moment",
   }),
+  changing("type_override", ["type"], {
+    type: "number",
+    lane: "text",
+    priority: "number",
+    max_attempts: "number",
+    timeout_ms: "number",
+    by: "text",
+    set_at: "moment",
+  }),
   changing("service_use", ["service", "type"], { service: "number", type: "number" }),
   changing("breaker", ["service"], {
     service: "number",
@@ -220,6 +231,16 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     refilled_at: "moment",
     code_cap: "number",
     owner: "number",
+    by: "text",
+    set_at: "moment",
+  }),
+  changing("key_rate", ["tenant", "name"], {
+    tenant: "number",
+    name: "text",
+    rate_count: "number",
+    rate_ms: "number",
+    burst: "number",
+    refilled_at: "moment",
     by: "text",
     set_at: "moment",
   }),

@@ -115,7 +115,7 @@ import {
   settledReports,
 } from "./services/breakers.ts";
 import { claimProbe, claimsNoProbe } from "./services/claim-probe.ts";
-import { declareTypes, types } from "./services/types.ts";
+import { declareTypes, overrideType, types } from "./services/types.ts";
 import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
 import { closedError } from "./batching/writer.ts";
 
@@ -217,6 +217,7 @@ export class SqliteJobStore implements JobStore {
   readonly intervene: JobStore["intervene"] = this.#writes(intervene);
   readonly pause: JobStore["pause"] = this.#writes(pause);
   readonly resume: JobStore["resume"] = this.#writes(resume);
+  readonly overrideType: JobStore["overrideType"] = this.#writes(overrideType);
   readonly setLimit: JobStore["setLimit"] = this.#writes(setLimit);
   readonly removeLimit: JobStore["removeLimit"] = this.#writes(removeLimit);
   readonly declareLimits: JobStore["declareLimits"] = this.#writes(declareLimits);

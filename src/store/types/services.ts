@@ -26,6 +26,17 @@ export interface TypeRecord extends TypeDeclaration {
   readonly workers: number;
   /** How many different declarations they have. Versions of the application do not count. */
   readonly declarations: number;
+  /** What an operator has set; null: nothing. */
+  readonly override: (TypeOverride & { readonly by: string | null; readonly setAt: number }) | null;
+}
+
+/** What an operator sets in place of a declaration; null: the declaration counts. */
+export interface TypeOverride {
+  readonly lane: string | null;
+  readonly priority: number | null;
+  readonly maxAttempts: number | null;
+  /** 0: no limit. */
+  readonly timeoutMs: number | null;
 }
 
 /** A run, by the key of its job and its number in the ledger. */

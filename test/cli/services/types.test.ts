@@ -23,6 +23,49 @@ describe("millrace types", () => {
   });
 });
 
+describe("millrace types override", () => {
+  test("sets settings until reset, and list shows both values", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const worker = mill.work({ jobs: [pay] });
+    await worker.ready;
+    await worker.stop();
+
+    const set = await store.type(
+      "types",
+      "override",
+      "pay",
+      "--priority",
+      "5",
+      "--timeout",
+      "none",
+    );
+    const listed = await store.type("types", "list");
+    const job = await store.type("enqueue", "pay", "--no-jobs");
+    const reset = await store.type("types", "reset", "pay");
+    const again = await store.type("types", "reset", "pay");
+
+    expect(set).toMatchObject({ code: 0, out: "The settings of the type pay are overridden.\n" });
+    expect(listed.out).toMatch(/^pay +fast +5 \(7\) +9 +none \(2 min\) /m);
+    expect(await mill.jobs.get(job.out.trim())).toMatchObject({ priority: 5, maxAttempts: 9 });
+    expect(reset.out).toBe("What workers declare about the type pay counts again.\n");
+    expect(again.out).toBe("No operator has overridden the type pay.\n");
+  });
+
+  test.each([
+    [["unknown", "--priority", "5"], "no worker has declared the type unknown"],
+    [["pay"], "name lane, priority, maxAttempts or timeout"],
+    [["pay", "--priority", "x"], "is not a whole number"],
+  ])("refuses %j", async (args, message) => {
+    await using store = new TestStore();
+
+    const { code, err } = await store.type("types", "override", ...args);
+
+    expect(code).not.toBe(0);
+    expect(err).toContain(message);
+  });
+});
+
 describe("millrace enqueue --no-jobs", () => {
   test("takes the settings that a worker has declared", async () => {
     await using store = new TestStore();

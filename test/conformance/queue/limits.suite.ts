@@ -11,6 +11,8 @@ function cap(concurrency: number): { readonly concurrency: number; readonly rate
   return { concurrency, rate: null };
 }
 
+const UNUSED = { used: 0, isUsedUp: false, waiting: null } as const;
+
 export function limitsSuite(open: OpenStore): void {
   describe("setLimit", () => {
     test("stores limits of types, tenants and the installation, and who has set them", async () => {
@@ -22,7 +24,7 @@ export function limitsSuite(open: OpenStore): void {
       await store.setLimit(TENANT, { concurrency: null, rate: RATE }, null);
       await store.setLimit(INSTALLATION, { concurrency: 100, rate: RATE }, "bob");
 
-      const common = { used: 0, owner: "operator", setAt, id: expect.any(Number) };
+      const common = { ...UNUSED, owner: "operator", setAt, id: expect.any(Number) };
       expect(await store.limits()).toEqual([
         { ...common, ...INSTALLATION, concurrency: 100, rate: RATE, nextTokenMs: 0, by: "bob" },
         { ...common, ...TENANT, concurrency: null, rate: RATE, nextTokenMs: 0, by: null },

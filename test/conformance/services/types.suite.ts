@@ -24,7 +24,7 @@ export function typesSuite(open: OpenStore): void {
 
       await store.declareTypes(worker, [declaration({ type: "sms" }), email]);
 
-      const stored = { declaredAt: clock.now(), workers: 1, declarations: 1 };
+      const stored = { declaredAt: clock.now(), workers: 1, declarations: 1, override: null };
       expect(await store.types()).toEqual([
         { ...email, services: ["bank", "smtp"], ...stored },
         { ...declaration({ type: "sms" }), ...stored },

@@ -63,6 +63,7 @@ type Unmodelled =
   | "breakerChanges"
   | "openBreaker"
   | "resetBreaker"
+  | "overrideType"
   | "setLimit"
   | "removeLimit"
   | "limits"

@@ -201,6 +201,32 @@ describe("mill.forTenant", () => {
     await kit.settled();
   });
 
+  test("lists no use of limits that other tenants share", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const long = defineJob({ type: "long", services: ["bank"] }).run(() => end.passed);
+    const { limits } = kit.mill;
+    for (const of of [{ type: "long" }, { service: "bank" }, { installation: true }] as const) {
+      await limits.set(of, { concurrency: 5 }, { actor: "ada" });
+    }
+    await limits.set({ tenant: "acme" }, { concurrency: 5 });
+    kit.mill.work({ jobs: [long], lanes: { general: 2 } });
+    await kit.mill.enqueue(long);
+    const acme = kit.mill.forTenant("acme");
+    await acme.enqueue(long);
+    await kit.settled();
+
+    expect((await acme.limits.list()).map(({ kind, used }) => [kind, used])).toEqual([
+      ["installation", null],
+      ["service", null],
+      ["tenant", 1],
+      ["type", null],
+    ]);
+    expect((await limits.list()).map(({ used }) => used)).toEqual([2, 2, 1, 2]);
+    end.open();
+    await kit.settled();
+  });
+
   test("answers the same mill again, and refuses what is no name", async () => {
     await using kit = await openTest();
 

@@ -214,6 +214,10 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "limits.set": [
     (mill) => forbidden(() => methodAt(mill, "limits.set")({ type: "audit" }, { concurrency: 1 })),
   ],
+  "types.override": [
+    (mill) => forbidden(() => methodAt(mill, "types.override")("audit", { priority: 1 })),
+  ],
+  "types.reset": [(mill) => forbidden(() => methodAt(mill, "types.reset")("audit"))],
   "limits.remove": [(mill) => forbidden(() => methodAt(mill, "limits.remove")({ type: "audit" }))],
   "workers.list": [(mill) => forbidden(methodAt(mill, "workers.list"))],
   "workers.quiet": [(mill, { id }) => forbidden(methodAt(mill, "workers.quiet"), id)],

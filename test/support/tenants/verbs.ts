@@ -198,6 +198,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   rescue: "forbidden",
   keepPermits: "forbidden",
   declareLimits: "forbidden",
+  overrideType: "forbidden",
   setLimit: "forbidden",
   removeLimit: "forbidden",
   promote: "forbidden",

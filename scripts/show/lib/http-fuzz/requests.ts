@@ -187,6 +187,8 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   acknowledgeDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   discardDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   reprocessDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
+  overrideType: () => ({ params: { type: "elsewhere" }, json: { priority: 5 } }),
+  resetType: () => ({ params: { type: "elsewhere" } }),
   listLimits: noQuery,
   setLimit: () => ({ params: { kind: "type", name: "elsewhere" }, json: { concurrency: 5 } }),
   removeLimit: () => ({ params: { kind: "type", name: "elsewhere" } }),

@@ -12,6 +12,8 @@ interface TargetOptions {
   readonly db: string;
   readonly type?: string;
   readonly tenant?: string;
+  readonly service?: string;
+  readonly key?: string;
   readonly all?: true;
   readonly output: Format;
 }
@@ -53,13 +55,19 @@ function listOf(limits: readonly Limit[]): string {
     ["KIND", "NAME", "RUNNING", "RATE", "WAITING", "SET BY"],
     limits.map((limit) => [
       limit.kind,
-      limit.name,
-      limit.concurrency === null ? "" : `${limit.used} of ${limit.concurrency}`,
+      limit.tenant === null ? limit.name : `${limit.tenant} ${limit.name}`,
+      useOf(limit),
       rateOf(limit),
       `${limit.atLeast ? "at least " : ""}${limit.queued}`,
       limit.owner === "code" ? "code" : (limit.setBy ?? ""),
     ]),
   );
+}
+
+/** A tenant is not told how many jobs of other tenants run. */
+function useOf({ used, concurrency }: Limit): string {
+  if (concurrency === null) return "";
+  return used === null ? `at most ${concurrency}` : `${used} of ${concurrency}`;
 }
 
 function rateOf({ rate }: Limit): string {
@@ -106,25 +114,35 @@ function targeted(command: Command): Command {
   return command
     .option("--type <name>", "jobs of this type")
     .option("--tenant <name>", "jobs of this tenant")
+    .option("--service <name>", "jobs of all types that call this service")
+    .option("--key <key>", "jobs with this concurrency key, of the tenant or the default one")
     .option("--all", "all jobs")
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption());
 }
 
-function targetOf({ type, tenant, all }: TargetOptions): {
+function targetOf({ type, tenant, service, key, all }: TargetOptions): {
   readonly target: LimitTarget;
   readonly subject: string;
 } {
   const targets: { target: LimitTarget; subject: string }[] = [];
   if (type !== undefined) targets.push({ target: { type }, subject: `the type ${type}` });
-  if (tenant !== undefined) targets.push({ target: { tenant }, subject: `the tenant ${tenant}` });
+  if (key !== undefined) {
+    const target = { key, ...(tenant !== undefined && { tenant }) };
+    targets.push({ target, subject: `the key ${key}` });
+  } else if (tenant !== undefined) {
+    targets.push({ target: { tenant }, subject: `the tenant ${tenant}` });
+  }
+  if (service !== undefined) {
+    targets.push({ target: { service }, subject: `the service ${service}` });
+  }
   if (all === true) {
     targets.push({ target: { installation: true }, subject: "the installation" });
   }
   const [target, ...more] = targets;
   if (target !== undefined && more.length === 0) return target;
-  throw new CommandFailure("Name exactly one of --type, --tenant and --all.", {
+  throw new CommandFailure("Name exactly one of --type, --tenant, --service, --key and --all.", {
     hint: "For example: --type report",
     exitCode: EXIT.usage,
   });

@@ -14,7 +14,7 @@ export interface VacuumHolder { readonly kind: "session" | "prepared" | "slot"; 
 
 export interface SchemaObject { readonly kind: "table" | "column" | "constraint" | "index" | "view" | "function"; readonly home: string; readonly name: string; readonly definition: string; readonly valid: boolean; }
 
-export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly limits: boolean; }
+export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly limits: boolean; readonly spent: boolean; }
 
 export interface ShownJobRow { readonly key: number; readonly id: JobId; readonly state: number; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly flags: number; readonly tags: string | null; readonly created_by: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly result: string | null; readonly error: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: boolean; readonly created_at: number; readonly run_at: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly last_started_at: number | null; readonly phase: string | null; readonly overall: number | null; readonly is_stale: boolean; readonly started_at: number | null; }
 
@@ -42,7 +42,7 @@ export interface ScheduleRow { readonly name: string; readonly owner: number; re
 
 export interface TokenRow { readonly id: JobId; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: JobId | null; readonly parent: JobId | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
 
-export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; }
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
@@ -155,6 +155,11 @@ export interface QueryRows {
   untold_changes: OffendingRow;
   permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; readonly now: number; };
+  count_key_rates: { readonly rates: number; };
+  lock_key_rate: { readonly tenant: number; };
+  free_spent_key: { readonly count: number; readonly done: string | null; };
+  free_refilled_keys: { readonly count: number; readonly done: string | null; };
   lock_leases: { readonly number: number; readonly secret: string; };
   own_lease: { readonly number: number; };
   own_lease_of_job: { readonly number: number; readonly worker: JobId; };
@@ -169,6 +174,7 @@ export interface QueryRows {
   all_limits: LimitRow;
   lock_limit: LimitRow;
   count_limits: { readonly limits: number; };
+  limit_targets: { readonly limit_id: number; readonly target: number; };
   lock_permits: { readonly id: number; };
   keep_permits: { readonly returned: number; };
   locks_of_run: { readonly name: string; };
@@ -392,6 +398,13 @@ export interface QueryParameters {
   untold_changes: readonly ["limit"];
   permits_against_limits: readonly ["limit"];
   recount: readonly [];
+  all_key_rates: readonly ["waiting", "now"];
+  count_key_rates: readonly [];
+  lock_key_rate: readonly ["tenant", "name"];
+  put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "by", "now"];
+  delete_key_rate: readonly ["tenant", "name"];
+  free_spent_key: readonly ["tenant", "name"];
+  free_refilled_keys: readonly ["now", "limit"];
   lock_leases: readonly ["numbers"];
   own_lease: readonly ["number", "secret"];
   own_lease_of_job: readonly ["key"];
@@ -408,6 +421,7 @@ export interface QueryParameters {
   all_limits: readonly ["now"];
   lock_limit: readonly ["now", "name"];
   count_limits: readonly [];
+  limit_targets: readonly [];
   put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "code_cap", "owner", "by", "now"];
   set_code_cap: readonly ["code_cap", "id"];
   delete_limit: readonly ["id"];
@@ -508,6 +522,8 @@ export interface QueryParameters {
   home: readonly [];
   enqueue_at_home: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol", "home"];
   put_type_settings: readonly ["now", "types"];
+  put_type_override: readonly ["lane", "priority", "max_attempts", "timeout_ms", "by", "now", "type"];
+  delete_type_override: readonly ["type"];
   delete_services_of: readonly ["types"];
   insert_services_of: readonly ["services", "types"];
   put_worker_types: readonly ["worker", "types"];
@@ -892,7 +908,7 @@ export const queries: {
     timeout: "answer",
   },
   promote_due: {
-    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       (\n           SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n           FROM millrace.scheduled AS scheduled\n           WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n           ORDER BY scheduled.run_at, scheduled.key\n           LIMIT 1\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id\n             )\n       ) AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace.schedule AS schedule\n           WHERE schedule.paused_at IS NULL\n             AND schedule.next_slot IS NOT NULL\n             AND schedule.next_slot <= moment.at\n             AND (\n                 schedule.owner = 2\n                 OR schedule.declared_at\n                     > moment.at - $4::bigint * interval '1 millisecond'\n             )\n       ) AS slot_due,\n       (\n           SELECT min(greatest(\n               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n           ))\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
+    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       least(\n           (\n               SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n               FROM millrace.scheduled AS scheduled\n               WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n               ORDER BY scheduled.run_at, scheduled.key\n               LIMIT 1\n           ),\n           (\n               SELECT millrace.ms_of(min(rate.held_until)) - millrace.ms_of(moment.at)\n               FROM millrace.key_rate AS rate\n               WHERE rate.held_until > moment.at\n           )\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id\n             )\n       )\n           OR EXISTS (SELECT 1 FROM millrace.key_rate AS rate WHERE rate.held_until <= moment.at)\n           AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace.schedule AS schedule\n           WHERE schedule.paused_at IS NULL\n             AND schedule.next_slot IS NOT NULL\n             AND schedule.next_slot <= moment.at\n             AND (\n                 schedule.owner = 2\n                 OR schedule.declared_at\n                     > moment.at - $4::bigint * interval '1 millisecond'\n             )\n       ) AS slot_due,\n       (\n           SELECT min(greatest(\n               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n           ))\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
     parameters: ["now","limit","look","declared_ms"],
     timeout: "answer",
   },
@@ -927,7 +943,7 @@ export const queries: {
     timeout: "reader",
   },
   barriers_in_use: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits,\n       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent",
     parameters: [],
     timeout: "answer",
   },
@@ -937,7 +953,7 @@ export const queries: {
     timeout: "answer",
   },
   release_jobs: {
-    text: "WITH RECURSIVE gate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n),\nopen AS MATERIALIZED (\n    SELECT gate.id\n    FROM gate\n    WHERE gate.id NOT IN (-1, 0)\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id\n            AND (closed.until IS NULL OR closed.until > millrace.clock_at($1::timestamptz))\n      )\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.limit_setting AS setting WHERE setting.name = -3 - gate.id\n      )\n),\nfree AS MATERIALIZED (\n    SELECT front.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = open.id\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n        FOR UPDATE SKIP LOCKED\n    ) AS front\n    LIMIT $2::integer\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n),\ndeleted_gates AS (\n    DELETE FROM millrace.gate\n    WHERE until <= millrace.clock_at($1::timestamptz)\n),\ndeleted_parks AS (\n    DELETE FROM millrace.service_park\n    WHERE until <= millrace.clock_at($1::timestamptz)\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken\nON CONFLICT DO NOTHING",
+    text: "WITH RECURSIVE gate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n),\nopen AS MATERIALIZED (\n    SELECT gate.id\n    FROM gate\n    WHERE gate.id NOT IN (-1, 0)\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id\n            AND (closed.until IS NULL OR closed.until > millrace.clock_at($1::timestamptz))\n      )\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id\n      )\n),\nfree AS MATERIALIZED (\n    SELECT front.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = open.id\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n        FOR UPDATE SKIP LOCKED\n    ) AS front\n    LIMIT $2::integer\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n),\ndeleted_gates AS (\n    DELETE FROM millrace.gate\n    WHERE until <= millrace.clock_at($1::timestamptz)\n),\ndeleted_parks AS (\n    DELETE FROM millrace.service_park\n    WHERE until <= millrace.clock_at($1::timestamptz)\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken\nON CONFLICT DO NOTHING",
     parameters: ["now","limit"],
     timeout: "answer",
   },
@@ -1137,7 +1153,7 @@ export const queries: {
     timeout: "doctor",
   },
   locks_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace.lock ORDER BY job LIMIT $1::bigint) AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT $2::integer",
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace.lock WHERE job > 0 ORDER BY job LIMIT $1::bigint) AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT $2::integer",
     parameters: ["examined","limit"],
     timeout: "doctor",
   },
@@ -1236,6 +1252,41 @@ export const queries: {
     parameters: [],
     timeout: "doctor",
   },
+  all_key_rates: {
+    text: "SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,\n       millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,\n       millrace.ms_of(rate.set_at) AS set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace.blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT $1::bigint\n           ) AS few\n       ) AS waiting,\n       millrace.ms_of(millrace.clock_at($2::timestamptz)) AS now\nFROM millrace.key_rate AS rate\nORDER BY rate.tenant, rate.name",
+    parameters: ["waiting","now"],
+    timeout: "answer",
+  },
+  count_key_rates: {
+    text: "SELECT count(*) AS rates FROM millrace.key_rate",
+    parameters: [],
+    timeout: "answer",
+  },
+  lock_key_rate: {
+    text: "SELECT tenant\nFROM millrace.key_rate\nWHERE tenant = $1::integer\n  AND name = $2::text\nFOR UPDATE",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  put_key_rate: {
+    text: "INSERT INTO millrace.key_rate AS known (\n    tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at\n)\nSELECT $1::integer, $2::text, $3::integer, $4::bigint, $5::integer,\n       $5::integer, moment.at, $6::text, moment.at\nFROM (SELECT millrace.clock_at($7::timestamptz) AS at) AS moment\nON CONFLICT (tenant, name) DO UPDATE\nSET tokens = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                = (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                = (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    held_until = NULL, by = excluded.by, set_at = excluded.set_at",
+    parameters: ["tenant","name","rate_count","rate_ms","burst","by","now"],
+    timeout: "answer",
+  },
+  delete_key_rate: {
+    text: "DELETE FROM millrace.key_rate\nWHERE tenant = $1::integer\n  AND name = $2::text",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  free_spent_key: {
+    text: "WITH own AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM millrace.lock AS lock\n    WHERE lock.tenant = $1::integer\n      AND lock.name = $2::text\n      AND lock.job = 0\n    FOR UPDATE\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM own",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  free_refilled_keys: {
+    text: "WITH due AS MATERIALIZED (\n    SELECT rate.tenant, rate.name\n    FROM millrace.key_rate AS rate\n    WHERE rate.held_until <= millrace.clock_at($1::timestamptz)\n    ORDER BY rate.tenant, rate.name\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ncleared AS (\n    UPDATE millrace.key_rate AS rate\n    SET held_until = NULL\n    FROM due\n    WHERE rate.tenant = due.tenant AND rate.name = due.name\n),\nown AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM due\n    JOIN millrace.lock AS lock ON lock.tenant = due.tenant AND lock.name = due.name\n    WHERE lock.job = 0\n    ORDER BY lock.tenant, lock.name\n    FOR UPDATE OF lock\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM own",
+    parameters: ["now","limit"],
+    timeout: "answer",
+  },
   lock_leases: {
     text: "SELECT number, secret\nFROM millrace.lease\nWHERE number = ANY ($1::bigint[])\nORDER BY number\nFOR KEY SHARE",
     parameters: ["numbers"],
@@ -1316,6 +1367,11 @@ export const queries: {
     parameters: [],
     timeout: "answer",
   },
+  limit_targets: {
+    text: "SELECT limit_id, target\nFROM millrace.limit_target\nORDER BY limit_id, target",
+    parameters: [],
+    timeout: "answer",
+  },
   put_limit: {
     text: "INSERT INTO millrace.limit_setting AS known (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nSELECT $1::integer, $2::integer, $3::integer, $4::bigint, $5::integer,\n       coalesce($5::integer, 0), moment.at, $6::integer, $7::smallint, $8::text,\n       moment.at\nFROM (SELECT millrace.clock_at($9::timestamptz) AS at) AS moment\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
     parameters: ["name","cap","rate_count","rate_ms","burst","code_cap","owner","by","now"],
@@ -1342,17 +1398,17 @@ export const queries: {
     timeout: "answer",
   },
   hold_limited: {
-    text: "WITH RECURSIVE used_up AS MATERIALIZED (\n    SELECT name\n    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at($1::timestamptz))\n    WHERE room = 0 AND name > 0\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND EXISTS (SELECT 1 FROM used_up)\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.type, front.tenant\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.type, ready.tenant\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT $2::integer\n    ) AS front\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, -3 - min(used_up.name) AS gate\n    FROM front\n    JOIN used_up ON used_up.name IN (front.type, front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,\n       taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
+    text: "WITH RECURSIVE used_up AS MATERIALIZED (\n    SELECT target\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz))\n    WHERE room = 0\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND EXISTS (SELECT 1 FROM used_up)\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.type, front.tenant\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.type, ready.tenant\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT $2::integer\n    ) AS front\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, -3 - min(used_up.target) AS gate\n    FROM front\n    JOIN used_up ON used_up.target IN (front.type, front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,\n       taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
     parameters: ["now","depth","limit"],
     timeout: "answer",
   },
   rehome_limited: {
-    text: "WITH other AS MATERIALIZED (\n    SELECT target AS name, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT name, NULL, -3 - name\n    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at($1::timestamptz))\n    WHERE room = 0 AND name > 0\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant\n    FROM millrace.limit_rooms(NULL, NULL, NULL, false, millrace.clock_at($1::timestamptz))\n        AS limits\n    CROSS JOIN LATERAL (\n        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -3 - limits.name\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n    ) AS front\n    WHERE limits.room > 0\n      AND limits.name > 0\n      AND EXISTS (SELECT 1 FROM other)\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, max(other.gate) AS gate\n    FROM front\n    JOIN other\n        ON other.name IN (front.lane, front.type, front.tenant)\n        AND (other.tenant IS NULL OR other.tenant = front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT blocked.key\n    FROM millrace.blocked AS blocked\n    WHERE blocked.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY blocked.key\n    FOR UPDATE SKIP LOCKED\n)\nUPDATE millrace.blocked AS blocked\nSET gate = behind.gate\nFROM behind\nWHERE blocked.key = behind.key\n  AND blocked.key = ANY (ARRAY(SELECT key FROM locked))",
+    text: "WITH other AS MATERIALIZED (\n    SELECT target AS name, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT target, NULL, -3 - target\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz))\n    WHERE room = 0\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz)) AS queue\n    CROSS JOIN LATERAL (\n        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -3 - queue.target\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n    ) AS front\n    WHERE queue.room > 0\n      AND EXISTS (SELECT 1 FROM other)\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, max(other.gate) AS gate\n    FROM front\n    JOIN other\n        ON other.name IN (front.lane, front.type, front.tenant)\n        AND (other.tenant IS NULL OR other.tenant = front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT blocked.key\n    FROM millrace.blocked AS blocked\n    WHERE blocked.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY blocked.key\n    FOR UPDATE SKIP LOCKED\n)\nUPDATE millrace.blocked AS blocked\nSET gate = behind.gate\nFROM behind\nWHERE blocked.key = behind.key\n  AND blocked.key = ANY (ARRAY(SELECT key FROM locked))",
     parameters: ["now","depth","limit"],
     timeout: "answer",
   },
   acquire_locks: {
-    text: "INSERT INTO millrace.lock (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO NOTHING",
+    text: "INSERT INTO millrace.lock (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO UPDATE SET job = excluded.job, n = excluded.n WHERE lock.job = 0",
     parameters: ["n","names","key"],
     timeout: "answer",
   },
@@ -1367,7 +1423,7 @@ export const queries: {
     timeout: "answer",
   },
   free_dead_locks: {
-    text: "WITH dead AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM millrace.lock AS lock\n    WHERE (\n        SELECT over.n FROM millrace.attempt AS over WHERE over.key = lock.job AND over.n = lock.n\n    ) IS NOT NULL\n       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL\n       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = lock.job) IS NOT NULL\n       OR (\n           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = lock.job\n       ) IS NOT NULL\n       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = lock.job) IS NOT NULL\n    ORDER BY lock.tenant, lock.name\n    LIMIT $1::integer\n    FOR UPDATE OF lock SKIP LOCKED\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM dead",
+    text: "WITH dead AS MATERIALIZED (\n    SELECT lock.tenant, lock.name\n    FROM millrace.lock AS lock\n    WHERE (\n        SELECT over.n FROM millrace.attempt AS over WHERE over.key = lock.job AND over.n = lock.n\n    ) IS NOT NULL\n       OR (\n           (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL\n           AND (\n               SELECT rate.held_until\n               FROM millrace.key_rate AS rate\n               WHERE lock.job = 0 AND rate.tenant = lock.tenant AND rate.name = lock.name\n           ) IS NULL\n       )\n       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = lock.job) IS NOT NULL\n       OR (\n           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = lock.job\n       ) IS NOT NULL\n       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = lock.job) IS NOT NULL\n    ORDER BY lock.tenant, lock.name\n    LIMIT $1::integer\n    FOR UPDATE OF lock SKIP LOCKED\n)\nSELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done\nFROM dead",
     parameters: ["limit"],
     timeout: "answer",
   },
@@ -1816,6 +1872,16 @@ export const queries: {
     parameters: ["now","types"],
     timeout: "answer",
   },
+  put_type_override: {
+    text: "INSERT INTO millrace.type_override AS known (\n    type, lane, priority, max_attempts, timeout_ms, by, set_at\n)\nSELECT setting.type, $1::text, $2::integer, $3::integer,\n       $4::bigint, $5::text, millrace.clock_at($6::timestamptz)\nFROM millrace.type_setting AS setting\nWHERE setting.type = $7::integer\nON CONFLICT (type) DO UPDATE\nSET lane = coalesce(excluded.lane, known.lane),\n    priority = coalesce(excluded.priority, known.priority),\n    max_attempts = coalesce(excluded.max_attempts, known.max_attempts),\n    timeout_ms = coalesce(excluded.timeout_ms, known.timeout_ms),\n    by = excluded.by, set_at = excluded.set_at",
+    parameters: ["lane","priority","max_attempts","timeout_ms","by","now","type"],
+    timeout: "answer",
+  },
+  delete_type_override: {
+    text: "DELETE FROM millrace.type_override\nWHERE type = $1::integer",
+    parameters: ["type"],
+    timeout: "answer",
+  },
   delete_services_of: {
     text: "DELETE FROM millrace.service_use\nWHERE type = ANY ($1::integer[])",
     parameters: ["types"],
@@ -1837,7 +1903,7 @@ export const queries: {
     timeout: "answer",
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace.type_override AS own ON own.type = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
     parameters: ["now","only","limit"],
     timeout: "answer",
   },

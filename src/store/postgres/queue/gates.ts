@@ -156,7 +156,14 @@ export async function release(session: Session, wanted: number): Promise<number>
   return moved < limit ? moved + (await releaseKeys(session, found, limit - moved)) : moved;
 }
 
-const NONE: Barriers = { gates: false, held: false, names: false, wanted: false, limits: false };
+const NONE: Barriers = {
+  gates: false,
+  held: false,
+  names: false,
+  wanted: false,
+  limits: false,
+  spent: false,
+};
 
 async function barriers({ read }: Session): Promise<Barriers> {
   return (await read.get("barriers_in_use", {})) ?? NONE;

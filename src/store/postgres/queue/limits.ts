@@ -21,6 +21,7 @@ import type { LimitRow } from "../database/queries.gen.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
+import { keyRates, removeKeyRate, setKeyRate } from "./key-rates.ts";
 
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
 
@@ -30,6 +31,11 @@ export async function setLimit(
   rule: StoredRule,
   by: string | null,
 ): Promise<void> {
+  if (limit.kind === "key") {
+    const tenant = await nameOf(session, { kind: "tenant", name: limit.tenant ?? "" });
+    if (rule.rate !== null) await setKeyRate(session, { name: limit.name, tenant }, rule.rate, by);
+    return;
+  }
   const name = await nameOf(session, limit);
   await changing(session, async (transaction) => {
     const before = await transaction.get("lock_limit", { name });
@@ -46,7 +52,7 @@ export async function setLimit(
 }
 
 async function nameOf({ names }: Session, { kind, name }: LimitName): Promise<number> {
-  if (kind === "installation") return INSTALLATION;
+  if (kind === "installation" || kind === "key") return INSTALLATION;
   await names.intern([{ kind, text: name }]);
   const id = names.known(kind, name);
   if (id !== undefined) return id;
@@ -70,8 +76,12 @@ async function changing<Answer>(
 
 export async function removeLimit(
   session: Session,
-  { kind, name: text }: LimitName,
+  { kind, name: text, tenant: of = "" }: LimitName,
 ): Promise<boolean> {
+  if (kind === "key") {
+    const tenant = await session.names.id("tenant", of);
+    return tenant !== undefined && removeKeyRate(session, { name: text, tenant });
+  }
   const name = kind === "installation" ? INSTALLATION : await session.names.id(kind, text);
   if (name === undefined) return false;
   return changing(session, async (transaction) => {
@@ -100,10 +110,12 @@ async function putCode(
   await transaction.run("put_limit", { name, ...rule, code_cap, owner: CODE, by: null });
 }
 
-export async function limits({ read, names }: Session): Promise<readonly LimitRecord[]> {
+export async function limits(session: Session): Promise<readonly LimitRecord[]> {
+  const { read, names } = session;
   const rows = await read.all("all_limits", {});
   await names.learn(rows.map(({ name }) => name).filter((name) => name !== INSTALLATION));
-  return rows.flatMap((row) => limitRecord(row, names, row.now) ?? []).toSorted(byLimitName);
+  const records = rows.flatMap((row) => limitRecord(row, names, row.now) ?? []);
+  return [...records, ...(await keyRates(session))].toSorted(byLimitName);
 }
 
 export async function declareLimits(

@@ -2,7 +2,7 @@
 import { systemClock } from "../../../lib/system.ts";
 import type { LimitId } from "../../../core/control/permits.ts";
 import type { NameKind } from "../../shared/codes.ts";
-import { INSTALLATION } from "../../shared/control/limit-rows.ts";
+import { INSTALLATION, limitsByTarget } from "../../shared/control/limit-rows.ts";
 import { withPermitsOf } from "../../shared/lost-claim.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimRequest } from "../../types/jobs-and-runs.ts";
@@ -121,6 +121,8 @@ async function claimBatch(
     const rows = await session.write.tuples("claim", parameters);
     const batch = await batchOf(session, rows, secret);
     if (batch.answer.lease !== null && !wanted.prefetch) session.notifier.wake("events");
+    // The promoters of all workers find out when the key has a token.
+    if (batch.isSpent) session.wakeForReturned("work");
     return batch;
   } catch (error) {
     if (error instanceof UncertainWrite) session.state.lostClaims.add(request, secret);
@@ -197,12 +199,12 @@ export async function findLostClaim(
 
 /** The jobs of a lost claim, each with the limits that apply to it. */
 async function withLimits({ read, names }: Session, answer: Claim): Promise<Claim> {
-  const rows = answer.lease === null ? [] : await read.all("all_limits", {});
+  const rows = answer.lease === null ? [] : await read.all("limit_targets", {});
   if (rows.length === 0) return answer;
-  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  const byTarget = limitsByTarget(rows);
   const jobs = answer.jobs.map((job) => {
     const own = [names.known("type", job.type), names.known("tenant", job.tenant), INSTALLATION];
-    return { ...job, limits: own.flatMap((name) => ids.get(name ?? -1) ?? []) };
+    return { ...job, limits: own.flatMap((target) => byTarget.get(target ?? -1) ?? []) };
   });
   return { ...answer, jobs, permits: { granted: [], full: [], wanted: [], isCut: false } };
 }

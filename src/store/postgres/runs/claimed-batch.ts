@@ -2,7 +2,7 @@
 import { idUuid } from "../../../core/ids.ts";
 import type { LimitId } from "../../../core/control/permits.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
-import { INSTALLATION } from "../../shared/control/limit-rows.ts";
+import { INSTALLATION, limitsByTarget } from "../../shared/control/limit-rows.ts";
 import type { ClaimPermits } from "../../types/limits.ts";
 import type { Claim, ClaimedJob } from "../../types/jobs-and-runs.ts";
 import type { Position } from "../../shared/claim-cursor.ts";
@@ -19,6 +19,8 @@ export interface ClaimedBatch {
   readonly positions: readonly Position[];
   /** How long the server has scanned. */
   readonly scanMs: number;
+  /** Jobs were left out, because their key has a rate and no token. */
+  readonly isSpent: boolean;
 }
 
 const MICROS_PER_MS = 1_000;
@@ -45,10 +47,11 @@ export async function batchOf(
   const scanMs = (first?.[3] ?? 0) / MICROS_PER_MS;
   const awaitsAlone = words.includes("alone");
   const tookAll = words.includes("all");
+  const isSpent = words.includes("spent");
   const limits = limitWordsOf(first?.[10] ?? null);
   if (first === undefined || number === null) {
     const nothing = { lease: null, jobs: [], lost, awaitsAlone, tookAll, ...limits?.answer };
-    return { answer: nothing, count: 0, positions: [], scanMs };
+    return { answer: nothing, count: 0, positions: [], scanMs, isSpent };
   }
   const byKey = new Map<number | null, ClaimTuple>();
   for (const row of rows) byKey.set(row[1], row);
@@ -75,7 +78,7 @@ export async function batchOf(
   }
   const lease = jobs.length === 0 ? null : { number, secret };
   const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll, ...limits?.answer };
-  return { answer: claimed, count: jobs.length, positions, scanMs };
+  return { answer: claimed, count: jobs.length, positions, scanMs, isSpent };
 }
 
 /** What the first row says about limits. Lists of pairs. */
@@ -83,13 +86,13 @@ interface LimitWords {
   readonly granted?: readonly (readonly [LimitId, count: number])[] | null;
   readonly full?: readonly (readonly [LimitId, retryMs: number | null])[];
   readonly wanted?: readonly (readonly [LimitId, at: number])[];
-  readonly limits?: readonly (readonly [LimitId, name: number])[] | null;
+  readonly limits?: readonly (readonly [LimitId, target: number])[] | null;
   readonly cut?: boolean;
 }
 
 interface ClaimedLimits {
   readonly answer: { readonly permits: ClaimPermits };
-  readonly byName: ReadonlyMap<number, LimitId>;
+  readonly byTarget: ReadonlyMap<number, readonly LimitId[]>;
   /** The limits of the jobs of a kind. Undefined: none. */
   readonly byKind: Map<ClaimedKind, { readonly limits?: readonly LimitId[] }>;
 }
@@ -104,19 +107,19 @@ function limitWordsOf(json: string | null): ClaimedLimits | null {
     wanted: (words.wanted ?? []).map(([limit, at]) => ({ limit, at })),
     isCut: words.cut ?? false,
   };
-  const byName = new Map((words.limits ?? []).map(([limit, name]) => [name, limit]));
-  return { answer: { permits }, byName, byKind: new Map() };
+  const targets = (words.limits ?? []).map(([limit_id, target]) => ({ limit_id, target }));
+  return { answer: { permits }, byTarget: limitsByTarget(targets), byKind: new Map() };
 }
 
 function withLimits(
   job: ClaimedJob,
   kind: ClaimedKind,
-  { byName, byKind }: ClaimedLimits,
+  { byTarget, byKind }: ClaimedLimits,
 ): ClaimedJob {
   const known = byKind.get(kind);
   if (known !== undefined) return Object.assign(job, known);
-  const names = [kind.typeNumber, kind.tenantNumber, INSTALLATION];
-  const limits = names.flatMap((name) => byName.get(name) ?? []);
+  const targets = [kind.typeNumber, kind.tenantNumber, INSTALLATION];
+  const limits = targets.flatMap((target) => byTarget.get(target) ?? []);
   const own = limits.length === 0 ? {} : { limits };
   byKind.set(kind, own);
   return Object.assign(job, own);

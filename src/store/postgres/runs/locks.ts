@@ -49,19 +49,23 @@ export async function lockHolder(
 }
 
 /**
- * Deletes the locks of ended runs, and returns the most urgent jobs of free concurrency keys to the
- * queue. Answers how many jobs. There are at most as many locks as running jobs and units.
+ * Deletes the locks of ended runs and of keys that have a token again, and returns the most urgent
+ * jobs of free concurrency keys to the queue. Answers how many jobs. There are at most as many
+ * locks as running jobs and units.
  */
 export async function releaseKeys(
   session: Session,
-  { names, wanted }: Barriers,
+  { names, wanted, spent }: Barriers,
   limit: number,
 ): Promise<number> {
   const { write, dice, state } = session;
+  const refilled = spent
+    ? await repeating(dice, () => write.get("free_refilled_keys", { limit }))
+    : undefined;
   const sweeping = names
     ? state.lockSweep.take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
     : null;
-  const freed = (await sweeping)?.count ?? 0;
+  const freed = ((await sweeping)?.count ?? 0) + (refilled?.count ?? 0);
   const moved = wanted ? await repeating(dice, () => write.run("release_keys", { limit })) : 0;
   if (freed + moved > 0) session.wakeForReturned("work");
   return moved;

@@ -1,9 +1,14 @@
 /** declareTypes and types: what workers have declared about their types. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { NameKind } from "../../shared/codes.ts";
-import { declarationHash, typeRecord, TYPES_MAX } from "../../shared/services/declarations.ts";
+import {
+  declarationHash,
+  overrideColumns,
+  typeRecord,
+  TYPES_MAX,
+} from "../../shared/services/declarations.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
-import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
+import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
@@ -49,12 +54,29 @@ export async function declareTypes(
       });
     }),
   );
+  // Gates and limits of services may hold back other types than before.
+  session.wakeForReturned("work");
 }
 
 function idOf({ names }: Session, kind: NameKind, text: string): number {
   const id = names.known(kind, text);
   if (id !== undefined) return id;
   throw new MillraceError("STORE_REFUSED", `the database refused the name of a ${kind}`);
+}
+
+export async function overrideType(
+  { names, write, dice }: Session,
+  text: string,
+  settings: TypeOverride | null,
+  by: string | null,
+): Promise<boolean> {
+  const type = await names.id("type", text);
+  if (type === undefined) return false;
+  if (settings === null) {
+    return (await repeating(dice, () => write.run("delete_type_override", { type }))) > 0;
+  }
+  const columns = { ...overrideColumns(settings), by };
+  return (await repeating(dice, () => write.run("put_type_override", { type, ...columns }))) > 0;
 }
 
 export async function types(session: Session, only?: string): Promise<readonly TypeRecord[]> {

@@ -1,6 +1,11 @@
 /** Limits as both databases store them. */
 import { MillraceError } from "../../../core/errors.ts";
-import { nextTokenMs, type LimitState } from "../../../core/control/permits.ts";
+import {
+  nextTokenMs,
+  type LimitId,
+  type LimitState,
+  type RateState,
+} from "../../../core/control/permits.ts";
 import type { LimitName, LimitRecord, StoredRule } from "../../types/limits.ts";
 import { INSTALLATION_NAME, limitOwnerCodec, type NameKind } from "../codes.ts";
 
@@ -44,9 +49,49 @@ export function limitRecord(
     concurrency: cap,
     rate: rate === null ? null : { count: rate.count, perMs: rate.perMs, burst: rate.burst },
     used,
+    isUsedUp: cap !== null && used >= cap,
     nextTokenMs: rate === null ? null : nextTokenMs(rate, now),
+    waiting: null,
     owner: limitOwnerCodec.word(row.owner),
     by,
+    setAt: row.set_at,
+  };
+}
+
+/** The rate of a concurrency key. */
+export interface StoredKeyRate {
+  readonly name: string;
+  readonly rate_count: number;
+  readonly rate_ms: number;
+  readonly burst: number;
+  readonly tokens: number;
+  readonly refilled_at: number;
+}
+
+export function keyRateState(row: StoredKeyRate): RateState {
+  const { rate_count: count, rate_ms: perMs, burst, tokens, refilled_at: refilledAt } = row;
+  return { count, perMs, burst, tokens, refilledAt };
+}
+
+export function keyRateRecord(
+  row: StoredKeyRate & Pick<StoredLimit, "by" | "set_at"> & { readonly waiting: number },
+  tenant: string,
+  now: number,
+): LimitRecord {
+  const { count, perMs, burst } = keyRateState(row);
+  return {
+    kind: "key",
+    name: row.name,
+    tenant,
+    id: 0,
+    concurrency: null,
+    rate: { count, perMs, burst },
+    used: null,
+    isUsedUp: false,
+    nextTokenMs: nextTokenMs(keyRateState(row), now),
+    waiting: row.waiting,
+    owner: "operator",
+    by: row.by,
     setAt: row.set_at,
   };
 }
@@ -56,12 +101,27 @@ function limitName(
   name: { readonly kind: NameKind; readonly text: string } | undefined,
 ): LimitName | null {
   if (id === INSTALLATION) return { kind: "installation", name: INSTALLATION_NAME };
-  if (name?.kind !== "type" && name?.kind !== "tenant") return null;
-  return { kind: name.kind, name: name.text };
+  if (name === undefined) return null;
+  const { kind, text } = name;
+  return kind === "type" || kind === "tenant" || kind === "service" ? { kind, name: text } : null;
+}
+
+/** The limits that apply to each type and tenant, and to all jobs. */
+export function limitsByTarget(
+  rows: readonly { readonly limit_id: LimitId; readonly target: number }[],
+): ReadonlyMap<number, readonly LimitId[]> {
+  const byTarget = new Map<number, LimitId[]>();
+  for (const { limit_id: id, target } of rows) {
+    const known = byTarget.get(target);
+    if (known === undefined) byTarget.set(target, [id]);
+    else known.push(id);
+  }
+  return byTarget;
 }
 
 export function byLimitName(left: LimitRecord, right: LimitRecord): number {
-  const [one, other] = [`${left.kind} ${left.name}`, `${right.kind} ${right.name}`];
+  const textOf = ({ kind, name, tenant = "" }: LimitRecord): string => `${kind} ${name} ${tenant}`;
+  const [one, other] = [textOf(left), textOf(right)];
   return one < other ? -1 : 1;
 }
 
@@ -84,5 +144,12 @@ export function tooManyLimits(most: number): MillraceError {
   return new MillraceError(
     "OPTION_INVALID",
     `there are ${most} limits already: remove one that is not needed, because each claim reads all`,
+  );
+}
+
+export function tooManyKeyRates(most: number): MillraceError {
+  return new MillraceError(
+    "OPTION_INVALID",
+    `${most} keys have a rate already: remove one that is not needed`,
   );
 }

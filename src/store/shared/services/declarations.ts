@@ -1,6 +1,6 @@
 /** What both stores do with the declarations of types. */
 import { createHash } from "node:crypto";
-import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
+import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
 
 /** The types in one answer of `types`. */
 export const TYPES_MAX = 10_000;
@@ -24,6 +24,12 @@ interface StoredType {
   readonly services: string;
   readonly workers: number;
   readonly hashes: number;
+  readonly own_lane: string | null;
+  readonly own_priority: number | null;
+  readonly own_attempts: number | null;
+  readonly own_timeout_ms: number | null;
+  readonly own_by: string | null;
+  readonly own_set_at: number | null;
 }
 
 export function typeRecord(type: string, row: StoredType): TypeRecord {
@@ -39,5 +45,28 @@ export function typeRecord(type: string, row: StoredType): TypeRecord {
     declaredAt: row.declared_at,
     workers: row.workers,
     declarations: row.hashes,
+    override: overrideOf(row),
   };
+}
+
+function overrideOf(row: StoredType): TypeRecord["override"] {
+  if (row.own_set_at === null) return null;
+  return {
+    lane: row.own_lane,
+    priority: row.own_priority,
+    maxAttempts: row.own_attempts,
+    timeoutMs: row.own_timeout_ms,
+    by: row.own_by,
+    setAt: row.own_set_at,
+  };
+}
+
+/** The columns of an override. */
+export function overrideColumns({ lane, priority, maxAttempts, timeoutMs }: TypeOverride): {
+  readonly lane: string | null;
+  readonly priority: number | null;
+  readonly max_attempts: number | null;
+  readonly timeout_ms: number | null;
+} {
+  return { lane, priority, max_attempts: maxAttempts, timeout_ms: timeoutMs };
 }

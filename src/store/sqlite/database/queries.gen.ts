@@ -8,6 +8,8 @@ export interface ShownJobRow { readonly key: number; readonly id: Uint8Array; re
 
 export interface OffendingRow { readonly key: number | null; readonly id: Uint8Array | null; }
 
+export interface KeyRateRow { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; }
+
 export interface LeaseRow { readonly number: number; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; }
 
 export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly wanted_at: number | null; readonly code_cap: number | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
@@ -28,7 +30,7 @@ export interface ScheduleRow { readonly name: string; readonly owner: number; re
 
 export interface TokenRow { readonly id: Uint8Array; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: Uint8Array | null; readonly parent: Uint8Array | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
 
-export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; }
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
@@ -38,8 +40,8 @@ export interface QueryRows {
   parked_until: { readonly until: number | null; };
   due_breakers: { readonly service: number; };
   probe_types: { readonly type: number; };
-  service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
-  service_probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
+  service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
+  service_probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   services_of_type: { readonly service: number; };
   list_breakers: { readonly service: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: Uint8Array | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
   list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
@@ -151,6 +153,13 @@ export interface QueryRows {
   untold_changes: OffendingRow;
   permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  any_key_rate: { readonly yes: 1; };
+  all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; };
+  count_key_rates: { readonly rates: number; };
+  key_rate: KeyRateRow;
+  free_spent_key: LockRow;
+  refilled_keys: LockRow;
+  next_refill: { readonly held_until: number | null; };
   find_lease: LeaseRow;
   lease_of_job: LeaseRow;
   lease_by_number: LeaseRow;
@@ -159,6 +168,9 @@ export interface QueryRows {
   any_limit: { readonly yes: 1; };
   all_limits: LimitRow;
   limit_of_name: LimitRow;
+  limit_targets: { readonly limit_id: number; readonly target: number; };
+  targets_of_limit: { readonly target: number; };
+  target_is_limited: { readonly yes: 1; };
   permits_of_worker: { readonly limit_id: number; readonly held: number; };
   any_limited: { readonly yes: 1; };
   jobs_of_full_limits: { readonly key: number; readonly name: number; };
@@ -403,6 +415,18 @@ export interface QueryParameters {
   untold_changes: readonly ["limit"];
   permits_against_limits: readonly ["limit"];
   recount: readonly [];
+  any_key_rate: readonly [];
+  all_key_rates: readonly ["waiting"];
+  count_key_rates: readonly [];
+  key_rate: readonly ["tenant", "name"];
+  put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "now", "by"];
+  delete_key_rate: readonly ["tenant", "name"];
+  take_key_token: readonly ["tokens", "now", "tenant", "name"];
+  hold_key: readonly ["until", "tenant", "name"];
+  lock_spent_key: readonly ["tenant", "name"];
+  free_spent_key: readonly ["tenant", "name"];
+  refilled_keys: readonly ["now", "limit"];
+  next_refill: readonly ["now"];
   find_lease: readonly ["number", "secret"];
   lease_of_job: readonly ["key"];
   lease_by_number: readonly ["number"];
@@ -415,6 +439,9 @@ export interface QueryParameters {
   any_limit: readonly [];
   all_limits: readonly [];
   limit_of_name: readonly ["name"];
+  limit_targets: readonly [];
+  targets_of_limit: readonly ["id"];
+  target_is_limited: readonly ["target"];
   put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "now", "code_cap", "owner", "by"];
   set_code_cap: readonly ["code_cap", "id"];
   delete_limit: readonly ["id"];
@@ -540,6 +567,8 @@ export interface QueryParameters {
   revoke_token: readonly ["now", "id"];
   revoke_children: readonly ["now", "parents"];
   put_type_setting: readonly ["type", "lane", "priority", "max_attempts", "timeout_ms", "payload_schema", "app_version", "hash", "now"];
+  put_type_override: readonly ["lane", "priority", "max_attempts", "timeout_ms", "by", "now", "type"];
+  delete_type_override: readonly ["type"];
   delete_service_uses: readonly ["type"];
   insert_service_use: readonly ["service", "type"];
   put_worker_type: readonly ["type", "hash", "worker"];
@@ -619,11 +648,11 @@ export const queries: {
     parameters: ["due","types","now"],
   },
   service_probe_in_blocked: {
-    text: "SELECT key, priority, rank, type, tenant\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    text: "SELECT key, priority, rank, type, tenant, concurrency\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
     parameters: ["due","types","lanes","tenants","cap","now"],
   },
   service_probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
     parameters: ["lane","crashes","depth","types","tenants","now"],
   },
   services_of_type: {
@@ -959,7 +988,7 @@ export const queries: {
     parameters: ["now"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now","declared_since"],
   },
   delete_gate: {
@@ -1151,7 +1180,7 @@ export const queries: {
     parameters: ["examined","limit"],
   },
   locks_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace_lock ORDER BY job LIMIT ?1) AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?2",
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace_lock WHERE job > 0 ORDER BY job LIMIT ?1) AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?2",
     parameters: ["examined","limit"],
   },
   runs_without_lock: {
@@ -1230,6 +1259,54 @@ export const queries: {
     text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace_job_now",
     parameters: [],
   },
+  any_key_rate: {
+    text: "SELECT 1 AS yes\nFROM millrace_key_rate\nLIMIT 1",
+    parameters: [],
+  },
+  all_key_rates: {
+    text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace_blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT ?1\n           )\n       ) AS waiting\nFROM millrace_key_rate AS rate\nORDER BY tenant, name",
+    parameters: ["waiting"],
+  },
+  count_key_rates: {
+    text: "SELECT count(*) AS rates FROM millrace_key_rate",
+    parameters: [],
+  },
+  key_rate: {
+    text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at\nFROM millrace_key_rate\nWHERE tenant = ?1\n  AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  put_key_rate: {
+    text: "INSERT INTO millrace_key_rate (\n    tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?6)\nON CONFLICT (tenant, name) DO UPDATE\nSET tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    held_until = NULL, by = excluded.by, set_at = excluded.set_at",
+    parameters: ["tenant","name","rate_count","rate_ms","burst","now","by"],
+  },
+  delete_key_rate: {
+    text: "DELETE FROM millrace_key_rate\nWHERE tenant = ?1\n  AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  take_key_token: {
+    text: "UPDATE millrace_key_rate\nSET tokens = ?1, refilled_at = ?2\nWHERE tenant = ?3\n  AND name = ?4",
+    parameters: ["tokens","now","tenant","name"],
+  },
+  hold_key: {
+    text: "UPDATE millrace_key_rate\nSET held_until = ?1\nWHERE tenant = ?2\n  AND name = ?3",
+    parameters: ["until","tenant","name"],
+  },
+  lock_spent_key: {
+    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nVALUES (?1, ?2, 0, 1)\nON CONFLICT (tenant, name) DO NOTHING",
+    parameters: ["tenant","name"],
+  },
+  free_spent_key: {
+    text: "DELETE FROM millrace_lock\nWHERE tenant = ?1\n  AND name = ?2\n  AND job = 0\nRETURNING tenant, name",
+    parameters: ["tenant","name"],
+  },
+  refilled_keys: {
+    text: "SELECT tenant, name\nFROM millrace_key_rate\nWHERE held_until <= ?1\nORDER BY held_until\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  next_refill: {
+    text: "SELECT min(held_until) AS held_until\nFROM millrace_key_rate\nWHERE held_until > ?1",
+    parameters: ["now"],
+  },
   find_lease: {
     text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
     parameters: ["number","secret"],
@@ -1277,6 +1354,18 @@ export const queries: {
   limit_of_name: {
     text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,\n       owner, by, set_at\nFROM millrace_limit_setting\nWHERE name = ?1",
     parameters: ["name"],
+  },
+  limit_targets: {
+    text: "SELECT limit_id, target\nFROM millrace_limit_target\nORDER BY limit_id, target",
+    parameters: [],
+  },
+  targets_of_limit: {
+    text: "SELECT target\nFROM millrace_limit_target\nWHERE limit_id = ?1",
+    parameters: ["id"],
+  },
+  target_is_limited: {
+    text: "SELECT 1 AS yes\nFROM millrace_limit_target\nWHERE target = ?1\nLIMIT 1",
+    parameters: ["target"],
   },
   put_limit: {
     text: "INSERT INTO millrace_limit_setting (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, coalesce(?5, 0), ?6, ?7, ?8, ?9,\n    ?6\n)\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
@@ -1351,7 +1440,7 @@ export const queries: {
     parameters: ["tenant","name","job","n"],
   },
   acquire_lock: {
-    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
+    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO UPDATE SET job = excluded.job, n = excluded.n WHERE job = 0",
     parameters: ["name","n","key"],
   },
   locks_of_run: {
@@ -1379,7 +1468,7 @@ export const queries: {
     parameters: ["lane","crashes","depth","limit"],
   },
   locks_after: {
-    text: "SELECT lock.tenant, lock.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead\nFROM millrace_lock AS lock\nWHERE (lock.tenant, lock.name) > (?1, ?2)\nORDER BY lock.tenant, lock.name\nLIMIT ?3",
+    text: "SELECT lock.tenant, lock.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n\n       )\n       OR (\n           NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)\n           AND NOT EXISTS (\n               SELECT 1\n               FROM millrace_key_rate AS rate\n               WHERE lock.job = 0\n                 AND rate.tenant = lock.tenant\n                 AND rate.name = lock.name\n                 AND rate.held_until IS NOT NULL\n           )\n       )\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead\nFROM millrace_lock AS lock\nWHERE (lock.tenant, lock.name) > (?1, ?2)\nORDER BY lock.tenant, lock.name\nLIMIT ?3",
     parameters: ["tenant","name","limit"],
   },
   delete_lock: {
@@ -1778,6 +1867,14 @@ export const queries: {
     text: "INSERT INTO millrace_type_setting (\n    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (type) DO UPDATE\nSET lane = ?2, priority = ?3, max_attempts = ?4, timeout_ms = ?5,\n    payload_schema = ?6, app_version = ?7, hash = ?8, declared_at = ?9",
     parameters: ["type","lane","priority","max_attempts","timeout_ms","payload_schema","app_version","hash","now"],
   },
+  put_type_override: {
+    text: "INSERT INTO millrace_type_override (type, lane, priority, max_attempts, timeout_ms, by, set_at)\nSELECT type, ?1, ?2, ?3, ?4, ?5, ?6\nFROM millrace_type_setting\nWHERE type = ?7\nON CONFLICT (type) DO UPDATE\nSET lane = coalesce(excluded.lane, lane),\n    priority = coalesce(excluded.priority, priority),\n    max_attempts = coalesce(excluded.max_attempts, max_attempts),\n    timeout_ms = coalesce(excluded.timeout_ms, timeout_ms),\n    by = excluded.by, set_at = excluded.set_at",
+    parameters: ["lane","priority","max_attempts","timeout_ms","by","now","type"],
+  },
+  delete_type_override: {
+    text: "DELETE FROM millrace_type_override\nWHERE type = ?1",
+    parameters: ["type"],
+  },
   delete_service_uses: {
     text: "DELETE FROM millrace_service_use\nWHERE type = ?1",
     parameters: ["type"],
@@ -1795,7 +1892,7 @@ export const queries: {
     parameters: ["worker"],
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version, setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version, setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, own.set_at AS own_set_at\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace_type_override AS own ON own.type = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
     parameters: ["now","only","limit"],
   },
   register_worker: {

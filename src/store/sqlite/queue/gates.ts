@@ -11,8 +11,9 @@ import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { putBack } from "./places.ts";
 import { crashNumbersOf } from "../runs/claim-candidates.ts";
-import { fullNames, queuesWithRoom } from "../runs/claim-limits.ts";
+import { fullTargets, queuesWithRoom } from "../runs/claim-limits.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
+import { freeRefilledKeys, hasRefilledKeys } from "./key-rates.ts";
 
 /** How many jobs of a lane `hold` scans per job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
@@ -38,9 +39,10 @@ export function promote(session: Session, limit: number): Promotion {
 
 /** What {@link promote} answers after it has moved jobs; `nextDueMs: 0`: more jobs are due. */
 export function outlook({ sql, clock }: Session, moved = 0): Promotion {
-  const next = sql.get("next_due", {})?.run_at ?? null;
-  const nextDueMs = next === null ? null : Math.max(0, next - clock.now());
   const now = clock.now();
+  const nexts = [sql.get("next_due", {})?.run_at, sql.get("next_refill", { now })?.held_until];
+  const next = Math.min(...nexts.map((at) => at ?? Infinity));
+  const nextDueMs = next === Infinity ? null : Math.max(0, next - now);
   const row = sql.get("waiting_jobs", { now, declared_since: now - DECLARED_MS });
   const [ready, released, blocked] = [row?.ready === 1, row?.released === 1, row?.blocked === 1];
   const slotDue = row?.slot_due === 1;
@@ -143,7 +145,7 @@ export function hold(session: Session, wanted: number): number {
 function rehome(session: Session, wanted: number): number {
   const { sql, clock } = session;
   const limit = bounded(wanted, MOVE_MAX);
-  const full = fullNames(session);
+  const full = fullTargets(session);
   const queues = queuesWithRoom(session);
   const move = { full, now: clock.now(), depth: QUEUE_DEPTH, limit };
   return queues.reduce(
@@ -167,7 +169,7 @@ function findBlocked(session: Session, wanted: number): readonly BlockedJob[] {
   const limit = bounded(wanted, MOVE_MAX);
   const isClosed = sql.get("any_closed_gate", { now }) !== undefined;
   const isTaken = sql.get("any_lock", {}) !== undefined;
-  const full = sql.get("any_limit", {}) === undefined ? "[]" : fullNames(session);
+  const full = sql.get("any_limit", {}) === undefined ? "[]" : fullTargets(session);
   const isFull = full !== "[]";
   if (!isClosed && !isTaken && !isFull) return [];
   const gateOf = new Map<JobKey, number>();
@@ -199,6 +201,7 @@ function readyParts(session: Session): readonly { lane: number; crashes: number 
 /** Returns jobs whose gate has opened, and jobs whose key is free. */
 export function release(session: Session, wanted: number): number {
   const limit = bounded(wanted, MOVE_MAX);
+  freeRefilledKeys(session, limit);
   const moved = releaseGates(session, limit);
   return moved + releaseKeys(session, limit - moved);
 }
@@ -206,7 +209,8 @@ export function release(session: Session, wanted: number): number {
 /** True when {@link release} would move no job. */
 export function releasesNothing(session: Session): boolean {
   const { sql, clock } = session;
-  return sql.get("open_gates", { now: clock.now() }) === undefined && !hasFreeKeys(session);
+  if (sql.get("open_gates", { now: clock.now() }) !== undefined) return false;
+  return !hasRefilledKeys(session) && !hasFreeKeys(session);
 }
 
 function releaseGates(session: Session, limit: number): number {

@@ -20,15 +20,22 @@ import {
 import type { LimitRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { hasLostClaims } from "../runs/claim.ts";
+import { keyRates, removeKeyRate, setKeyRate } from "./key-rates.ts";
 
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
 
 export function setLimit(
   session: Session,
-  { kind, name }: LimitName,
+  { kind, name, tenant }: LimitName,
   rule: StoredRule,
   by: string | null,
 ): void {
+  if (kind === "key") {
+    if (tenant !== undefined && rule.rate !== null) {
+      setKeyRate(session, { name, tenant }, rule.rate, by);
+    }
+    return;
+  }
   const id = kind === "installation" ? INSTALLATION : session.names.id(kind, name);
   const before = session.sql.get("limit_of_name", { name: id });
   const code_cap = before?.code_cap ?? null;
@@ -41,11 +48,23 @@ function put(session: Session, name: number, columns: Columns): void {
   const { sql, clock } = session;
   if (sql.get("limit_of_name", { name }) === undefined) {
     if (sql.all("all_limits", {}).length >= LIMITS_MAX) throw tooManyLimits(LIMITS_MAX);
-    // The jobs behind the limit that was removed before wait for the new one.
-    sql.run("delete_gate", { name: limitGate(name), now: clock.now() });
   }
   sql.run("put_limit", { name, ...columns, now: clock.now() });
+  const id = sql.get("limit_of_name", { name })?.id ?? 0;
+  const targets = sql.all("targets_of_limit", { id });
+  for (const { target } of targets) openOrKeepQueue(session, target);
   changed(session);
+}
+
+/**
+ * The jobs in the queue of a type or tenant go back to `ready` if no limit applies to them any
+ * more. Otherwise they wait for the limits that apply now.
+ */
+export function openOrKeepQueue({ sql, clock }: Session, target: number): void {
+  const gate = limitGate(target);
+  if (sql.get("any_limited", { gate }) === undefined) return;
+  if (sql.get("target_is_limited", { target }) === undefined) sql.run("open_limit_gate", { gate });
+  else sql.run("delete_gate", { name: gate, now: clock.now() });
 }
 
 /** Jobs that a limit has blocked may be claimable now. */
@@ -54,7 +73,8 @@ function changed({ outbox, state }: Session): void {
   state.claimCursors.forget();
 }
 
-export function removeLimit(session: Session, { kind, name }: LimitName): boolean {
+export function removeLimit(session: Session, { kind, name, tenant }: LimitName): boolean {
+  if (kind === "key") return tenant !== undefined && removeKeyRate(session, { name, tenant });
   const { sql, names } = session;
   const id = kind === "installation" ? INSTALLATION : names.find(kind, name);
   const row = id === undefined ? undefined : sql.get("limit_of_name", { name: id });
@@ -72,17 +92,18 @@ function removeOrRestore(session: Session, row: LimitRow): void {
     put(session, name, { ...rule, code_cap, owner: CODE, by: null });
     return;
   }
+  const targets = sql.all("targets_of_limit", { id });
   sql.run("delete_limit", { id });
   sql.run("delete_permits_of_limit", { id });
-  sql.run("open_limit_gate", { gate: limitGate(name) });
+  for (const { target } of targets) openOrKeepQueue(session, target);
   changed(session);
 }
 
-export function limits({ sql, names, clock }: Session): LimitRecord[] {
-  return sql
-    .all("all_limits", {})
-    .flatMap((row) => limitRecord(row, names, clock.now()) ?? [])
-    .toSorted(byLimitName);
+export function limits(session: Session): LimitRecord[] {
+  const { sql, names, clock } = session;
+  const stored = sql.all("all_limits", {});
+  const records = stored.flatMap((row) => limitRecord(row, names, clock.now()) ?? []);
+  return [...records, ...keyRates(session)].toSorted(byLimitName);
 }
 
 export function declareLimits(session: Session, declared: readonly DeclaredLimit[]): void {

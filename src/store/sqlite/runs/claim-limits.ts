@@ -9,7 +9,7 @@ import {
   type PermitCount,
 } from "../../../core/control/permits.ts";
 import { limitGate } from "../../shared/codes.ts";
-import { INSTALLATION, limitState } from "../../shared/control/limit-rows.ts";
+import { INSTALLATION, limitsByTarget, limitState } from "../../shared/control/limit-rows.ts";
 import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
 import type { ClaimPermits } from "../../types/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -40,26 +40,33 @@ type LimitedRequest = Pick<ClaimRequest, "worker" | "permits"> & { readonly pref
 
 /** The limits as one claim sees them. */
 export class ClaimLimits {
-  readonly #limits: ReadonlyMap<number, Limit>;
+  readonly #limits: readonly Limit[];
+  /** The limits of the jobs of each type and tenant, and of all jobs. */
+  readonly #byTarget: ReadonlyMap<number, readonly Limit[]>;
   readonly #now: number;
   /** The claim may take no job at all. */
   readonly isClosed: boolean;
   /** The types and tenants of which the claim may take no job, as a JSON list. */
   readonly full: string;
 
-  constructor(limits: readonly Limit[], now: number) {
-    this.#limits = new Map(limits.map((limit) => [limit.name, limit]));
+  constructor(limits: readonly Limit[], byTarget: LimitsByTarget, now: number) {
+    const byId = new Map(limits.map((limit) => [limit.id, limit]));
+    this.#limits = limits;
+    this.#byTarget = new Map(
+      [...byTarget].map(([target, ids]) => [target, ids.flatMap((id) => byId.get(id) ?? [])]),
+    );
     this.#now = now;
-    const full = limits.filter(({ room }) => room === 0).map(({ name }) => name);
+    const full = [...this.#byTarget].flatMap(([target, own]) => (roomIn(own) > 0 ? [] : [target]));
     this.isClosed = full.includes(INSTALLATION);
     this.full = JSON.stringify(full);
   }
 
-  /** The queues of limits that have a permit left, and how many jobs a claim may take of each. */
+  /** The queues whose limits have a permit left, and how many jobs a claim may take of each. */
   get queues(): readonly { readonly gate: number; readonly room: number }[] {
-    return [...this.#limits.values()].flatMap(({ name, room }) =>
-      name === INSTALLATION || room === 0 ? [] : [{ gate: limitGate(name), room }],
-    );
+    return [...this.#byTarget].flatMap(([target, own]) => {
+      const room = roomIn(own);
+      return target === INSTALLATION || room === 0 ? [] : [{ gate: limitGate(target), room }];
+    });
   }
 
   /** The limits of a job. */
@@ -68,7 +75,7 @@ export class ClaimLimits {
   }
 
   #of({ type, tenant }: LimitedJob): readonly Limit[] {
-    return [type, tenant, INSTALLATION].flatMap((name) => this.#limits.get(name) ?? []);
+    return [type, tenant, INSTALLATION].flatMap((target) => this.#byTarget.get(target) ?? []);
   }
 
   /** The first jobs of which each limit has a permit left. */
@@ -113,14 +120,14 @@ export class ClaimLimits {
 
   get #unwanted(): readonly Limit[] {
     const before = this.#now - WANTED_MS;
-    return [...this.#limits.values()].filter(
+    return this.#limits.filter(
       ({ room, used, held, wantedAt }) =>
         room === 0 && used > held && (wantedAt === null || wantedAt <= before),
     );
   }
 
   answer(granted: readonly PermitCount[], isCut: boolean): ClaimPermits {
-    const limits = [...this.#limits.values()];
+    const limits = this.#limits;
     const full = limits.filter(({ room }) => room === 0);
     const retryMs = ({ rate }: Limit): number | null => {
       const ms = rate === null ? 0 : nextTokenMs(rate, this.#now);
@@ -136,6 +143,13 @@ export class ClaimLimits {
       isCut,
     };
   }
+}
+
+type LimitsByTarget = ReturnType<typeof limitsByTarget>;
+
+/** How many jobs a claim may take to which all these limits apply. */
+function roomIn(limits: readonly Pick<Limit, "room">[]): number {
+  return Math.min(...limits.map(({ room }) => room));
 }
 
 /** Null: there are no limits. */
@@ -158,23 +172,34 @@ export function limitsOf(session: Session, request: LimitedRequest): ClaimLimits
     const room = roomOf(state, { free, prefetch, now });
     return { ...state, id: row.id, name: row.name, held: own, free, room, wantedAt: row.wanted_at };
   });
-  return new ClaimLimits(limits, now);
+  return new ClaimLimits(limits, limitsByTarget(sql.all("limit_targets", {})), now);
 }
 
-/** The names of types and tenants of which no worker can get a permit now, as a JSON list. */
-export function fullNames({ sql, clock }: Session): string {
-  const now = clock.now();
-  const free = { free: 0, prefetch: false, now };
-  const full = sql.all("all_limits", {}).filter((row) => roomOf(limitState(row), free) === 0);
-  return JSON.stringify(full.map(({ name }) => name));
+/** The types and tenants of which no worker can get a permit now, as a JSON list. */
+export function fullTargets(session: Session): string {
+  const full = targetRooms(session).flatMap(({ target, room }) => (room > 0 ? [] : [target]));
+  return JSON.stringify(full);
 }
 
-/** The gates of limits that have a permit left, and jobs that wait for it. */
-export function queuesWithRoom({ sql, clock }: Session): readonly number[] {
-  const free = { free: 0, prefetch: false, now: clock.now() };
-  return sql.all("all_limits", {}).flatMap((row) => {
-    const gate = limitGate(row.name);
-    const hasRoom = row.name !== INSTALLATION && roomOf(limitState(row), free) > 0;
-    return hasRoom && sql.get("any_limited", { gate }) !== undefined ? [gate] : [];
+/** The queues whose limits have a permit left, and jobs that wait for it. */
+export function queuesWithRoom(session: Session): readonly number[] {
+  return targetRooms(session).flatMap(({ target, room }) => {
+    const gate = limitGate(target);
+    if (target === INSTALLATION || room === 0) return [];
+    return session.sql.get("any_limited", { gate }) === undefined ? [] : [gate];
   });
+}
+
+/** How many jobs of each limited type and tenant a worker without permits could claim. */
+function targetRooms({
+  sql,
+  clock,
+}: Session): readonly { readonly target: number; readonly room: number }[] {
+  const free = { free: 0, prefetch: false, now: clock.now() };
+  const rows = sql.all("all_limits", {});
+  const rooms = new Map(rows.map((row) => [row.id, { room: roomOf(limitState(row), free) }]));
+  return [...limitsByTarget(sql.all("limit_targets", {}))].map(([target, ids]) => ({
+    target,
+    room: roomIn(ids.flatMap((id) => rooms.get(id) ?? [])),
+  }));
 }

@@ -29,6 +29,7 @@ import { listsOf, openRuns, withFacts } from "./lease.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
+import { takeKeyTokens } from "../queue/key-rates.ts";
 import { acquireKeys } from "./locks.ts";
 import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
@@ -185,8 +186,9 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   limits?.want(session);
   const scan = scanOf(session, request, limits);
   const { jobs: found, isCut } = takeCandidates(session, scan, request);
-  const { present: candidates, missing } = splitMissing(session, found);
+  const { present, missing } = splitMissing(session, found);
   dropPlaces(session, missing);
+  const candidates = takeKeyTokens(session, present);
   if (candidates.length === 0) return nothing(session, scan, request);
 
   const now = clock.now();

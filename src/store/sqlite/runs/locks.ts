@@ -69,7 +69,7 @@ export function releaseRunLocks(session: Session, keys: readonly JobKey[]): void
 }
 
 /** For each released lock, returns the most urgent job that is blocked by it. */
-function unblockNext(session: Session, freed: readonly LockRow[]): void {
+export function unblockNext(session: Session, freed: readonly LockRow[]): void {
   const { sql, outbox, state } = session;
   // Jobs in `ready` may need the lock as their key, and runs may try to acquire it. Claims have
   // passed these jobs, which may be more urgent than those behind.

@@ -4,6 +4,7 @@ import { nextProbeMs } from "../../../core/crashes.ts";
 import { newLostClaim } from "../../shared/lost-claim.ts";
 import type { LoneClaim, LoneClaimRequest } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
+import { takeKeyTokens } from "../queue/key-rates.ts";
 import { takeWaiting } from "../queue/places.ts";
 import { newSecret, readClaimed, recoverLostClaim, refusalOf, hasLostClaims } from "./claim.ts";
 import { scanOf } from "./claim-candidates.ts";
@@ -63,7 +64,10 @@ function takeAlone(session: Session, request: LoneClaimRequest, secret: string):
   const found = findLone(session, scanOf(session, request, limits), request);
   if (found === null || !isAdmitted(limits, found)) return null;
   const { missing } = splitMissing(session, [found]);
-  if (missing.length === 0) return lease(session, request, found, secret, limits);
+  if (missing.length === 0) {
+    const [job] = takeKeyTokens(session, [found]);
+    return job === undefined ? null : lease(session, request, job, secret, limits);
+  }
   // The next call finds another job.
   takeWaiting(session, found.key);
   dropMissing(session, missing);

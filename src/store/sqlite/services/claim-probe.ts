@@ -7,6 +7,7 @@ import type { JobKey, LoneClaimRequest } from "../../types/jobs-and-runs.ts";
 import type { ProbeClaim } from "../../types/services.ts";
 import type { QueryRows } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
+import { takeKeyTokens } from "../queue/key-rates.ts";
 import { takeWaiting } from "../queue/places.ts";
 import { limitsOf, type ClaimLimits } from "../runs/claim-limits.ts";
 import { byUrgency, crashNumbersOf, scanOf, type ClaimScan } from "../runs/claim-candidates.ts";
@@ -31,6 +32,7 @@ interface ProbeCandidate {
   readonly key: JobKey;
   readonly type: number;
   readonly tenant: number;
+  readonly concurrency: string | null;
   /** The services whose breakers are due. */
   readonly due: readonly number[];
 }
@@ -77,7 +79,10 @@ function takeProbe(session: Session, request: LoneClaimRequest, secret: string):
   const limits = limitsOf(session, asStarted(request));
   if (found === null || !isAdmitted(limits, found)) return null;
   const { missing } = splitMissing(session, [found]);
-  if (missing.length === 0) return lease(session, request, found, secret, limits);
+  if (missing.length === 0) {
+    const [job] = takeKeyTokens(session, [found]);
+    return job === undefined ? null : lease(session, request, job, secret, limits);
+  }
   // The next call finds another job.
   takeWaiting(session, found.key);
   dropMissing(session, missing);

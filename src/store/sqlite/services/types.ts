@@ -1,15 +1,22 @@
 /** declareTypes and types: what workers have declared about their types. */
 import { idBytes } from "../../../core/ids.ts";
-import { declarationHash, typeRecord, TYPES_MAX } from "../../shared/services/declarations.ts";
+import {
+  declarationHash,
+  overrideColumns,
+  typeRecord,
+  TYPES_MAX,
+} from "../../shared/services/declarations.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
-import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
+import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
 import type { Session } from "../database/session.ts";
+import { openOrKeepQueue } from "../queue/limits.ts";
 
 export function declareTypes(
-  { sql, names, clock }: Session,
+  session: Session,
   worker: WorkerId,
   declarations: readonly TypeDeclaration[],
 ): void {
+  const { sql, names, clock, state, outbox } = session;
   const now = clock.now();
   for (const declaration of declarations) {
     const type = names.id("type", declaration.type);
@@ -30,7 +37,25 @@ export function declareTypes(
       sql.run("insert_service_use", { service: names.id("service", service), type });
     }
     sql.run("put_worker_type", { worker: idBytes(worker), type, hash });
+    openOrKeepQueue(session, type);
   }
+  // Limits of services may hold back other types than before.
+  if (sql.get("any_limit", {}) === undefined) return;
+  state.claimCursors.forget();
+  outbox.wake();
+}
+
+export function overrideType(
+  { sql, names, clock }: Session,
+  text: string,
+  settings: TypeOverride | null,
+  by: string | null,
+): boolean {
+  const type = names.find("type", text);
+  if (type === undefined) return false;
+  if (settings === null) return sql.run("delete_type_override", { type }).changes > 0;
+  const columns = { ...overrideColumns(settings), by, now: clock.now() };
+  return sql.run("put_type_override", { type, ...columns }).changes > 0;
 }
 
 export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {

@@ -18,7 +18,7 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
   },
   removeLimit: {
     "queue/limits.ts": [
-      ["jobs stay in the queue", 'sql.run("open_limit_gate", { gate: limitGate(name) });', ""],
+      ["jobs stay in the queue", 'sql.run("open_limit_gate", { gate });', "void gate;"],
       [
         "a limit of the code is removed",
         "if (row?.owner !== OPERATOR) return false;",
@@ -121,6 +121,30 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
   },
   "permits of a worker that is gone": {
     "runs/workers.ts": [["the permits stay", "dropPermits(session, id);", ""]],
+  },
+  "claim, with limits of services": {
+    limit_targets: [
+      [
+        "the limit applies to no type",
+        "FROM millrace_limit_target",
+        "FROM (SELECT id AS limit_id, name AS target FROM millrace_limit_setting)",
+      ],
+    ],
+  },
+  "claim, with rates of keys": {
+    "queue/key-rates.ts": [
+      ["no token is taken", "tokens: tokens - 1, now", "tokens, now"],
+      ["jobs without a token start", 'sql.run("lock_spent_key", key);', "return true;"],
+    ],
+  },
+  "a key without a token": {
+    "queue/key-rates.ts": [
+      ["the lock stays", 'session.sql.all("free_spent_key", { tenant, name })', "[]"],
+    ],
+    acquire_lock: [["units wait for a token", "WHERE job = 0", "WHERE job = -1"]],
+  },
+  "the queue of a limited service": {
+    "services/types.ts": [["jobs stay after a deploy", "openOrKeepQueue(session, type);", ""]],
   },
 };
 
@@ -232,7 +256,7 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ["a closed lane is not looked at", "AND lane <> ALL (closed)", ""],
       ["a closed tenant is not looked at", "AND tenant <> ALL (closed)", ""],
     ],
-    rehome_limited: [["jobs stay where they are blocked", "WHERE limits.room > 0", "WHERE false"]],
+    rehome_limited: [["jobs stay where they are blocked", "WHERE queue.room > 0", "WHERE false"]],
     promote_due: [
       ["no job is to be claimed", "OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)", ""],
     ],
@@ -240,5 +264,26 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
   "permits of a worker that is gone": {
     "runs/rescue.ts": [["the permits stay", "await dropPermits(transaction, worker);", ""]],
     "runs/workers.ts": [["the permits stay", "await dropPermits(transaction, id);", ""]],
+  },
+  "claim, with limits of services": {
+    "functions/limits.sql": [
+      ["services are not asked", "WHERE uses.type = place.type", "WHERE false"],
+      ["services of a job do not count", "WHERE uses.type = types[turn]", "WHERE false"],
+    ],
+  },
+  "claim, with rates of keys": {
+    "functions/key-rates.sql": [
+      ["no token is taken", "millrace.key_tokens(rate, moment) - 1,", "rate.tokens,"],
+      ["jobs without a token start", "SELECT array_agg(key) INTO spent", "SELECT NULL INTO spent"],
+    ],
+  },
+  "a key without a token": {
+    free_refilled_keys: [["the lock stays", "WHERE lock.job = 0", "WHERE lock.job = -1"]],
+    acquire_locks: [["units wait for a token", "WHERE lock.job = 0", "WHERE lock.job = -1"]],
+  },
+  "the queue of a limited service": {
+    release_jobs: [
+      ["jobs stay after a deploy", "WHERE limited.target = -3 - gate.id", "WHERE true"],
+    ],
   },
 };

@@ -2,6 +2,11 @@
 import type { Faults } from "../all.ts";
 
 export const SQLITE_SERVICE_FAULTS: Faults = {
+  overrideType: {
+    put_type_override: [
+      ["what is not named is removed", "coalesce(excluded.lane, lane)", "excluded.lane"],
+    ],
+  },
   declareTypes: {
     put_type_setting: [
       ["the first declaration stays", "DO UPDATE\nSET", "DO UPDATE\nSET lane = lane WHERE 0 AND"],
@@ -142,6 +147,11 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
 };
 
 export const POSTGRES_SERVICE_FAULTS: Faults = {
+  overrideType: {
+    put_type_override: [
+      ["what is not named is removed", "coalesce(excluded.lane, known.lane)", "excluded.lane"],
+    ],
+  },
   declareTypes: {
     put_type_settings: [
       ["a time-out of the past stays", "timeout_ms = excluded.timeout_ms,", ""],

@@ -1,0 +1,104 @@
+/** How many jobs with a concurrency key may start in a period. */
+import { nextTokenMs, tokensAt } from "../../../core/control/permits.ts";
+import { keyRateRecord, keyRateState, tooManyKeyRates } from "../../shared/control/limit-rows.ts";
+import {
+  KEY_RATES_MAX,
+  KEY_WAITING_MAX,
+  type LimitRecord,
+  type StoredRule,
+} from "../../types/limits.ts";
+import type { LockRow } from "../database/queries.gen.ts";
+import type { Session } from "../database/session.ts";
+import { unblockNext } from "../runs/locks.ts";
+
+/** A concurrency key. */
+interface RatedKey {
+  readonly name: string;
+  readonly tenant: string;
+}
+
+export function setKeyRate(
+  session: Session,
+  { name, tenant: text }: RatedKey,
+  rate: NonNullable<StoredRule["rate"]>,
+  by: string | null,
+): void {
+  const { sql, names, clock } = session;
+  const tenant = names.id("tenant", text);
+  const isNew = sql.get("key_rate", { tenant, name }) === undefined;
+  const count = sql.get("count_key_rates", {})?.rates ?? 0;
+  if (isNew && count >= KEY_RATES_MAX) throw tooManyKeyRates(KEY_RATES_MAX);
+  const { count: rate_count, perMs: rate_ms, burst } = rate;
+  sql.run("put_key_rate", { tenant, name, rate_count, rate_ms, burst, by, now: clock.now() });
+  freeSpent(session, { tenant, name });
+}
+
+export function removeKeyRate(session: Session, { name, tenant: text }: RatedKey): boolean {
+  const { sql, names } = session;
+  const tenant = names.find("tenant", text);
+  if (tenant === undefined || sql.get("key_rate", { tenant, name }) === undefined) return false;
+  sql.run("delete_key_rate", { tenant, name });
+  freeSpent(session, { tenant, name });
+  return true;
+}
+
+export function keyRates({ sql, names, clock }: Session): readonly LimitRecord[] {
+  return sql
+    .all("all_key_rates", { waiting: KEY_WAITING_MAX })
+    .map((row) => keyRateRecord(row, names.text(row.tenant), clock.now()));
+}
+
+interface KeyedJob {
+  readonly tenant: number;
+  readonly concurrency: string | null;
+}
+
+/**
+ * Takes a token for each of these jobs whose key has a rate, and answers the jobs that may start.
+ * The lock of a key without a token is taken by no run, so that claims skip its other jobs.
+ */
+export function takeKeyTokens<Job extends KeyedJob>(
+  session: Session,
+  jobs: readonly Job[],
+): readonly Job[] {
+  const { sql } = session;
+  const isKeyed = jobs.some(({ concurrency }) => concurrency !== null);
+  if (!isKeyed || sql.get("any_key_rate", {}) === undefined) return jobs;
+  return jobs.filter(
+    ({ tenant, concurrency: name }) => name === null || takeToken(session, { tenant, name }),
+  );
+}
+
+function takeToken({ sql, clock, outbox }: Session, key: LockRow): boolean {
+  const row = sql.get("key_rate", key);
+  if (row === undefined) return true;
+  const now = clock.now();
+  const rate = keyRateState(row);
+  const tokens = tokensAt(rate, now);
+  if (tokens >= 1) {
+    sql.run("take_key_token", { ...key, tokens: tokens - 1, now });
+    return true;
+  }
+  sql.run("lock_spent_key", key);
+  sql.run("hold_key", { ...key, until: now + nextTokenMs(rate, now) });
+  // The promoters of all workers find out when the key has a token.
+  outbox.wake();
+  return false;
+}
+
+/** Releases the locks of keys that have a token again. */
+export function freeRefilledKeys(session: Session, limit: number): void {
+  const { sql, clock } = session;
+  for (const key of sql.all("refilled_keys", { now: clock.now(), limit })) {
+    sql.run("hold_key", { ...key, until: null });
+    freeSpent(session, key);
+  }
+}
+
+export function hasRefilledKeys({ sql, clock }: Session): boolean {
+  return sql.get("refilled_keys", { now: clock.now(), limit: 1 }) !== undefined;
+}
+
+function freeSpent(session: Session, { tenant, name }: LockRow): void {
+  unblockNext(session, session.sql.all("free_spent_key", { tenant, name }));
+}
