@@ -90,7 +90,9 @@ export class Scheduler {
   async #tickOne(name: string): Promise<boolean> {
     const { store, logger, newId } = this.#parts;
     try {
-      const ticks = await store.tickSchedule(name, (schedule, now) => decide(schedule, now, newId));
+      const ticks = await store.tickSchedule(name, (schedule, now, ticked) =>
+        decide(schedule, { now, ticked, newId }),
+      );
       for (const { slot, since, outcome } of ticks) {
         const fields = { schedule: name, slot: new Date(slot).toISOString() };
         if (outcome === "refused") logger.error("the store refused the job of a schedule", fields);
@@ -110,8 +112,14 @@ export class Scheduler {
   }
 }
 
-function decide(schedule: ScheduleRecord, now: number, newId: () => JobId): TickDecision {
-  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+interface Present {
+  readonly now: number;
+  readonly ticked: readonly number[];
+  readonly newId: () => JobId;
+}
+
+function decide(schedule: ScheduleRecord, { now, ticked, newId }: Present): TickDecision {
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now, ticked);
   const ticks = slots.map((slot) => ({ slot, job: jobOfSlot(schedule, slot, newId) }));
   return { ticks, missed, nextSlot };
 }

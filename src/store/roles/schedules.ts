@@ -1,5 +1,6 @@
 /** Schedules: workers declare and tick them, and people change them. */
 import type {
+  DecideTicks,
   DueSchedules,
   FirstSlot,
   RunScheduleAnswer,
@@ -7,7 +8,6 @@ import type {
   ScheduleChange,
   ScheduleRecord,
   ScheduleSpec,
-  TickDecision,
   TickRecord,
 } from "../types/schedules.ts";
 import type { NewJob } from "../types/jobs-and-runs.ts";
@@ -23,18 +23,17 @@ export interface ScheduleStore {
   confirmSchedules(names: readonly string[]): Promise<void>;
   /**
    * The schedules with a due slot: those of operators, and those of code that are in `declared`. A
-   * paused schedule is not due.
+   * paused schedule is not due. A schedule that was ticked or changed in the future counts as due:
+   * the clock went back, and `tickSchedule` corrects its next slot.
    */
   dueSchedules(declared: readonly string[], limit: number): Promise<DueSchedules>;
   /**
    * Makes the jobs of due slots, in one transaction. `decide` gets the schedule, which no other
-   * call changes meanwhile, and the store's time. A slot makes a job once: the next slot only moves
-   * forward, and a slot with a tick makes none. Answers the new ticks, none if no slot is due.
+   * call changes meanwhile, and the store's time. A slot makes a job once: a slot with a tick makes
+   * none. The next slot moves back only after the clock did. Answers the new ticks, none if no slot
+   * is due.
    */
-  tickSchedule(
-    name: string,
-    decide: (schedule: ScheduleRecord, now: number) => TickDecision,
-  ): Promise<readonly TickRecord[]>;
+  tickSchedule(name: string, decide: DecideTicks): Promise<readonly TickRecord[]>;
   /** One page of schedules, by name. */
   schedules(
     filter: { readonly tenant?: string },
@@ -71,7 +70,7 @@ export interface ScheduleStore {
 
 /** A schedule of code counts as declared for this long after a worker has declared it. */
 export const DECLARED_MS = 300_000;
-/** The ticks that are kept of each schedule. */
+/** The ticks that are kept of each schedule: of slots up to now, and of slots after now. */
 export const TICKS_KEPT = 100;
 /** The maximum of schedules of one worker. */
 export const DECLARED_MAX = 1_000;

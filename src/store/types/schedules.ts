@@ -73,6 +73,16 @@ export interface DueSchedules {
   readonly nextMs: number | null;
 }
 
+/**
+ * Decides what a schedule does now. `ticked` are the slots after now that have been made, if the
+ * clock was ahead and went back.
+ */
+export type DecideTicks = (
+  schedule: ScheduleRecord,
+  now: number,
+  ticked: readonly number[],
+) => TickDecision;
+
 /** What a schedule does now. */
 export interface TickDecision {
   /** The slots that are due, oldest first, each with its job. */

@@ -15,8 +15,8 @@ const HOUR = 3_600_000;
 const NEW = { revision: null, by: null };
 
 /** As the worker decides. */
-function decide(schedule: ScheduleRecord, now: number): TickDecision {
-  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+function decide(schedule: ScheduleRecord, now: number, ticked: readonly number[]): TickDecision {
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now, ticked);
   const ticks = slots.map((slot) => ({ slot, job: jobOf(schedule, slot) }));
   return { ticks, missed, nextSlot };
 }

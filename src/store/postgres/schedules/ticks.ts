@@ -6,6 +6,7 @@ import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec, tickCodec } from "../../shared/codes.ts";
 import {
   instantsBesideSlots,
+  isAhead,
   isDue,
   lastOf,
   replacedBy,
@@ -16,6 +17,7 @@ import {
 import { TICKS_KEPT } from "../../roles/schedules.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
+  DecideTicks,
   RunScheduleAnswer,
   ScheduleRecord,
   TickDecision,
@@ -35,12 +37,10 @@ const TRIES_MAX = 5;
 
 const UNKNOWN = { status: "unknown" } as const;
 
-type Decide = (schedule: ScheduleRecord, now: number) => TickDecision;
-
 export async function tickSchedule(
   session: Session,
   name: string,
-  decide: Decide,
+  decide: DecideTicks,
 ): Promise<readonly TickRecord[]> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const known = await schedule(session, name);
@@ -60,14 +60,17 @@ async function tickWithin(
   session: Session,
   transaction: StoreTransaction,
   { name, revision }: ScheduleRecord,
-  decide: Decide,
+  decide: DecideTicks,
 ): Promise<readonly TickRecord[] | null> {
   const stored = await lockedSchedule(transaction, name);
   if (stored === null) return [];
   if (stored.revision !== revision) return null;
   const now = await clockOf(transaction);
-  if (!isDue(stored, now)) return [];
-  const decision = decide(stored, now);
+  if (!isDue(stored, now)) {
+    if (isAhead(stored, now)) await setBack(transaction, stored, decide);
+    return [];
+  }
+  const decision = decide(stored, now, []);
   const ticks = await newTicks(transaction, name, decision.ticks);
   const isLastOpen = ticks.length > 0 && (await isOpen(transaction, stored.lastJob));
   const work = tickWork(stored.overlap, ticks, isLastOpen);
@@ -76,6 +79,20 @@ async function tickWithin(
   for (const record of records) await insertTick(transaction, name, record);
   await advance(transaction, stored, decision, records);
   return records;
+}
+
+/** The clock was ahead and went back: the next slot is decided anew, without the made slots. */
+async function setBack(
+  transaction: StoreTransaction,
+  stored: ScheduleRecord,
+  decide: DecideTicks,
+): Promise<void> {
+  const { name } = stored;
+  const now = await clockOf(transaction);
+  const rows = await transaction.all("find_ticks_ahead", { name, limit: TICKS_KEPT });
+  const ticked = rows.map(({ slot }) => slot);
+  const { nextSlot: next_slot } = decide(stored, now, ticked);
+  await transaction.run("set_schedule_back", { name, next_slot });
 }
 
 /** The slots that have no tick yet. */

@@ -151,6 +151,14 @@ export function isDue({ pausedAt, nextSlot }: ScheduleRecord, now: number): bool
   return pausedAt === null && nextSlot !== null && nextSlot <= now;
 }
 
+/**
+ * Whether a schedule was ticked or changed in the future, so that its next slot may be too late.
+ * The clock was ahead and went back.
+ */
+export function isAhead({ pausedAt, lastSlot, updatedAt }: ScheduleRecord, now: number): boolean {
+  return pausedAt === null && Math.max(lastSlot ?? 0, updatedAt) > now;
+}
+
 type Tick = TickDecision["ticks"][number];
 
 export interface TickWork {

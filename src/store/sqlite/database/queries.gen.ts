@@ -208,6 +208,7 @@ export interface QueryRows {
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: Uint8Array | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
+  find_ticks_ahead: { readonly slot: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   find_same_token: { readonly id: Uint8Array; };
   find_parent_token: { readonly expires_at: number; };
@@ -521,9 +522,11 @@ export interface QueryParameters {
   confirm_schedules: readonly ["now", "names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
+  find_ticks_ahead: readonly ["name", "now", "limit"];
+  set_schedule_back: readonly ["next_slot", "now", "name"];
   insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
   advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
-  prune_ticks: readonly ["name", "kept"];
+  prune_ticks: readonly ["name", "now", "kept"];
   pause_schedule: readonly ["now", "by", "reason", "name"];
   resume_schedule: readonly ["next_slot", "name"];
   delete_schedule: readonly ["name"];
@@ -1679,7 +1682,7 @@ export const queries: {
     parameters: ["after","tenant","limit"],
   },
   list_due_schedules: {
-    text: "SELECT name, next_slot, ?1 AS now\nFROM millrace_schedule\nWHERE paused_at IS NULL\n  AND next_slot IS NOT NULL\n  AND (owner = 2 OR name IN (SELECT value FROM json_each(?2)))\nORDER BY next_slot, name\nLIMIT ?3",
+    text: "SELECT name,\n       CASE\n           WHEN max(coalesce(last_slot, 0), updated_at) > ?1 THEN ?1\n           ELSE next_slot\n       END AS next_slot, ?1 AS now\nFROM millrace_schedule\nWHERE paused_at IS NULL\n  AND (next_slot IS NOT NULL OR max(coalesce(last_slot, 0), updated_at) > ?1)\n  AND (owner = 2 OR name IN (SELECT value FROM json_each(?2)))\nORDER BY next_slot, name\nLIMIT ?3",
     parameters: ["now","declared","limit"],
   },
   insert_schedule: {
@@ -1699,11 +1702,19 @@ export const queries: {
     parameters: ["name","before","limit"],
   },
   find_ticks: {
-    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot IN (SELECT value FROM json_each(?2))",
+    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND outcome <> 4\n  AND slot IN (SELECT value FROM json_each(?2))",
     parameters: ["name","slots"],
   },
+  find_ticks_ahead: {
+    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot > ?2\n  AND outcome NOT IN (4, 7)\nORDER BY slot\nLIMIT ?3",
+    parameters: ["name","now","limit"],
+  },
+  set_schedule_back: {
+    text: "UPDATE millrace_schedule\nSET next_slot = ?1, updated_at = min(updated_at, ?2),\n    last_slot = (\n        SELECT max(tick.slot)\n        FROM millrace_schedule_tick AS tick\n        WHERE tick.schedule = ?3\n          AND tick.slot <= ?2\n          AND tick.outcome <> 7\n    )\nWHERE name = ?3",
+    parameters: ["next_slot","now","name"],
+  },
   insert_tick: {
-    text: "INSERT INTO millrace_schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT DO NOTHING",
+    text: "INSERT INTO millrace_schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT (schedule, slot) DO UPDATE\nSET since = excluded.since, job = excluded.job, outcome = excluded.outcome, at = excluded.at\nWHERE millrace_schedule_tick.outcome = 4",
     parameters: ["name","slot","since","job","outcome","now"],
   },
   advance_schedule: {
@@ -1711,8 +1722,8 @@ export const queries: {
     parameters: ["next_slot","last_slot","last_job","name"],
   },
   prune_ticks: {
-    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot <= (\n      SELECT slot\n      FROM millrace_schedule_tick\n      WHERE schedule = ?1\n      ORDER BY slot DESC\n      LIMIT 1 OFFSET ?2\n  )",
-    parameters: ["name","kept"],
+    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND (\n      slot <= (\n          SELECT slot\n          FROM millrace_schedule_tick\n          WHERE schedule = ?1\n            AND slot <= ?2\n          ORDER BY slot DESC\n          LIMIT 1 OFFSET ?3\n      )\n      OR slot >= (\n          SELECT slot\n          FROM millrace_schedule_tick\n          WHERE schedule = ?1\n            AND slot > ?2\n          ORDER BY slot\n          LIMIT 1 OFFSET ?3\n      )\n  )",
+    parameters: ["name","now","kept"],
   },
   pause_schedule: {
     text: "UPDATE millrace_schedule\nSET paused_at = coalesce(paused_at, ?1), paused_by = ?2, pause_reason = ?3\nWHERE name = ?4",

@@ -27,11 +27,15 @@ const COMMON: Faults = {
         "of records)",
         'of records.filter(({ outcome }) => outcome !== "missed"))',
       ],
+      ["a clock that went back is not noticed", "if (isAhead(stored, now))", "if (false)"],
       ["the last job is lost", "last_job = job === null ?", "last_job = job !== undefined ?"],
     ],
   },
   scheduleTicks: {
-    prune_ticks: [["all ticks are kept", "slot <= (", "slot < 0 AND slot <= ("]],
+    prune_ticks: [
+      ["all ticks are kept", "      slot <= (", "      false AND slot <= ("],
+      ["ticks ahead are all kept", "OR slot >= (", "OR false AND slot >= ("],
+    ],
     list_ticks: [["the oldest come first", "DESC", "ASC"]],
   },
   saveSchedule: {
