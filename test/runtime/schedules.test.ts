@@ -143,6 +143,24 @@ describe("a worker with schedules (000-54)", () => {
     expect(await ticksOf(kit)).toEqual([[5, "made"]]);
   });
 
+  test("runs although another tenant has paused a schedule of the same name", async () => {
+    const warnings: unknown[] = [];
+    const warn = (...args: unknown[]) => warnings.push(args);
+    const logger = { debug() {}, info() {}, warn, error() {} };
+    await using kit = await createTestMill({ startAt: START, logger });
+    const acme = kit.mill.forTenant("acme").schedules;
+    await acme.create(often(), { actor: "mallory" });
+    await acme.pause("often", "mine", { actor: "mallory" });
+    kit.mill.work({ jobs: [tick], schedules: [often()] });
+
+    await kit.advance(2 * STEP);
+
+    expect(await ticksOf(kit)).toHaveLength(2);
+    expect(await kit.mill.schedules.get("often")).toMatchObject({ pausedBy: null });
+    expect(JSON.stringify(warnings)).toContain('"schedule":"often"');
+    await expect(acme.get("often")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" });
+  });
+
   test("jitter delays the job, not its slot", async () => {
     await using kit = await createTestMill({ startAt: START });
     kit.mill.work({ jobs: [tick], schedules: [often({ jitter: "4m" })] });

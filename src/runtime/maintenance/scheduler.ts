@@ -74,7 +74,7 @@ export class Scheduler {
     if (this.#declared === null) {
       const specs: ScheduleSpec[] = [];
       for (const spec of schedules) specs.push(await spec);
-      if (specs.length > 0) await store.declareSchedules(specs, firstSlot);
+      await this.#store(specs);
       this.#declared = specs.map(({ name }) => name);
       this.#confirmedAt = clock.monotonic();
     }
@@ -84,6 +84,15 @@ export class Scheduler {
       this.#confirmedAt = clock.monotonic();
     }
     return this.#declared;
+  }
+
+  async #store(specs: readonly ScheduleSpec[]): Promise<void> {
+    const { store, logger } = this.#parts;
+    if (specs.length === 0) return;
+    for (const schedule of await store.declareSchedules(specs, firstSlot)) {
+      const message = "a schedule of code has replaced one that another tenant had made";
+      logger.warn(message, { schedule });
+    }
   }
 
   /** A schedule that fails, for example by its time zone on this host, stops no other. */

@@ -16,9 +16,13 @@ export interface ScheduleStore {
   /**
    * Stores what code declares. A schedule that an operator has made under the same name becomes
    * one of code. A pause stays. The next slot changes only with the times of the schedule, and is
-   * never before a slot that was due.
+   * never before a slot that was due. A schedule that an operator has made for another tenant is
+   * removed with its pause and its ticks; answers the names of these.
    */
-  declareSchedules(schedules: readonly ScheduleSpec[], firstSlot: FirstSlot): Promise<void>;
+  declareSchedules(
+    schedules: readonly ScheduleSpec[],
+    firstSlot: FirstSlot,
+  ): Promise<readonly string[]>;
   /** Notes that a living worker still declares these schedules. */
   confirmSchedules(names: readonly string[]): Promise<void>;
   /**

@@ -114,6 +114,35 @@ export function schedulesSuite(open: OpenStore): void {
       expect(await store.schedule("hourly")).toMatchObject({ owner: "code", revision: 2 });
     });
 
+    test("nothing carries over from a schedule that another tenant has made", async () => {
+      await using db = await open();
+      const { store } = db;
+      const theirs = newSchedule({ name: "theirs", job: { tenant: "acme" } });
+      for (const spec of [theirs, newSchedule()]) {
+        await store.saveSchedule(spec, NEW, firstSlot);
+        await store.pauseSchedule(spec.name, { reason: "mine", by: "mallory" });
+        await store.runSchedule(spec.name, () => newJob());
+      }
+
+      const declared = [newSchedule({ name: "theirs" }), newSchedule()];
+      expect(await store.declareSchedules(declared, firstSlot)).toEqual(["theirs"]);
+      expect(await store.declareSchedules(declared, firstSlot)).toEqual([]);
+
+      expect(await store.schedule("theirs")).toMatchObject({
+        owner: "code",
+        job: { tenant: "default" },
+        pausedAt: null,
+        pausedBy: null,
+        createdBy: null,
+        revision: 1,
+        nextSlot: firstSlot(newSchedule(), db.clock.now()),
+      });
+      expect(await store.scheduleTicks("theirs", { limit: 9 })).toEqual([]);
+      // An operator of the same tenant has paused it, and the pause survives.
+      expect(await store.schedule("hourly")).toMatchObject({ owner: "code", pausedBy: "mallory" });
+      expect(await store.scheduleTicks("hourly", { limit: 9 })).toHaveLength(1);
+    });
+
     test("many processes that declare at once store one schedule each", async () => {
       await using db = await open();
       const others = await Promise.all([db.another(), db.another()]);

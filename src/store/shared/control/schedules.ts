@@ -117,6 +117,14 @@ export function differs(stored: ScheduleRecord, declared: ScheduleSpec): boolean
   return JSON.stringify(old) !== JSON.stringify(now);
 }
 
+/**
+ * Whether an operator has made the stored schedule for another tenant. Nothing of it may carry over
+ * to the schedule of code, such as a pause.
+ */
+export function isOfAnotherTenant(stored: ScheduleRecord, declared: ScheduleSpec): boolean {
+  return stored.owner === "operator" && stored.job.tenant !== declared.job.tenant;
+}
+
 /** The next slot of a changed schedule: the same one while the times are the same. */
 export function slotAfterChange(
   stored: ScheduleRecord,

@@ -3,6 +3,7 @@ import { idFromBytes } from "../../../core/ids.ts";
 import {
   differs,
   isDeclared,
+  isOfAnotherTenant,
   requireDeclared,
   scheduleColumns,
   scheduleRecord,
@@ -31,26 +32,36 @@ export function declareSchedules(
   session: Session,
   declared: readonly ScheduleSpec[],
   firstSlot: FirstSlot,
-): void {
+): readonly string[] {
   requireDeclared(declared);
-  const { sql, clock, outbox } = session;
-  const now = clock.now();
-  for (const spec of declared) {
-    const stored = schedule(session, spec.name);
-    const columns = { ...scheduleColumns(spec, "code"), now };
-    if (stored === null) {
-      const next_slot = firstSlot(spec, now);
-      sql.run("insert_schedule", { ...columns, next_slot, created_by: null });
-    } else if (differs(stored, spec)) {
-      const next_slot = slotAfterChange(stored, spec, now, firstSlot);
-      sql.run("update_schedule", { ...columns, next_slot });
-    }
-  }
+  const replaced = declared.filter((spec) => declareOne(session, spec, firstSlot) === "replaced");
   confirmSchedules(
     session,
     declared.map(({ name }) => name),
   );
-  outbox.wake();
+  session.outbox.wake();
+  return replaced.map(({ name }) => name);
+}
+
+function declareOne(
+  session: Session,
+  spec: ScheduleSpec,
+  firstSlot: FirstSlot,
+): "stored" | "replaced" {
+  const { sql, clock } = session;
+  const now = clock.now();
+  const stored = schedule(session, spec.name);
+  const columns = { ...scheduleColumns(spec, "code"), now };
+  const isReplaced = stored !== null && isOfAnotherTenant(stored, spec);
+  if (isReplaced) deleteSchedule(session, spec.name);
+  if (stored === null || isReplaced) {
+    const next_slot = firstSlot(spec, now);
+    sql.run("insert_schedule", { ...columns, next_slot, created_by: null });
+  } else if (differs(stored, spec)) {
+    const next_slot = slotAfterChange(stored, spec, now, firstSlot);
+    sql.run("update_schedule", { ...columns, next_slot });
+  }
+  return isReplaced ? "replaced" : "stored";
 }
 
 export function confirmSchedules({ sql, clock }: Session, names: readonly string[]): void {
@@ -158,13 +169,16 @@ export function removeSchedule(
   session: Session,
   name: string,
 ): "removed" | "unknown" | "owned_by_code" {
-  const { sql, clock } = session;
   const stored = schedule(session, name);
   if (stored === null) return "unknown";
-  if (isDeclared(stored, clock.now())) return "owned_by_code";
+  if (isDeclared(stored, session.clock.now())) return "owned_by_code";
+  deleteSchedule(session, name);
+  return "removed";
+}
+
+function deleteSchedule({ sql }: Session, name: string): void {
   sql.run("delete_schedule", { name });
   sql.run("delete_ticks", { name });
-  return "removed";
 }
 
 function recordOf(row: ScheduleRow): ScheduleRecord {

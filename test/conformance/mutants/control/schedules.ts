@@ -5,6 +5,9 @@ import type { Faults } from "../all.ts";
 const COMMON: Faults = {
   declareSchedules: {
     update_schedule: [["no change is counted", "revision = revision + 1", "revision = revision"]],
+    "schedules/schedules.ts": [
+      ["the pause of another tenant stays", "isOfAnotherTenant(stored, spec)", "false"],
+    ],
   },
   dueSchedules: {
     list_due_schedules: [
