@@ -73,6 +73,24 @@ describe("a worker with schedules (000-54)", () => {
     });
   });
 
+  test("declares a schedule again that was removed", async () => {
+    await using kit = await createTestMill({ startAt: START });
+    kit.mill.work({ jobs: [tick], schedules: [often()] });
+    await kit.settled();
+    const { store } = Reflect.get(kit.mill, "parts");
+    const { confirmSchedules } = store;
+    // The worker is not heard for more than five minutes.
+    store.confirmSchedules = async () => [];
+    await kit.advance(1.5 * STEP);
+    await kit.mill.schedules.remove("often");
+    store.confirmSchedules = confirmSchedules.bind(store);
+
+    await kit.advance(STEP);
+
+    expect(await kit.mill.schedules.get("often")).toMatchObject({ isDeclared: true });
+    expect(await ticksOf(kit)).toEqual([[2, "made"]]);
+  });
+
   test.each<[NonNullable<Timing["missed"]>, [number, string][]]>([
     ["skip", [[9, "missed"]]],
     [

@@ -110,6 +110,19 @@ SET declared_at = moment.at
 FROM moment, declared
 WHERE schedule.name = declared.name;
 
+-- name: list_missing_schedules
+-- Which of these names are not stored as schedules of code.
+-- returns: name text
+SELECT given.name
+FROM unnest(:names::text[]) AS given (name)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.schedule AS schedule
+    WHERE schedule.name = given.name
+      AND schedule.owner = 1
+)
+ORDER BY given.name COLLATE "C";
+
 -- name: list_ticks
 -- The ticks of a schedule before a slot, newest first.
 -- returns: slot bigint, since bigint?, job uuid?, outcome smallint, at bigint

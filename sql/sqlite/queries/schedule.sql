@@ -70,6 +70,19 @@ WHERE name IN (SELECT value FROM json_each(:names))
   AND owner = 1
   AND declared_at < :now;
 
+-- name: list_missing_schedules
+-- Which of these names are not stored as schedules of code.
+-- returns: name text
+SELECT given.value AS name
+FROM json_each(:names) AS given
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace_schedule AS schedule
+    WHERE schedule.name = given.value
+      AND schedule.owner = 1
+)
+ORDER BY given.value;
+
 -- name: list_ticks
 -- The ticks of a schedule before a slot, newest first.
 -- returns: slot integer, since integer?, job blob?, outcome integer, at integer

@@ -25,7 +25,7 @@ export interface SchedulerParts extends Pick<DutyParts, "store" | "clock" | "log
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #ticker: Ticker;
-  #declared: readonly string[] | null = null;
+  #declared: readonly ScheduleSpec[] | null = null;
   #confirmedAt = 0;
   #lookedAt = -Infinity;
   #hinted = false;
@@ -68,22 +68,27 @@ export class Scheduler {
     return Math.min(nextMs ?? REST_MS, REST_MS);
   }
 
-  /** Once, and then only a sign of life: another release may have declared a change since. */
+  /**
+   * Once, and then only a sign of life: another release may have declared a change since. A
+   * schedule that was removed while this worker was not heard is declared again.
+   */
   async #declare(): Promise<readonly string[]> {
     const { store, clock, schedules } = this.#parts;
     if (this.#declared === null) {
       const specs: ScheduleSpec[] = [];
       for (const spec of schedules) specs.push(await spec);
       await this.#store(specs);
-      this.#declared = specs.map(({ name }) => name);
+      this.#declared = specs;
       this.#confirmedAt = clock.monotonic();
     }
+    const names = this.#declared.map(({ name }) => name);
     const isConfirmed = clock.monotonic() - this.#confirmedAt < CONFIRM_MS;
-    if (this.#declared.length > 0 && !isConfirmed) {
-      await store.confirmSchedules(this.#declared);
+    if (names.length > 0 && !isConfirmed) {
+      const missing = new Set(await store.confirmSchedules(names));
+      await this.#store(this.#declared.filter(({ name }) => missing.has(name)));
       this.#confirmedAt = clock.monotonic();
     }
-    return this.#declared;
+    return names;
   }
 
   async #store(specs: readonly ScheduleSpec[]): Promise<void> {

@@ -23,8 +23,11 @@ export interface ScheduleStore {
     schedules: readonly ScheduleSpec[],
     firstSlot: FirstSlot,
   ): Promise<readonly string[]>;
-  /** Notes that a living worker still declares these schedules. */
-  confirmSchedules(names: readonly string[]): Promise<void>;
+  /**
+   * Notes that a living worker still declares these schedules. Answers the names of those that are
+   * not stored as schedules of code.
+   */
+  confirmSchedules(names: readonly string[]): Promise<readonly string[]>;
   /**
    * The schedules with a due slot: those of operators, and those of code that are in `declared`. A
    * paused schedule is not due. A schedule that was ticked or changed in the future counts as due:

@@ -183,7 +183,9 @@ export function schedulesSuite(open: OpenStore): void {
       const declaredAt = clock.now();
       await clock.advance(1_000);
 
-      await store.confirmSchedules(["a", "own", "unknown"]);
+      const missing = await store.confirmSchedules(["unknown", "a", "own"]);
+
+      expect(missing).toEqual(["own", "unknown"]);
 
       expect(await store.schedule("a")).toMatchObject({ declaredAt: clock.now(), revision: 1 });
       expect(await store.schedule("b")).toMatchObject({ declaredAt });

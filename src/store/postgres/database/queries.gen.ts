@@ -213,6 +213,7 @@ export interface QueryRows {
   read_clock: { readonly now: number; };
   list_schedules: ScheduleRow;
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: JobId | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
   find_ticks_ahead: { readonly slot: number; };
@@ -480,6 +481,7 @@ export interface QueryParameters {
   insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "created_by", "now"];
   update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
   confirm_schedules: readonly ["now", "names"];
+  list_missing_schedules: readonly ["names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
   find_ticks_ahead: readonly ["name", "now", "limit"];
@@ -1672,6 +1674,11 @@ export const queries: {
   confirm_schedules: {
     text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndeclared AS MATERIALIZED (\n    SELECT name\n    FROM millrace.schedule\n    WHERE name = ANY ($2::text[])\n      AND owner = 1\n      AND declared_at < (SELECT at FROM moment)\n    FOR NO KEY UPDATE SKIP LOCKED\n)\nUPDATE millrace.schedule\nSET declared_at = moment.at\nFROM moment, declared\nWHERE schedule.name = declared.name",
     parameters: ["now","names"],
+    timeout: "answer",
+  },
+  list_missing_schedules: {
+    text: "SELECT given.name\nFROM unnest($1::text[]) AS given (name)\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace.schedule AS schedule\n    WHERE schedule.name = given.name\n      AND schedule.owner = 1\n)\nORDER BY given.name COLLATE \"C\"",
+    parameters: ["names"],
     timeout: "answer",
   },
   list_ticks: {

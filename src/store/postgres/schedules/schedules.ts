@@ -80,10 +80,15 @@ async function declareOne(
   return "stored";
 }
 
-export async function confirmSchedules(session: Session, names: readonly string[]): Promise<void> {
+export async function confirmSchedules(
+  { read, write, dice }: Session,
+  names: readonly string[],
+): Promise<readonly string[]> {
   requireDeclared(names);
-  const { write, dice } = session;
-  await repeating(dice, () => write.run("confirm_schedules", { names: texts(names) }));
+  const list = texts(names);
+  await repeating(dice, () => write.run("confirm_schedules", { names: list }));
+  const missing = await read.all("list_missing_schedules", { names: list });
+  return missing.map(({ name }) => name);
 }
 
 export async function dueSchedules(

@@ -206,6 +206,7 @@ export interface QueryRows {
   find_schedule: ScheduleRow;
   list_schedules: ScheduleRow;
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: Uint8Array | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
   find_ticks_ahead: { readonly slot: number; };
@@ -520,6 +521,7 @@ export interface QueryParameters {
   insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "created_by"];
   update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
   confirm_schedules: readonly ["now", "names"];
+  list_missing_schedules: readonly ["names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
   find_ticks_ahead: readonly ["name", "now", "limit"];
@@ -1696,6 +1698,10 @@ export const queries: {
   confirm_schedules: {
     text: "UPDATE millrace_schedule\nSET declared_at = ?1\nWHERE name IN (SELECT value FROM json_each(?2))\n  AND owner = 1\n  AND declared_at < ?1",
     parameters: ["now","names"],
+  },
+  list_missing_schedules: {
+    text: "SELECT given.value AS name\nFROM json_each(?1) AS given\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace_schedule AS schedule\n    WHERE schedule.name = given.value\n      AND schedule.owner = 1\n)\nORDER BY given.value",
+    parameters: ["names"],
   },
   list_ticks: {
     text: "SELECT slot, since, job, outcome, at\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot < ?2\nORDER BY slot DESC\nLIMIT ?3",

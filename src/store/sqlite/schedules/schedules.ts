@@ -64,9 +64,14 @@ function declareOne(
   return isReplaced ? "replaced" : "stored";
 }
 
-export function confirmSchedules({ sql, clock }: Session, names: readonly string[]): void {
+export function confirmSchedules(
+  { sql, clock }: Session,
+  names: readonly string[],
+): readonly string[] {
   requireDeclared(names);
-  sql.run("confirm_schedules", { names: JSON.stringify(names), now: clock.now() });
+  const list = JSON.stringify(names);
+  sql.run("confirm_schedules", { names: list, now: clock.now() });
+  return sql.all("list_missing_schedules", { names: list }).map(({ name }) => name);
 }
 
 export function dueSchedules(

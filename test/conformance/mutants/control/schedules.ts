@@ -75,6 +75,7 @@ export const SQLITE_SCHEDULE_FAULTS: Faults = {
     confirm_schedules: [
       ["all are declared", "name IN (SELECT value FROM json_each(:names))", ":names IS NOT NULL"],
     ],
+    list_missing_schedules: [["one of an operator will do", "AND schedule.owner = 1", ""]],
   },
   schedules: {
     list_schedules: [
@@ -101,6 +102,7 @@ export const POSTGRES_SCHEDULE_FAULTS: Faults = {
     confirm_schedules: [
       ["all are declared", "name = ANY (:names::text[])", ":names::text[] IS NOT NULL"],
     ],
+    list_missing_schedules: [["one of an operator will do", "AND schedule.owner = 1", ""]],
   },
   schedules: {
     list_schedules: [
