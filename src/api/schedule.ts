@@ -63,8 +63,9 @@ export interface Schedules {
   /** Returns one schedule. Throws SCHEDULE_NOT_FOUND. */
   get(name: string): Promise<ScheduleView>;
   /**
-   * Stores a schedule that no code declares. Throws SCHEDULE_EXISTS if the name is taken. Workers
-   * of any release make its jobs; a worker that knows the type runs them.
+   * Stores a schedule that no code declares. Throws SCHEDULE_EXISTS if the name is taken, and
+   * SCHEDULES_TOO_MANY beyond 1,000 such schedules, or 100 by the mill of a tenant. Workers of any
+   * release make its jobs; a worker that knows the type runs them.
    *
    * @example
    * ```ts

@@ -203,6 +203,34 @@ describe("a worker with schedules (000-54)", () => {
     expect(await kit.mill.schedules.get("often")).toMatchObject({ nextRuns: [], start, end });
   });
 
+  test("makes due slots in their order, some at the same time", async () => {
+    await using kit = await createTestMill({ startAt: START });
+    // The first slot of all is that of the code, whose name comes last.
+    const own = schedule("z", { cron: "4 */5 * * * *" }, tick, { n: 1 });
+    await kit.drain([tick], { schedules: [own] });
+    for (let n = 0; n < 6; n += 1) {
+      const when = { cron: `${n + 5} */5 * * * *` };
+      await kit.mill.schedules.create(schedule(`a${9 - n}`, when, tick, { n }));
+    }
+    const { store } = Reflect.get(kit.mill, "parts");
+    const tickSchedule = store.tickSchedule.bind(store);
+    const [order, atOnce] = [[] as string[], [0]];
+    let running = 0;
+    store.tickSchedule = async (name: string, decide: unknown) => {
+      order.push(name);
+      atOnce.push((running += 1));
+      const ticks = await tickSchedule(name, decide);
+      running -= 1;
+      return ticks;
+    };
+    await kit.advance(20_000);
+
+    await kit.drain([tick], { schedules: [own] });
+
+    expect(order).toEqual(["z", "a9", "a8", "a7", "a6", "a5", "a4"]);
+    expect(Math.max(...atOnce)).toBe(4);
+  });
+
   test("a schedule that cannot be computed here stops no other", async () => {
     const errors: unknown[] = [];
     const logger = {

@@ -64,6 +64,21 @@ WHERE paused_at IS NULL
 ORDER BY next_slot, name
 LIMIT :limit::integer;
 
+-- name: lock_new_schedules
+-- Makes new schedules of operators one after the other, so that their maximum is kept.
+-- only: postgres, which has many writers at once
+-- returns: locked bigint
+SELECT count(pg_advisory_xact_lock(
+    hashtextextended('millrace new schedules ' || 'millrace.schedule'::regclass::oid, 0)
+)) AS locked;
+
+-- name: count_schedules
+-- How many schedules operators have made, in all and for one tenant.
+-- returns: total bigint, of_tenant bigint
+SELECT count(*) AS total, count(*) FILTER (WHERE tenant = :tenant::text) AS of_tenant
+FROM millrace.schedule
+WHERE owner = 2;
+
 -- name: insert_schedule
 -- Stores a new schedule.
 INSERT INTO millrace.schedule (

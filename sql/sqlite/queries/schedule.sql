@@ -41,6 +41,13 @@ WHERE paused_at IS NULL
 ORDER BY next_slot, name
 LIMIT :limit;
 
+-- name: count_schedules
+-- How many schedules operators have made, in all and for one tenant.
+-- returns: total integer, of_tenant integer
+SELECT count(*) AS total, count(*) FILTER (WHERE tenant = :tenant) AS of_tenant
+FROM millrace_schedule
+WHERE owner = 2;
+
 -- name: insert_schedule
 -- Stores a new schedule.
 INSERT INTO millrace_schedule (

@@ -11,7 +11,12 @@ import { enqueuedOf } from "../../jobs/enqueue-result.ts";
 import type { JobDefaults } from "../../jobs/new-job.ts";
 import { scheduleSpecOf, timingOf } from "../../jobs/schedule-spec.ts";
 import { dateOf } from "../../jobs/views.ts";
-import { DECLARED_MS, TICKS_KEPT } from "../../store/roles/schedules.ts";
+import {
+  DECLARED_MS,
+  SCHEDULES_MAX,
+  TENANT_SCHEDULES_MAX,
+  TICKS_KEPT,
+} from "../../store/roles/schedules.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { NewJob } from "../../store/types/jobs-and-runs.ts";
 import type { SaveAnswer, ScheduleRecord, TickRecord } from "../../store/types/schedules.ts";
@@ -221,8 +226,16 @@ function refusalOf(answer: Exclude<SaveAnswer, "saved">, name: string): Millrace
     const message = `schedule "${name}" is declared in code, in the schedules of mill.work`;
     return new MillraceError("SCHEDULE_OWNED_BY_CODE", message, { details });
   }
+  if (answer === "too_many" || answer === "too_many_of_tenant") return tooMany(answer, name);
   const message = `there is a schedule "${name}" already`;
   return new MillraceError("SCHEDULE_EXISTS", message, { details });
+}
+
+function tooMany(answer: "too_many" | "too_many_of_tenant", name: string): MillraceError {
+  const [max, owner] =
+    answer === "too_many" ? [SCHEDULES_MAX, "operators"] : [TENANT_SCHEDULES_MAX, "a tenant"];
+  const message = `cannot create the schedule "${name}": ${owner} can have at most ${max} schedules`;
+  return new MillraceError("SCHEDULES_TOO_MANY", message, { details: { name, max } });
 }
 
 function notFound(name: string): MillraceError {

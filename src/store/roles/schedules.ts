@@ -79,5 +79,8 @@ export interface ScheduleStore {
 export const DECLARED_MS = 300_000;
 /** The ticks that are kept of each schedule: of slots up to now, and of slots after now. */
 export const TICKS_KEPT = 100;
+/** The maximum of schedules that operators make, and of those that one tenant makes. */
+export const SCHEDULES_MAX = 1_000;
+export const TENANT_SCHEDULES_MAX = 100;
 /** The maximum of schedules of one worker. */
 export const DECLARED_MAX = 1_000;

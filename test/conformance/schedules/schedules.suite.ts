@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { firstSlot } from "../../../src/core/cron/plan.ts";
 import type { JobStore } from "../../../src/store/store.ts";
-import type { ScheduleSpec } from "../../../src/store/types/schedules.ts";
+import type { ScheduleChange, ScheduleSpec } from "../../../src/store/types/schedules.ts";
 import { newJob, newSchedule } from "../../support/factories.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -320,6 +320,28 @@ export function schedulesSuite(open: OpenStore): void {
       expect(await save("code", 1)).toBe("owned_by_code");
       expect(await save("code", null)).toBe("owned_by_code");
       for (const { cron } of await store.schedules({}, { limit: 9 })) expect(cron).toBe("@hourly");
+    });
+  });
+
+  describe("saveSchedule beyond the maximum", () => {
+    test("refuses a tenant the 101st schedule, also of two at once", async () => {
+      await using db = await open();
+      const { store } = db;
+      const other = await db.another();
+      const save = (handle: JobStore, name: string, change: ScheduleChange) =>
+        handle.saveSchedule(newSchedule({ name, job: { tenant: "acme" } }), change, firstSlot);
+      const ofTenant = { ...NEW, ofTenant: true } as const;
+      for (let n = 0; n < 99; n += 1) await save(store, `s${n}`, ofTenant);
+      await store.saveSchedule(newSchedule(), NEW, firstSlot);
+
+      const last = [save(store, "a", ofTenant), save(other, "b", ofTenant)];
+
+      expect((await Promise.all(last)).toSorted()).toEqual(["saved", "too_many_of_tenant"]);
+      expect(await save(store, "s1", ofTenant)).toBe("exists");
+      expect(await save(store, "s1", { ...ofTenant, revision: 1 })).toBe("saved");
+      expect(await save(store, "by all", NEW)).toBe("saved");
+      await store.declareSchedules([newSchedule({ name: "of code" })], firstSlot);
+      expect(await store.schedule("of code")).not.toBeNull();
     });
   });
 

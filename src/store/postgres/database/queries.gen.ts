@@ -213,6 +213,8 @@ export interface QueryRows {
   read_clock: { readonly now: number; };
   list_schedules: ScheduleRow;
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  lock_new_schedules: { readonly locked: number; };
+  count_schedules: { readonly total: number; readonly of_tenant: number; };
   list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: JobId | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
@@ -478,6 +480,8 @@ export interface QueryParameters {
   read_clock: readonly ["now"];
   list_schedules: readonly ["after", "tenant", "limit"];
   list_due_schedules: readonly ["now", "declared", "limit"];
+  lock_new_schedules: readonly [];
+  count_schedules: readonly ["tenant"];
   insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "created_by", "now"];
   update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
   confirm_schedules: readonly ["now", "names"];
@@ -1659,6 +1663,16 @@ export const queries: {
   list_due_schedules: {
     text: "SELECT name,\n       millrace.ms_of(CASE\n           WHEN greatest(last_slot, updated_at) > moment.at THEN moment.at\n           ELSE next_slot\n       END) AS next_slot, millrace.ms_of(moment.at) AS now\nFROM millrace.schedule,\n     (SELECT millrace.clock_at($1::timestamptz) AS at OFFSET 0) AS moment\nWHERE paused_at IS NULL\n  AND (next_slot IS NOT NULL OR greatest(last_slot, updated_at) > moment.at)\n  AND (owner = 2 OR name = ANY ($2::text[]))\nORDER BY next_slot, name\nLIMIT $3::integer",
     parameters: ["now","declared","limit"],
+    timeout: "answer",
+  },
+  lock_new_schedules: {
+    text: "SELECT count(pg_advisory_xact_lock(\n    hashtextextended('millrace new schedules ' || 'millrace.schedule'::regclass::oid, 0)\n)) AS locked",
+    parameters: [],
+    timeout: "answer",
+  },
+  count_schedules: {
+    text: "SELECT count(*) AS total, count(*) FILTER (WHERE tenant = $1::text) AS of_tenant\nFROM millrace.schedule\nWHERE owner = 2",
+    parameters: ["tenant"],
     timeout: "answer",
   },
   insert_schedule: {

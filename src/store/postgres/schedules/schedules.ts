@@ -3,6 +3,7 @@ import {
   differs,
   isDeclared,
   isOfAnotherTenant,
+  refusedByCount,
   requireDeclared,
   scheduleColumns,
   scheduleRecord,
@@ -174,14 +175,19 @@ export async function saveSchedule(
 async function saveWithin(
   transaction: StoreTransaction,
   spec: ScheduleSpec,
-  { revision, by }: ScheduleChange,
+  change: ScheduleChange,
   firstSlot: FirstSlot,
 ): Promise<SaveAnswer> {
+  const { revision, by } = change;
   const stored = await lockedSchedule(transaction, spec.name);
   const now = await clockOf(transaction);
   const columns = scheduleColumns(spec, "operator");
   if (revision === null) {
     if (stored !== null) return stored.owner === "code" ? "owned_by_code" : "exists";
+    await transaction.get("lock_new_schedules", {});
+    const counts = await transaction.get("count_schedules", { tenant: spec.job.tenant });
+    const refused = counts === undefined ? null : refusedByCount(counts, change);
+    if (refused !== null) return refused;
     const next_slot = firstSlot(spec, now);
     const made = await transaction.run("insert_schedule", {
       ...columns,

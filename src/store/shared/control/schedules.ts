@@ -1,11 +1,17 @@
 /** What both stores need for schedules: columns, decoding, and the decision about overlaps. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
-import { DECLARED_MAX, DECLARED_MS } from "../../roles/schedules.ts";
+import {
+  DECLARED_MAX,
+  DECLARED_MS,
+  SCHEDULES_MAX,
+  TENANT_SCHEDULES_MAX,
+} from "../../roles/schedules.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
   FirstSlot,
   JobTemplate,
+  ScheduleChange,
   ScheduleRecord,
   ScheduleSpec,
   TickDecision,
@@ -109,6 +115,15 @@ export function requireDeclared({ length }: readonly unknown[]): void {
   if (length <= DECLARED_MAX) return;
   const limit = `a worker can have at most ${DECLARED_MAX} schedules`;
   throw new MillraceError("OPTION_INVALID", `${limit}, not ${length}`);
+}
+
+/** Why an operator may make no more schedules; null: there is room for one. */
+export function refusedByCount(
+  stored: { readonly total: number; readonly of_tenant: number },
+  { ofTenant }: ScheduleChange,
+): "too_many" | "too_many_of_tenant" | null {
+  if (ofTenant === true && stored.of_tenant >= TENANT_SCHEDULES_MAX) return "too_many_of_tenant";
+  return stored.total >= SCHEDULES_MAX ? "too_many" : null;
 }
 
 /** Whether a declared schedule differs from the stored one, or is one of an operator. */

@@ -206,6 +206,7 @@ export interface QueryRows {
   find_schedule: ScheduleRow;
   list_schedules: ScheduleRow;
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  count_schedules: { readonly total: number; readonly of_tenant: number; };
   list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: Uint8Array | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
@@ -518,6 +519,7 @@ export interface QueryParameters {
   find_schedule: readonly ["name"];
   list_schedules: readonly ["after", "tenant", "limit"];
   list_due_schedules: readonly ["now", "declared", "limit"];
+  count_schedules: readonly ["tenant"];
   insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "created_by"];
   update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
   confirm_schedules: readonly ["now", "names"];
@@ -1686,6 +1688,10 @@ export const queries: {
   list_due_schedules: {
     text: "SELECT name,\n       CASE\n           WHEN max(coalesce(last_slot, 0), updated_at) > ?1 THEN ?1\n           ELSE next_slot\n       END AS next_slot, ?1 AS now\nFROM millrace_schedule\nWHERE paused_at IS NULL\n  AND (next_slot IS NOT NULL OR max(coalesce(last_slot, 0), updated_at) > ?1)\n  AND (owner = 2 OR name IN (SELECT value FROM json_each(?2)))\nORDER BY next_slot, name\nLIMIT ?3",
     parameters: ["now","declared","limit"],
+  },
+  count_schedules: {
+    text: "SELECT count(*) AS total, count(*) FILTER (WHERE tenant = ?1) AS of_tenant\nFROM millrace_schedule\nWHERE owner = 2",
+    parameters: ["tenant"],
   },
   insert_schedule: {
     text: "INSERT INTO millrace_schedule (\n    name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms, starts_at, ends_at, job,\n    next_slot, declared_at, created_by, created_at, updated_at, revision\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,\n    ?10, ?11, ?12, CASE WHEN ?2 = 1 THEN ?13 END, ?14, ?13, ?13, 1\n)\nON CONFLICT DO NOTHING",

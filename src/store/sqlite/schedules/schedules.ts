@@ -4,6 +4,7 @@ import {
   differs,
   isDeclared,
   isOfAnotherTenant,
+  refusedByCount,
   requireDeclared,
   scheduleColumns,
   scheduleRecord,
@@ -125,15 +126,19 @@ export function scheduleTicks(
 export function saveSchedule(
   session: Session,
   spec: ScheduleSpec,
-  { revision, by }: ScheduleChange,
+  change: ScheduleChange,
   firstSlot: FirstSlot,
 ): SaveAnswer {
+  const { revision, by } = change;
   const { sql, clock, outbox } = session;
   const now = clock.now();
   const stored = schedule(session, spec.name);
   const columns = { ...scheduleColumns(spec, "operator"), now };
   if (revision === null) {
     if (stored !== null) return stored.owner === "code" ? "owned_by_code" : "exists";
+    const counts = sql.get("count_schedules", { tenant: spec.job.tenant });
+    const refused = counts === undefined ? null : refusedByCount(counts, change);
+    if (refused !== null) return refused;
     const next_slot = firstSlot(spec, now);
     sql.run("insert_schedule", { ...columns, next_slot, created_by: by });
   } else {

@@ -43,6 +43,7 @@ const COMMON: Faults = {
   },
   saveSchedule: {
     "schedules/schedules.ts": [
+      ["there is no maximum", "if (refused !== null) return refused;", ""],
       ["an old revision wins", 'if (stored.revision !== revision) return "outdated";', ""],
       ["code can be changed", '    if (stored.owner === "code") return "owned_by_code";\n', ""],
     ],
