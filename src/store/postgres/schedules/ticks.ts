@@ -71,7 +71,9 @@ async function tickWithin(
     return [];
   }
   const decision = decide(stored, now, []);
-  const ticks = await newTicks(transaction, name, decision.ticks);
+  const slots = decision.ticks.map(({ slot }) => slot);
+  const fresh = new Set(await withoutTick(transaction, name, slots));
+  const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
   const isLastOpen = ticks.length > 0 && (await isOpen(transaction, stored.lastJob));
   const work = tickWork(stored.overlap, ticks, isLastOpen);
   const answers = await makeJobs(session, transaction, { stored, work });
@@ -96,15 +98,14 @@ async function setBack(
 }
 
 /** The slots that have no tick yet. */
-async function newTicks(
+async function withoutTick(
   transaction: StoreTransaction,
   name: string,
-  ticks: TickDecision["ticks"],
-): Promise<TickDecision["ticks"]> {
-  const slots = list(ticks.map(({ slot }) => slot));
-  const rows = await transaction.all("find_ticks", { name, slots });
+  slots: readonly number[],
+): Promise<readonly number[]> {
+  const rows = await transaction.all("find_ticks", { name, slots: list(slots) });
   const known = new Set(rows.map(({ slot }) => slot));
-  return ticks.filter(({ slot }) => !known.has(slot));
+  return slots.filter((slot) => !known.has(slot));
 }
 
 async function isOpen(transaction: StoreTransaction, job: JobId | null): Promise<boolean> {
@@ -137,15 +138,14 @@ async function insertTick(
   transaction: StoreTransaction,
   name: string,
   { slot, since, job, outcome }: TickRecord,
-): Promise<boolean> {
-  const inserted = await transaction.run("insert_tick", {
+): Promise<void> {
+  await transaction.run("insert_tick", {
     name,
     slot,
     since,
     job: job === null ? null : uuidOf(job),
     outcome: tickCodec.code[outcome],
   });
-  return inserted > 0;
 }
 
 async function advance(
@@ -191,8 +191,7 @@ export async function runSchedule(
 async function noteRun(transaction: StoreTransaction, name: string, job: JobId): Promise<void> {
   const at = await clockOf(transaction);
   const record = { since: null, outcome: "run_now", job, at } as const;
-  for (const slot of instantsBesideSlots(at)) {
-    if (await insertTick(transaction, name, { ...record, slot })) break;
-  }
+  const [free] = await withoutTick(transaction, name, instantsBesideSlots(at));
+  if (free !== undefined) await insertTick(transaction, name, { ...record, slot: free });
   await transaction.run("prune_ticks", { name, kept: TICKS_KEPT });
 }

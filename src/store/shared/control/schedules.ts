@@ -6,6 +6,7 @@ import {
   DECLARED_MS,
   SCHEDULES_MAX,
   TENANT_SCHEDULES_MAX,
+  TICKS_KEPT,
 } from "../../roles/schedules.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
@@ -20,8 +21,8 @@ import type {
 } from "../../types/schedules.ts";
 import { ownerCodec, overlapCodec, tickCodec } from "../codes.ts";
 
-/** How many jobs may be made by hand within one millisecond and be listed. */
-const RUNS_PER_MS = 10;
+/** How many jobs may be made by hand at the same time and be listed: as many as are kept. */
+const RUNS_AT_ONCE = TICKS_KEPT;
 
 /** The columns that a schedule itself decides. */
 interface ScheduleColumns {
@@ -256,8 +257,8 @@ export function lastOf(
 /** The instants under which a job outside the slots may be listed, the first free one wins. */
 export function instantsBesideSlots(now: number): readonly number[] {
   // Never a whole second, which may be a slot.
-  const first = now % 1_000 === 0 ? now + 1 : now;
-  return Array.from({ length: RUNS_PER_MS }, (_, more) => first + more);
+  const instants = Array.from({ length: RUNS_AT_ONCE + 1 }, (_, more) => now + more);
+  return instants.filter((instant) => instant % 1_000 !== 0).slice(0, RUNS_AT_ONCE);
 }
 
 /** Why the job of a slot was cancelled. */

@@ -39,7 +39,9 @@ export function tickSchedule(
     return [];
   }
   const decision = decide(stored, now, []);
-  const ticks = newTicks(session, name, decision.ticks);
+  const slots = decision.ticks.map(({ slot }) => slot);
+  const fresh = new Set(withoutTick(session, name, slots));
+  const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
   const work = tickWork(stored.overlap, ticks, ticks.length > 0 && isOpen(session, stored.lastJob));
   const records = tickRecords(work, makeJobs(session, stored, work), decision, now);
   for (const record of records) insertTick(session, name, record);
@@ -56,14 +58,10 @@ function setBack({ sql, clock }: Session, stored: ScheduleRecord, decide: Decide
 }
 
 /** The slots that have no tick yet. */
-function newTicks(
-  { sql }: Session,
-  name: string,
-  ticks: TickDecision["ticks"],
-): TickDecision["ticks"] {
-  const slots = JSON.stringify(ticks.map(({ slot }) => slot));
-  const known = new Set(sql.all("find_ticks", { name, slots }).map(({ slot }) => slot));
-  return ticks.filter(({ slot }) => !known.has(slot));
+function withoutTick({ sql }: Session, name: string, slots: readonly number[]): readonly number[] {
+  const rows = sql.all("find_ticks", { name, slots: JSON.stringify(slots) });
+  const known = new Set(rows.map(({ slot }) => slot));
+  return slots.filter((slot) => !known.has(slot));
 }
 
 function isOpen({ sql }: Session, job: JobId | null): boolean {
@@ -88,11 +86,11 @@ function makeJobs(
   return enqueueWithin(session, jobs);
 }
 
-function insertTick({ sql }: Session, name: string, record: TickRecord): boolean {
+function insertTick({ sql }: Session, name: string, record: TickRecord): void {
   const { slot, since, at } = record;
   const job = record.job === null ? null : idBytes(record.job);
   const outcome = tickCodec.code[record.outcome];
-  return sql.run("insert_tick", { name, slot, since, job, outcome, now: at }).changes > 0;
+  sql.run("insert_tick", { name, slot, since, job, outcome, now: at });
 }
 
 function advance(
@@ -125,9 +123,8 @@ export function runSchedule(
   if (answer.status !== "created") return answer;
   const at = session.clock.now();
   const record = { since: null, outcome: "run_now", job: answer.id, at } as const;
-  for (const slot of instantsBesideSlots(at)) {
-    if (insertTick(session, name, { ...record, slot })) break;
-  }
+  const free = withoutTick(session, name, instantsBesideSlots(at))[0];
+  if (free !== undefined) insertTick(session, name, { ...record, slot: free });
   pruneTicks(session, name);
   return answer;
 }

@@ -56,7 +56,7 @@ const COMMON: Faults = {
   },
   runSchedule: {
     "schedules/ticks.ts": [
-      ["a job takes a slot", "of instantsBesideSlots(at)", "of [at - (at % 1_000)]"],
+      ["a job takes a slot", "name, instantsBesideSlots(at))", "name, [at - (at % 1_000)])"],
     ],
   },
   removeSchedule: {
