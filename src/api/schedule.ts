@@ -101,8 +101,11 @@ export interface Schedules {
    * there was a pause.
    */
   resume(name: string): Promise<{ readonly wasPaused: boolean }>;
-  /** Enqueues the job of a schedule now, beside its ticks, also during a pause. */
-  runNow(name: string): Promise<Enqueued<unknown>>;
+  /**
+   * Enqueues the job of a schedule now, beside its ticks, also during a pause. A call with an
+   * idempotency key that was used before answers the same job, with `created: false`.
+   */
+  runNow(name: string, options?: { idempotencyKey?: string }): Promise<Enqueued<unknown>>;
   /**
    * Removes a schedule. A schedule that a living worker declares is refused with
    * SCHEDULE_OWNED_BY_CODE.

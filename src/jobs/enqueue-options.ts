@@ -14,7 +14,7 @@ const KEY_LENGTH_MAX = 500;
 const TAGS_MAX = 50;
 const NONE: readonly JobId[] = [];
 
-const aKey: Rule = aText(KEY_LENGTH_MAX);
+export const aKey: Rule = aText(KEY_LENGTH_MAX);
 
 /** A job of the option `after`; only its id is used. */
 const aJob: Rule = must(
