@@ -63,8 +63,9 @@ export interface Schedules {
   /** Returns one schedule. Throws SCHEDULE_NOT_FOUND. */
   get(name: string): Promise<ScheduleView>;
   /**
-   * Stores a schedule that no code declares. Throws SCHEDULE_EXISTS if the name is taken. Workers
-   * of any release make its jobs; a worker that knows the type runs them.
+   * Stores a schedule that no code declares. Throws SCHEDULE_EXISTS if the name is taken, and
+   * SCHEDULES_TOO_MANY beyond 1,000 such schedules, or 100 by the mill of a tenant. Workers of any
+   * release make its jobs; a worker that knows the type runs them.
    *
    * @example
    * ```ts
@@ -100,8 +101,11 @@ export interface Schedules {
    * there was a pause.
    */
   resume(name: string): Promise<{ readonly wasPaused: boolean }>;
-  /** Enqueues the job of a schedule now, beside its ticks, also during a pause. */
-  runNow(name: string): Promise<Enqueued<unknown>>;
+  /**
+   * Enqueues the job of a schedule now, beside its ticks, also during a pause. A call with an
+   * idempotency key that was used before answers the same job, with `created: false`.
+   */
+  runNow(name: string, options?: { idempotencyKey?: string }): Promise<Enqueued<unknown>>;
   /**
    * Removes a schedule. A schedule that a living worker declares is refused with
    * SCHEDULE_OWNED_BY_CODE.

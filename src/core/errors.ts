@@ -64,6 +64,10 @@ export const CATALOGUE = {
     status: 409,
     hint: "Change the schedule where the code declares it, and deploy; a pause works here.",
   },
+  SCHEDULES_TOO_MANY: {
+    status: 409,
+    hint: "Remove schedules that are not needed, or make several jobs from one schedule.",
+  },
   TOKEN_NOT_FOUND: { status: 404, hint: "List the tokens; retention may have removed the token." },
   TOKEN_ENDED: { status: 409, hint: "Use a token that is neither revoked nor expired." },
   JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },

@@ -29,7 +29,8 @@ export function remoteSchedules(calls: ServerCalls): Schedules {
       await calls.json(path(name, "/pause"), { method: "PUT", body: { reason } });
     },
     resume: (name) => calls.json(path(name, "/pause"), { method: "DELETE" }),
-    runNow: (name) => calls.json(path(name, "/run"), { method: "POST" }),
+    runNow: (name, { idempotencyKey } = {}) =>
+      calls.json(path(name, "/run"), { method: "POST", idempotencyKey }),
     async remove(name) {
       await calls.json(path(name), { method: "DELETE" });
     },

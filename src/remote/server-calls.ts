@@ -23,6 +23,7 @@ export interface ServerCall {
     Record<string, string | number | boolean | readonly string[] | undefined>
   >;
   readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -82,7 +83,7 @@ export class ServerCalls {
     return url;
   }
 
-  #init({ method = "GET", body }: ServerCall): RequestInit {
+  #init({ method = "GET", body, idempotencyKey: key }: ServerCall): RequestInit {
     const { token } = this.#address;
     return {
       method,
@@ -90,12 +91,18 @@ export class ServerCalls {
         accept: "application/json",
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(key === undefined ? {} : { "idempotency-key": quoted(key) }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       // A redirect might lead to another host, which must not get the token.
       redirect: "manual",
     };
   }
+}
+
+/** A key may contain quotes. */
+function quoted(key: string): string {
+  return `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
 /** The JSON of a text; null: the text is no JSON. No answer of Millrace is `null`. */

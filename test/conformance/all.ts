@@ -1,6 +1,7 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
 import { schedulesSuite } from "./schedules/schedules.suite.ts";
+import { clockSetBackSuite } from "./schedules/clock-set-back.suite.ts";
 import { ticksSuite } from "./schedules/ticks.suite.ts";
 import { afterSuite } from "./queue/dependencies.suite.ts";
 import { aliasesSuite } from "./jobs/aliases.suite.ts";
@@ -143,6 +144,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   tenantsOfSuite,
   minutesSuite,
   schedulesSuite,
+  clockSetBackSuite,
   ticksSuite,
   countAheadSuite,
   countRunningSuite,

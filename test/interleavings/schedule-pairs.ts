@@ -50,7 +50,7 @@ export const SCHEDULE_PAIRS: readonly Pair[] = [
 ];
 
 function decide(schedule: ScheduleRecord, now: number): TickDecision {
-  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now);
   const ticks = slots.map((slot) => {
     return { slot, job: { ...schedule.job, id: jobId(), due: { at: slot } } };
   });

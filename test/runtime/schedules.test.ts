@@ -73,6 +73,24 @@ describe("a worker with schedules (000-54)", () => {
     });
   });
 
+  test("declares a schedule again that was removed", async () => {
+    await using kit = await createTestMill({ startAt: START });
+    kit.mill.work({ jobs: [tick], schedules: [often()] });
+    await kit.settled();
+    const { store } = Reflect.get(kit.mill, "parts");
+    const { confirmSchedules } = store;
+    // The worker is not heard for more than five minutes.
+    store.confirmSchedules = async () => [];
+    await kit.advance(1.5 * STEP);
+    await kit.mill.schedules.remove("often");
+    store.confirmSchedules = confirmSchedules.bind(store);
+
+    await kit.advance(STEP);
+
+    expect(await kit.mill.schedules.get("often")).toMatchObject({ isDeclared: true });
+    expect(await ticksOf(kit)).toEqual([[2, "made"]]);
+  });
+
   test.each<[NonNullable<Timing["missed"]>, [number, string][]]>([
     ["skip", [[9, "missed"]]],
     [
@@ -143,6 +161,24 @@ describe("a worker with schedules (000-54)", () => {
     expect(await ticksOf(kit)).toEqual([[5, "made"]]);
   });
 
+  test("runs although another tenant has paused a schedule of the same name", async () => {
+    const warnings: unknown[] = [];
+    const warn = (...args: unknown[]) => warnings.push(args);
+    const logger = { debug() {}, info() {}, warn, error() {} };
+    await using kit = await createTestMill({ startAt: START, logger });
+    const acme = kit.mill.forTenant("acme").schedules;
+    await acme.create(often(), { actor: "mallory" });
+    await acme.pause("often", "mine", { actor: "mallory" });
+    kit.mill.work({ jobs: [tick], schedules: [often()] });
+
+    await kit.advance(2 * STEP);
+
+    expect(await ticksOf(kit)).toHaveLength(2);
+    expect(await kit.mill.schedules.get("often")).toMatchObject({ pausedBy: null });
+    expect(JSON.stringify(warnings)).toContain('"schedule":"often"');
+    await expect(acme.get("often")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" });
+  });
+
   test("jitter delays the job, not its slot", async () => {
     await using kit = await createTestMill({ startAt: START });
     kit.mill.work({ jobs: [tick], schedules: [often({ jitter: "4m" })] });
@@ -165,6 +201,34 @@ describe("a worker with schedules (000-54)", () => {
 
     expect((await ticksOf(kit)).map(([step]) => step)).toEqual([2, 3, 4]);
     expect(await kit.mill.schedules.get("often")).toMatchObject({ nextRuns: [], start, end });
+  });
+
+  test("makes due slots in their order, some at the same time", async () => {
+    await using kit = await createTestMill({ startAt: START });
+    // The first slot of all is that of the code, whose name comes last.
+    const own = schedule("z", { cron: "4 */5 * * * *" }, tick, { n: 1 });
+    await kit.drain([tick], { schedules: [own] });
+    for (let n = 0; n < 6; n += 1) {
+      const when = { cron: `${n + 5} */5 * * * *` };
+      await kit.mill.schedules.create(schedule(`a${9 - n}`, when, tick, { n }));
+    }
+    const { store } = Reflect.get(kit.mill, "parts");
+    const tickSchedule = store.tickSchedule.bind(store);
+    const [order, atOnce] = [[] as string[], [0]];
+    let running = 0;
+    store.tickSchedule = async (name: string, decide: unknown) => {
+      order.push(name);
+      atOnce.push((running += 1));
+      const ticks = await tickSchedule(name, decide);
+      running -= 1;
+      return ticks;
+    };
+    await kit.advance(20_000);
+
+    await kit.drain([tick], { schedules: [own] });
+
+    expect(order).toEqual(["z", "a9", "a8", "a7", "a6", "a5", "a4"]);
+    expect(Math.max(...atOnce)).toBe(4);
   });
 
   test("a schedule that cannot be computed here stops no other", async () => {

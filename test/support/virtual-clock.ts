@@ -8,17 +8,23 @@ export interface VirtualClock extends Clock {
   move(ms: number, settled: () => Promise<void>): Promise<void>;
   /** Moves time forward. Timers that fall due on the way fire at their own moment, in order. */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock back. Timers and elapsed time go on. */
+  setBack(ms: number): void;
 }
 
 /** Makes a clock that starts on a Monday morning, or at `startAt`. */
 export function virtualClock(startAt?: number): VirtualClock {
   const clock = makeTestClock(startAt);
+  let backMs = 0;
   return {
-    now: () => clock.now(),
+    now: () => clock.now() - backMs,
     monotonic: () => clock.monotonic(),
     after: (ms, wake) => clock.after(ms, wake),
     // A turn of the loop after each timer: what it began may set timers of its own.
     advance: (ms) => clock.move(ms, () => setImmediate()),
     move: (ms, settled) => clock.move(ms, settled),
+    setBack: (ms) => {
+      backMs += ms;
+    },
   };
 }

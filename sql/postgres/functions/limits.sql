@@ -40,9 +40,16 @@ AS $rooms$
     CROSS JOIN LATERAL (
         SELECT least(
             setting.burst::double precision,
-            setting.tokens + greatest(
-                0, millrace.ms_of(moment) - millrace.ms_of(setting.refilled_at)
-            )::double precision * setting.rate_count / setting.rate_ms
+            CASE
+                -- As in tokensAt: the clock was ahead and went back.
+                WHEN (millrace.ms_of(setting.refilled_at) - millrace.ms_of(moment))
+                    ::double precision * setting.rate_count
+                    > setting.burst::double precision * setting.rate_ms
+                    THEN setting.burst::double precision
+                ELSE setting.tokens + greatest(
+                    0, millrace.ms_of(moment) - millrace.ms_of(setting.refilled_at)
+                )::double precision * setting.rate_count / setting.rate_ms
+            END
         ) AS tokens
         WHERE setting.rate_count IS NOT NULL
         UNION ALL

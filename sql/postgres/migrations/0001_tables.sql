@@ -633,7 +633,7 @@ CREATE INDEX dead_letter_died ON millrace.dead_letter (died_at, id, status, type
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are
--- made up for. `next_slot` only grows, so that no slot makes a second job.
+-- made up for. A slot with a row in `schedule_tick` makes no second job.
 CREATE TABLE millrace.schedule (
     name         text     COLLATE "C" PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
     next_slot    timestamptz(3),

@@ -48,16 +48,36 @@ ORDER BY name
 LIMIT :limit::integer;
 
 -- name: list_due_schedules
--- The schedules with the first slots: made by operators, or declared by this process.
+-- The schedules with the first slots: made by operators, or declared by this process. A schedule
+-- that was ticked or changed in the future is due now.
 -- returns: name text, next_slot bigint, now bigint
-SELECT name, millrace.ms_of(next_slot) AS next_slot,
-       millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS now
-FROM millrace.schedule
+SELECT name,
+       millrace.ms_of(CASE
+           WHEN greatest(last_slot, updated_at) > moment.at THEN moment.at
+           ELSE next_slot
+       END) AS next_slot, millrace.ms_of(moment.at) AS now
+FROM millrace.schedule,
+     (SELECT millrace.clock_at(:now::timestamptz) AS at OFFSET 0) AS moment
 WHERE paused_at IS NULL
-  AND next_slot IS NOT NULL
+  AND (next_slot IS NOT NULL OR greatest(last_slot, updated_at) > moment.at)
   AND (owner = 2 OR name = ANY (:declared::text[]))
 ORDER BY next_slot, name
 LIMIT :limit::integer;
+
+-- name: lock_new_schedules
+-- Makes new schedules of operators one after the other, so that their maximum is kept.
+-- only: postgres, which has many writers at once
+-- returns: locked bigint
+SELECT count(pg_advisory_xact_lock(
+    hashtextextended('millrace new schedules ' || 'millrace.schedule'::regclass::oid, 0)
+)) AS locked;
+
+-- name: count_schedules
+-- How many schedules operators have made, in all and for one tenant.
+-- returns: total bigint, of_tenant bigint
+SELECT count(*) AS total, count(*) FILTER (WHERE tenant = :tenant::text) AS of_tenant
+FROM millrace.schedule
+WHERE owner = 2;
 
 -- name: insert_schedule
 -- Stores a new schedule.
@@ -105,6 +125,19 @@ SET declared_at = moment.at
 FROM moment, declared
 WHERE schedule.name = declared.name;
 
+-- name: list_missing_schedules
+-- Which of these names are not stored as schedules of code.
+-- returns: name text
+SELECT given.name
+FROM unnest(:names::text[]) AS given (name)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.schedule AS schedule
+    WHERE schedule.name = given.name
+      AND schedule.owner = 1
+)
+ORDER BY given.name COLLATE "C";
+
 -- name: list_ticks
 -- The ticks of a schedule before a slot, newest first.
 -- returns: slot bigint, since bigint?, job uuid?, outcome smallint, at bigint
@@ -117,21 +150,50 @@ ORDER BY schedule_tick.slot DESC
 LIMIT :limit::integer;
 
 -- name: find_ticks
--- Which of these slots have a tick.
+-- Which of these slots have a tick. A slot that was missed while the clock was ahead has none.
 -- returns: slot bigint
 SELECT millrace.ms_of(slot) AS slot
 FROM millrace.schedule_tick
 WHERE schedule = :name::text
+  AND outcome <> 4
   AND slot IN (SELECT millrace.at_ms(ms) FROM unnest(:slots::bigint[]) AS ms);
 
+-- name: find_ticks_ahead
+-- The slots after now that have been made, first ones first.
+-- returns: slot bigint
+SELECT millrace.ms_of(slot) AS slot
+FROM millrace.schedule_tick
+WHERE schedule = :name::text
+  AND slot > millrace.clock_at(:now::timestamptz)
+  AND outcome NOT IN (4, 7)
+ORDER BY schedule_tick.slot
+LIMIT :limit::integer;
+
+-- name: set_schedule_back
+-- Corrects a schedule that was ticked or changed while the clock was ahead. Its last slot becomes
+-- the last one up to now.
+UPDATE millrace.schedule
+SET next_slot = millrace.at_ms(:next_slot::bigint), updated_at = least(updated_at, moment.at),
+    last_slot = (
+        SELECT max(tick.slot)
+        FROM millrace.schedule_tick AS tick
+        WHERE tick.schedule = :name::text
+          AND tick.slot <= moment.at
+          AND tick.outcome <> 7
+    )
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+WHERE name = :name::text;
+
 -- name: insert_tick
--- Stores what came of a slot.
-INSERT INTO millrace.schedule_tick (schedule, slot, since, job, outcome, at)
+-- Stores what came of a slot. A slot that was missed while the clock was ahead may be made.
+INSERT INTO millrace.schedule_tick AS known (schedule, slot, since, job, outcome, at)
 VALUES (
     :name::text, millrace.at_ms(:slot::bigint), millrace.at_ms(:since::bigint), :job::uuid,
     :outcome::smallint, millrace.clock_at(:now::timestamptz)
 )
-ON CONFLICT DO NOTHING;
+ON CONFLICT (schedule, slot) DO UPDATE
+SET since = excluded.since, job = excluded.job, outcome = excluded.outcome, at = excluded.at
+WHERE known.outcome = 4;
 
 -- name: advance_schedule
 -- Notes the last slot and its job, and moves the next slot forward.
@@ -142,15 +204,27 @@ SET next_slot = millrace.at_ms(:next_slot::bigint),
 WHERE name = :name::text;
 
 -- name: prune_ticks
--- Deletes the ticks of a schedule but the newest ones.
+-- Deletes the ticks of a schedule but the newest ones up to now, and the first ones after now.
 DELETE FROM millrace.schedule_tick
+USING (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 WHERE schedule = :name::text
-  AND slot <= (
-      SELECT kept.slot
-      FROM millrace.schedule_tick AS kept
-      WHERE kept.schedule = :name::text
-      ORDER BY kept.slot DESC
-      LIMIT 1 OFFSET :kept::integer
+  AND (
+      slot <= (
+          SELECT kept.slot
+          FROM millrace.schedule_tick AS kept
+          WHERE kept.schedule = :name::text
+            AND kept.slot <= moment.at
+          ORDER BY kept.slot DESC
+          LIMIT 1 OFFSET :kept::integer
+      )
+      OR slot >= (
+          SELECT kept.slot
+          FROM millrace.schedule_tick AS kept
+          WHERE kept.schedule = :name::text
+            AND kept.slot > moment.at
+          ORDER BY kept.slot
+          LIMIT 1 OFFSET :kept::integer
+      )
   );
 
 -- name: pause_schedule

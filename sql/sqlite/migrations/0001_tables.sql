@@ -502,7 +502,7 @@ CREATE INDEX millrace_dead_letter_died
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are
--- made up for. `next_slot` only grows, so that no slot makes a second job.
+-- made up for. A slot with a row in `schedule_tick` makes no second job.
 CREATE TABLE millrace_schedule (
     name         TEXT    NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
     owner        INTEGER NOT NULL CHECK (owner IN (1, 2)),

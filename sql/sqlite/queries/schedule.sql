@@ -26,15 +26,27 @@ ORDER BY name
 LIMIT :limit;
 
 -- name: list_due_schedules
--- The schedules with the first slots: made by operators, or declared by this process.
+-- The schedules with the first slots: made by operators, or declared by this process. A schedule
+-- that was ticked or changed in the future is due now.
 -- returns: name text, next_slot integer, now integer
-SELECT name, next_slot, :now AS now
+SELECT name,
+       CASE
+           WHEN max(coalesce(last_slot, 0), updated_at) > :now THEN :now
+           ELSE next_slot
+       END AS next_slot, :now AS now
 FROM millrace_schedule
 WHERE paused_at IS NULL
-  AND next_slot IS NOT NULL
+  AND (next_slot IS NOT NULL OR max(coalesce(last_slot, 0), updated_at) > :now)
   AND (owner = 2 OR name IN (SELECT value FROM json_each(:declared)))
 ORDER BY next_slot, name
 LIMIT :limit;
+
+-- name: count_schedules
+-- How many schedules operators have made, in all and for one tenant.
+-- returns: total integer, of_tenant integer
+SELECT count(*) AS total, count(*) FILTER (WHERE tenant = :tenant) AS of_tenant
+FROM millrace_schedule
+WHERE owner = 2;
 
 -- name: insert_schedule
 -- Stores a new schedule.
@@ -65,6 +77,19 @@ WHERE name IN (SELECT value FROM json_each(:names))
   AND owner = 1
   AND declared_at < :now;
 
+-- name: list_missing_schedules
+-- Which of these names are not stored as schedules of code.
+-- returns: name text
+SELECT given.value AS name
+FROM json_each(:names) AS given
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace_schedule AS schedule
+    WHERE schedule.name = given.value
+      AND schedule.owner = 1
+)
+ORDER BY given.value;
+
 -- name: list_ticks
 -- The ticks of a schedule before a slot, newest first.
 -- returns: slot integer, since integer?, job blob?, outcome integer, at integer
@@ -76,18 +101,46 @@ ORDER BY slot DESC
 LIMIT :limit;
 
 -- name: find_ticks
--- Which of these slots have a tick.
+-- Which of these slots have a tick. A slot that was missed while the clock was ahead has none.
 -- returns: slot integer
 SELECT slot
 FROM millrace_schedule_tick
 WHERE schedule = :name
+  AND outcome <> 4
   AND slot IN (SELECT value FROM json_each(:slots));
 
+-- name: find_ticks_ahead
+-- The slots after now that have been made, first ones first.
+-- returns: slot integer
+SELECT slot
+FROM millrace_schedule_tick
+WHERE schedule = :name
+  AND slot > :now
+  AND outcome NOT IN (4, 7)
+ORDER BY slot
+LIMIT :limit;
+
+-- name: set_schedule_back
+-- Corrects a schedule that was ticked or changed while the clock was ahead. Its last slot becomes
+-- the last one up to now.
+UPDATE millrace_schedule
+SET next_slot = :next_slot, updated_at = min(updated_at, :now),
+    last_slot = (
+        SELECT max(tick.slot)
+        FROM millrace_schedule_tick AS tick
+        WHERE tick.schedule = :name
+          AND tick.slot <= :now
+          AND tick.outcome <> 7
+    )
+WHERE name = :name;
+
 -- name: insert_tick
--- Stores what came of a slot.
+-- Stores what came of a slot. A slot that was missed while the clock was ahead may be made.
 INSERT INTO millrace_schedule_tick (schedule, slot, since, job, outcome, at)
 VALUES (:name, :slot, :since, :job, :outcome, :now)
-ON CONFLICT DO NOTHING;
+ON CONFLICT (schedule, slot) DO UPDATE
+SET since = excluded.since, job = excluded.job, outcome = excluded.outcome, at = excluded.at
+WHERE millrace_schedule_tick.outcome = 4;
 
 -- name: advance_schedule
 -- Notes the last slot and its job, and moves the next slot forward.
@@ -97,15 +150,26 @@ SET next_slot = :next_slot, last_slot = max(coalesce(last_slot, :last_slot), :la
 WHERE name = :name;
 
 -- name: prune_ticks
--- Deletes the ticks of a schedule but the newest ones.
+-- Deletes the ticks of a schedule but the newest ones up to now, and the first ones after now.
 DELETE FROM millrace_schedule_tick
 WHERE schedule = :name
-  AND slot <= (
-      SELECT slot
-      FROM millrace_schedule_tick
-      WHERE schedule = :name
-      ORDER BY slot DESC
-      LIMIT 1 OFFSET :kept
+  AND (
+      slot <= (
+          SELECT slot
+          FROM millrace_schedule_tick
+          WHERE schedule = :name
+            AND slot <= :now
+          ORDER BY slot DESC
+          LIMIT 1 OFFSET :kept
+      )
+      OR slot >= (
+          SELECT slot
+          FROM millrace_schedule_tick
+          WHERE schedule = :name
+            AND slot > :now
+          ORDER BY slot
+          LIMIT 1 OFFSET :kept
+      )
   );
 
 -- name: pause_schedule

@@ -7,11 +7,17 @@ import { aName, anObject, aWholeNumber, must } from "../../api/rules.ts";
 import { isSchedule, TIMING_RULE, type Timing } from "../../api/schedule.ts";
 import type { ScheduleFilter, Schedules, ScheduleView, TickView } from "../../api/schedule.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { aKey } from "../../jobs/enqueue-options.ts";
 import { enqueuedOf } from "../../jobs/enqueue-result.ts";
 import type { JobDefaults } from "../../jobs/new-job.ts";
 import { scheduleSpecOf, timingOf } from "../../jobs/schedule-spec.ts";
 import { dateOf } from "../../jobs/views.ts";
-import { DECLARED_MS, TICKS_KEPT } from "../../store/roles/schedules.ts";
+import {
+  DECLARED_MS,
+  SCHEDULES_MAX,
+  TENANT_SCHEDULES_MAX,
+  TICKS_KEPT,
+} from "../../store/roles/schedules.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { NewJob } from "../../store/types/jobs-and-runs.ts";
 import type { SaveAnswer, ScheduleRecord, TickRecord } from "../../store/types/schedules.ts";
@@ -25,6 +31,10 @@ const TRIES_MAX = 5;
 const FILTER = anObject(
   { required: {}, optional: { tenant: aName, after: aName, limit: aWholeNumber({ min: 1 }) } },
   'an object such as { tenant: "acme" }',
+);
+const RUN_OPTIONS = anObject(
+  { required: {}, optional: { idempotencyKey: aKey } },
+  'an object such as { idempotencyKey: "k" }',
 );
 const PAGE = anObject(
   {
@@ -76,7 +86,7 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
       if (answer === "unknown") throw notFound(name);
       return { wasPaused: answer === "resumed" };
     },
-    runNow: (name) => runNow(parts, name),
+    runNow: (name, options = {}) => runNow(parts, name, options),
     async remove(name) {
       const answer = await store.removeSchedule(checkedName(name));
       if (answer !== "removed") throw refusalOf(answer, name);
@@ -130,12 +140,17 @@ function timingFrom(stored: ScheduleRecord): Timing {
 async function runNow(
   { store, defaults }: SchedulesParts,
   name: string,
+  options: { readonly idempotencyKey?: string },
 ): ReturnType<Schedules["runNow"]> {
+  insistOn("schedules.runNow", RUN_OPTIONS, options, "");
+  const { idempotencyKey: key } = options;
+  const keyed =
+    key === undefined ? {} : { idempotency: { key, onConflict: "return-existing" } as const };
   // The id is drawn once: the store may ask for the job again after a lost answer.
   const id = defaults.newId();
   let made: NewJob | null = null;
   const answer = await store.runSchedule(checkedName(name), ({ job }) => {
-    made = { ...job, id, due: { delayMs: 0 } };
+    made = { ...job, ...keyed, id, due: { delayMs: 0 } };
     return made;
   });
   if (answer.status === "unknown" || made === null) throw notFound(name);
@@ -221,8 +236,16 @@ function refusalOf(answer: Exclude<SaveAnswer, "saved">, name: string): Millrace
     const message = `schedule "${name}" is declared in code, in the schedules of mill.work`;
     return new MillraceError("SCHEDULE_OWNED_BY_CODE", message, { details });
   }
+  if (answer === "too_many" || answer === "too_many_of_tenant") return tooMany(answer, name);
   const message = `there is a schedule "${name}" already`;
   return new MillraceError("SCHEDULE_EXISTS", message, { details });
+}
+
+function tooMany(answer: "too_many" | "too_many_of_tenant", name: string): MillraceError {
+  const [max, owner] =
+    answer === "too_many" ? [SCHEDULES_MAX, "operators"] : [TENANT_SCHEDULES_MAX, "a tenant"];
+  const message = `cannot create the schedule "${name}": ${owner} can have at most ${max} schedules`;
+  return new MillraceError("SCHEDULES_TOO_MANY", message, { details: { name, max } });
 }
 
 function notFound(name: string): MillraceError {

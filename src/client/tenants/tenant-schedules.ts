@@ -22,7 +22,8 @@ export const SCHEDULE_RULES: Rules = {
     }
     // A new schedule with the name of another tenant's schedule is refused by the store.
     if (change.revision !== null && !(await isOwn(scope, schedule.name))) return "unknown";
-    const answer = await store.saveSchedule(schedule, change, firstSlot);
+    const ofTenant = { ...change, ofTenant: true } as const;
+    const answer = await store.saveSchedule(schedule, ofTenant, firstSlot);
     const isOther = answer === "owned_by_code" && !(await isOwn(scope, schedule.name));
     return isOther ? "exists" : answer;
   },

@@ -13,6 +13,11 @@ describe("tokensAt", () => {
   test("loses no token when the clock goes back", () => {
     expect(tokensAt({ ...RATE, tokens: 2, refilledAt: 1_000 }, 500)).toBe(2);
   });
+
+  test("is full if the clock went back by more than the time that fills it", () => {
+    expect(tokensAt({ ...RATE, tokens: 2, refilledAt: 1_000 }, 499)).toBe(5);
+    expect(tokensAt({ ...RATE, refilledAt: 3 * 3_600_000 }, 0)).toBe(5);
+  });
 });
 
 describe("nextTokenMs", () => {

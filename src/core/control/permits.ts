@@ -32,11 +32,15 @@ export interface LimitState {
   readonly rate: RateState | null;
 }
 
-/** The tokens that a rate has now. */
+/**
+ * The tokens that a rate has now. A clock that was ahead and went back leaves a time in the future:
+ * if an empty rate would be full before that time, the rate is full.
+ */
 export function tokensAt(
   { count, perMs, burst, tokens, refilledAt }: RateState,
   now: number,
 ): number {
+  if ((refilledAt - now) * count > burst * perMs) return burst;
   const passed = Math.max(0, now - refilledAt);
   return Math.min(burst, tokens + (passed * count) / perMs);
 }

@@ -21,6 +21,19 @@ describe("the slots that are due now (000-54)", () => {
     });
   });
 
+  test("a next slot that a clock ahead has left is not believed", () => {
+    const nextSlot = (slot: number | null, ticked: readonly number[] = [], more = {}) =>
+      planTicks({ ...rules, ...more }, slot, 5 * HOUR + 1, ticked).nextSlot;
+    expect(nextSlot(6 * HOUR)).toBe(6 * HOUR);
+    expect(nextSlot(9 * HOUR)).toBe(6 * HOUR);
+    expect(nextSlot(9 * HOUR, [6 * HOUR, 8 * HOUR])).toBe(7 * HOUR);
+    expect(nextSlot(9 * HOUR, [6 * HOUR, 7 * HOUR, 8 * HOUR])).toBe(9 * HOUR);
+    expect(nextSlot(null, [], { endsAt: 7 * HOUR })).toBe(6 * HOUR);
+    expect(nextSlot(null, [6 * HOUR, 7 * HOUR], { endsAt: 7 * HOUR })).toBeNull();
+    // Code has declared another expression whose first slot comes sooner.
+    expect(nextSlot(5.5 * HOUR)).toBe(5.5 * HOUR);
+  });
+
   test("a slot within a minute of its time is not missed", () => {
     expect(planTicks(rules, HOUR, HOUR + 59_999)).toEqual({
       slots: [HOUR],

@@ -40,9 +40,19 @@ export function nextSlots(rules: SlotRules, after: number, max: number): readonl
   return slotsOf(rules).between(from, rules.endsAt ?? SLOT_MAX, max);
 }
 
-/** What a schedule does now whose next slot is `nextSlot`. */
-export function planTicks(rules: SlotRules, nextSlot: number, now: number): TickPlan {
-  if (nextSlot > now) return { slots: [], missed: null, nextSlot };
+/**
+ * What a schedule does now whose next slot is `nextSlot`. `ticked` are slots after now that have
+ * been made, because the clock was ahead.
+ */
+export function planTicks(
+  rules: SlotRules,
+  nextSlot: number | null,
+  now: number,
+  ticked: readonly number[] = [],
+): TickPlan {
+  if (nextSlot === null || nextSlot > now) {
+    return { slots: [], missed: null, nextSlot: slotNotAhead(rules, nextSlot, now, ticked) };
+  }
   const slots = slotsOf(rules);
   const until = Math.min(now, rules.endsAt ?? now);
   const [from, graceFrom] = [nextSlot - 1, now - GRACE_MS];
@@ -55,6 +65,22 @@ export function planTicks(rules: SlotRules, nextSlot: number, now: number): Tick
     missed: last === undefined ? null : { first: nextSlot, last },
     nextSlot: firstSlot(rules, now),
   };
+}
+
+/**
+ * The next slot of a schedule that has none due. A clock that was ahead and went back leaves a next
+ * slot that is too late, or none: then the first slot after now that was not made is the next one.
+ */
+function slotNotAhead(
+  rules: SlotRules,
+  nextSlot: number | null,
+  now: number,
+  ticked: readonly number[],
+): number | null {
+  const made = new Set(ticked);
+  let slot = firstSlot(rules, now);
+  while (slot !== null && made.has(slot)) slot = firstSlot(rules, slot);
+  return slot !== null && slot < (nextSlot ?? Infinity) ? slot : nextSlot;
 }
 
 /**

@@ -95,6 +95,15 @@ function keyOr(...policies: readonly [string, ...string[]]) {
   });
 }
 
+/** The headers of a request that makes one job. */
+export const KEY_HEADERS = z.object({
+  "idempotency-key": z
+    .string()
+    .max(1_010)
+    .optional()
+    .openapi({ description: "With or without quotes. A repeated key returns the same job." }),
+});
+
 export function enqueueRoutes(parts: AppParts): readonly Route[] {
   return [enqueueRoute(parts), batchRoute(parts)];
 }
@@ -106,13 +115,7 @@ function enqueueRoute(parts: AppParts): Route {
     name: "enqueueJob",
     summary: "Enqueues a job. The job is durable when the answer is sent.",
     access: PRODUCE,
-    headers: z.object({
-      "idempotency-key": z
-        .string()
-        .max(1_010)
-        .optional()
-        .openapi({ description: "With or without quotes. A repeated key returns the same job." }),
-    }),
+    headers: KEY_HEADERS,
     body: NEW_JOB,
     answers: {
       200: { description: "The job already exists.", schema: ENQUEUED },
@@ -274,7 +277,7 @@ function withKey(body: NewJob, idempotencyKey: string | null): NewJob {
 }
 
 /** The key in a header: the string of a structured field, or the text without quotes. */
-function keyOf(header: string | null): string | null {
+export function keyOf(header: string | null): string | null {
   if (header === null) return null;
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1];
   const key = quoted?.replaceAll(/\\(.)/g, "$1") ?? header;

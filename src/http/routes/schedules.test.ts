@@ -56,6 +56,23 @@ describe("/api/v1/schedules", () => {
     expect(await response.json()).toMatchObject({ errors: [{ path }] });
   });
 
+  test("runs a schedule once for the same Idempotency-Key, and takes no options", async () => {
+    await using server = await openServer();
+    await server.ask(PATH, { method: "POST", json: NEW });
+    const run = (more: object) => server.ask(`${PATH}/nightly/run`, { method: "POST", ...more });
+    const headers = { "idempotency-key": '"a \\"key\\""' };
+
+    const first: any = await (await run({ headers })).json();
+    const second = await run({ headers, json: {} });
+
+    expect(first).toMatchObject({ created: true });
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(await second.json()).toMatchObject({ id: first.id, created: false });
+    expect(await server.mill.jobs.get(first.id)).toMatchObject({ idempotencyKey: 'a "key"' });
+    expect((await run({ json: { payload: 1 } })).status).toBe(400);
+    expect(await server.mill.schedules.history("nightly")).toHaveLength(1);
+  });
+
   test("refuses a name that is taken", async () => {
     await using server = await openServer();
     const job = defineJob({ type: "cleanup" });

@@ -21,7 +21,7 @@ import {
 } from "../schemas/common.ts";
 import { ENQUEUED } from "../schemas/jobs.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { contractOf } from "./enqueue.ts";
+import { contractOf, keyOf, KEY_HEADERS } from "./enqueue.ts";
 
 const PATH = "/api/v1/schedules";
 const NAME_PARAMS = z.strictObject({ name: NAME });
@@ -223,8 +223,10 @@ function changingRoutes(): readonly Route[] {
     summary: "Enqueues the job of a schedule now, beside its ticks.",
     access: OPERATE,
     params: NAME_PARAMS,
+    headers: KEY_HEADERS,
+    body: z.strictObject({}),
     answers: { 200: { description: "The job.", schema: ENQUEUED } },
-    problems: [404],
+    problems: [404, 409, 503],
   } as const;
   return [
     route(update, async ({ params: { name }, body, mill, identity: { actor } }) => {
@@ -235,9 +237,13 @@ function changingRoutes(): readonly Route[] {
       await mill.schedules.remove(name);
       return new Response(null, { status: 204 });
     }),
-    route(run, async ({ params: { name }, mill }) =>
-      Response.json(await mill.schedules.runNow(name)),
-    ),
+    route(run, async ({ params: { name }, headers, mill }) => {
+      const key = keyOf(headers["idempotency-key"] ?? null);
+      const options = key === null ? {} : { idempotencyKey: key };
+      const job = await mill.schedules.runNow(name, options);
+      const isReplay = key !== null && !job.created;
+      return Response.json(job, { headers: isReplay ? { "idempotency-replayed": "true" } : {} });
+    }),
   ];
 }
 

@@ -13,6 +13,8 @@ import { makeDuty, REST_MS, type DutyParts } from "./duty.ts";
 
 /** The schedules that are ticked before the scheduler looks again. */
 const SCHEDULES_PER_TICK = 100;
+/** The schedules that are ticked at the same time. */
+const TICKS_AT_ONCE = 4;
 /** How often the worker says that it still declares its schedules. */
 const CONFIRM_MS = 60_000;
 
@@ -25,7 +27,7 @@ export interface SchedulerParts extends Pick<DutyParts, "store" | "clock" | "log
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #ticker: Ticker;
-  #declared: readonly string[] | null = null;
+  #declared: readonly ScheduleSpec[] | null = null;
   #confirmedAt = 0;
   #lookedAt = -Infinity;
   #hinted = false;
@@ -61,36 +63,61 @@ export class Scheduler {
     this.#hinted = false;
     this.#lookedAt = clock.monotonic();
     const { names, nextMs } = await store.dueSchedules(declared, SCHEDULES_PER_TICK);
-    let failed = false;
-    for (const name of names) failed = !(await this.#tickOne(name)) || failed;
-    if (failed) return pollMs;
+    if (!(await this.#tickAll(names))) return pollMs;
     if (names.length > 0) return 0;
     return Math.min(nextMs ?? REST_MS, REST_MS);
   }
 
-  /** Once, and then only a sign of life: another release may have declared a change since. */
+  /**
+   * Once, and then only a sign of life: another release may have declared a change since. A
+   * schedule that was removed while this worker was not heard is declared again.
+   */
   async #declare(): Promise<readonly string[]> {
     const { store, clock, schedules } = this.#parts;
     if (this.#declared === null) {
       const specs: ScheduleSpec[] = [];
       for (const spec of schedules) specs.push(await spec);
-      if (specs.length > 0) await store.declareSchedules(specs, firstSlot);
-      this.#declared = specs.map(({ name }) => name);
+      await this.#store(specs);
+      this.#declared = specs;
       this.#confirmedAt = clock.monotonic();
     }
+    const names = this.#declared.map(({ name }) => name);
     const isConfirmed = clock.monotonic() - this.#confirmedAt < CONFIRM_MS;
-    if (this.#declared.length > 0 && !isConfirmed) {
-      await store.confirmSchedules(this.#declared);
+    if (names.length > 0 && !isConfirmed) {
+      const missing = new Set(await store.confirmSchedules(names));
+      await this.#store(this.#declared.filter(({ name }) => missing.has(name)));
       this.#confirmedAt = clock.monotonic();
     }
-    return this.#declared;
+    return names;
+  }
+
+  async #store(specs: readonly ScheduleSpec[]): Promise<void> {
+    const { store, logger } = this.#parts;
+    if (specs.length === 0) return;
+    for (const schedule of await store.declareSchedules(specs, firstSlot)) {
+      const message = "a schedule of code has replaced one that another tenant had made";
+      logger.warn(message, { schedule });
+    }
+  }
+
+  /** In the order of their slots: the oldest slot of all tenants and of code comes first. */
+  async #tickAll(names: readonly string[]): Promise<boolean> {
+    const rest = names.values();
+    let isDone = true;
+    const tickRest = async (): Promise<void> => {
+      for (const name of rest) isDone = (await this.#tickOne(name)) && isDone;
+    };
+    await Promise.all(Array.from({ length: TICKS_AT_ONCE }, tickRest));
+    return isDone;
   }
 
   /** A schedule that fails, for example by its time zone on this host, stops no other. */
   async #tickOne(name: string): Promise<boolean> {
     const { store, logger, newId } = this.#parts;
     try {
-      const ticks = await store.tickSchedule(name, (schedule, now) => decide(schedule, now, newId));
+      const ticks = await store.tickSchedule(name, (schedule, now, ticked) =>
+        decide(schedule, { now, ticked, newId }),
+      );
       for (const { slot, since, outcome } of ticks) {
         const fields = { schedule: name, slot: new Date(slot).toISOString() };
         if (outcome === "refused") logger.error("the store refused the job of a schedule", fields);
@@ -110,8 +137,14 @@ export class Scheduler {
   }
 }
 
-function decide(schedule: ScheduleRecord, now: number, newId: () => JobId): TickDecision {
-  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+interface Present {
+  readonly now: number;
+  readonly ticked: readonly number[];
+  readonly newId: () => JobId;
+}
+
+function decide(schedule: ScheduleRecord, { now, ticked, newId }: Present): TickDecision {
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now, ticked);
   const ticks = slots.map((slot) => ({ slot, job: jobOfSlot(schedule, slot, newId) }));
   return { ticks, missed, nextSlot };
 }

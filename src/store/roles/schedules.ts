@@ -1,5 +1,6 @@
 /** Schedules: workers declare and tick them, and people change them. */
 import type {
+  DecideTicks,
   DueSchedules,
   FirstSlot,
   RunScheduleAnswer,
@@ -7,7 +8,6 @@ import type {
   ScheduleChange,
   ScheduleRecord,
   ScheduleSpec,
-  TickDecision,
   TickRecord,
 } from "../types/schedules.ts";
 import type { NewJob } from "../types/jobs-and-runs.ts";
@@ -16,25 +16,31 @@ export interface ScheduleStore {
   /**
    * Stores what code declares. A schedule that an operator has made under the same name becomes
    * one of code. A pause stays. The next slot changes only with the times of the schedule, and is
-   * never before a slot that was due.
+   * never before a slot that was due. A schedule that an operator has made for another tenant is
+   * removed with its pause and its ticks; answers the names of these.
    */
-  declareSchedules(schedules: readonly ScheduleSpec[], firstSlot: FirstSlot): Promise<void>;
-  /** Notes that a living worker still declares these schedules. */
-  confirmSchedules(names: readonly string[]): Promise<void>;
+  declareSchedules(
+    schedules: readonly ScheduleSpec[],
+    firstSlot: FirstSlot,
+  ): Promise<readonly string[]>;
+  /**
+   * Notes that a living worker still declares these schedules. Answers the names of those that are
+   * not stored as schedules of code.
+   */
+  confirmSchedules(names: readonly string[]): Promise<readonly string[]>;
   /**
    * The schedules with a due slot: those of operators, and those of code that are in `declared`. A
-   * paused schedule is not due.
+   * paused schedule is not due. A schedule that was ticked or changed in the future counts as due:
+   * the clock went back, and `tickSchedule` corrects its next slot.
    */
   dueSchedules(declared: readonly string[], limit: number): Promise<DueSchedules>;
   /**
    * Makes the jobs of due slots, in one transaction. `decide` gets the schedule, which no other
-   * call changes meanwhile, and the store's time. A slot makes a job once: the next slot only moves
-   * forward, and a slot with a tick makes none. Answers the new ticks, none if no slot is due.
+   * call changes meanwhile, and the store's time. A slot makes a job once: a slot with a tick makes
+   * none. The next slot moves back only after the clock did. Answers the new ticks, none if no slot
+   * is due.
    */
-  tickSchedule(
-    name: string,
-    decide: (schedule: ScheduleRecord, now: number) => TickDecision,
-  ): Promise<readonly TickRecord[]>;
+  tickSchedule(name: string, decide: DecideTicks): Promise<readonly TickRecord[]>;
   /** One page of schedules, by name. */
   schedules(
     filter: { readonly tenant?: string },
@@ -71,7 +77,10 @@ export interface ScheduleStore {
 
 /** A schedule of code counts as declared for this long after a worker has declared it. */
 export const DECLARED_MS = 300_000;
-/** The ticks that are kept of each schedule. */
+/** The ticks that are kept of each schedule: of slots up to now, and of slots after now. */
 export const TICKS_KEPT = 100;
+/** The maximum of schedules that operators make, and of those that one tenant makes. */
+export const SCHEDULES_MAX = 1_000;
+export const TENANT_SCHEDULES_MAX = 100;
 /** The maximum of schedules of one worker. */
 export const DECLARED_MAX = 1_000;

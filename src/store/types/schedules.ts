@@ -73,6 +73,16 @@ export interface DueSchedules {
   readonly nextMs: number | null;
 }
 
+/**
+ * Decides what a schedule does now. `ticked` are the slots after now that have been made, if the
+ * clock was ahead and went back.
+ */
+export type DecideTicks = (
+  schedule: ScheduleRecord,
+  now: number,
+  ticked: readonly number[],
+) => TickDecision;
+
 /** What a schedule does now. */
 export interface TickDecision {
   /** The slots that are due, oldest first, each with its job. */
@@ -82,13 +92,24 @@ export interface TickDecision {
   readonly nextSlot: number | null;
 }
 
-/** `revision` null: the schedule is new. */
+/** `revision` null: the schedule is new. `ofTenant`: the caller may change one tenant only. */
 export interface ScheduleChange {
   readonly revision: number | null;
   readonly by: string | null;
+  readonly ofTenant?: true;
 }
 
-/** `outdated`: the schedule has changed since its revision was read. */
-export type SaveAnswer = "saved" | "exists" | "unknown" | "owned_by_code" | "outdated";
+/**
+ * `outdated`: the schedule has changed since its revision was read. `too_many`: the installation
+ * has as many schedules of operators as it may have, or the tenant has.
+ */
+export type SaveAnswer =
+  | "saved"
+  | "exists"
+  | "unknown"
+  | "owned_by_code"
+  | "outdated"
+  | "too_many"
+  | "too_many_of_tenant";
 
 export type RunScheduleAnswer = EnqueueAnswer | { readonly status: "unknown" };

@@ -344,7 +344,7 @@ async function saved(
 }
 
 function decide(schedule: ScheduleRecord, now: number): TickDecision {
-  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now);
   return {
     ticks: slots.map((slot) => ({ slot, job: jobOf(schedule.job, slot) })),
     missed,

@@ -286,6 +286,22 @@ export function limitedClaimsSuite(open: OpenStore): void {
       expect(await claimable(store)).toHaveLength(3);
     });
 
+    test("has tokens again after the clock was ahead and went back", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.setLimit(TYPE, { concurrency: null, rate: RATE }, null);
+      await store.enqueue(newJobs(10));
+      await clock.advance(3 * 3_600_000);
+      expect(await claimable(store)).toHaveLength(3);
+
+      clock.setBack(3 * 3_600_000);
+
+      expect(await claimable(store)).toHaveLength(3);
+      expect(await claimable(store)).toEqual([]);
+      await clock.advance(500);
+      expect(await claimable(store)).toHaveLength(1);
+    });
+
     test("takes a token for each start, also with a free permit of the worker", async () => {
       await using db = await open();
       const { store } = db;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { firstSlot } from "../../../src/core/cron/plan.ts";
 import type { JobStore } from "../../../src/store/store.ts";
-import type { ScheduleSpec } from "../../../src/store/types/schedules.ts";
+import type { ScheduleChange, ScheduleSpec } from "../../../src/store/types/schedules.ts";
 import { newJob, newSchedule } from "../../support/factories.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -114,6 +114,35 @@ export function schedulesSuite(open: OpenStore): void {
       expect(await store.schedule("hourly")).toMatchObject({ owner: "code", revision: 2 });
     });
 
+    test("nothing carries over from a schedule that another tenant has made", async () => {
+      await using db = await open();
+      const { store } = db;
+      const theirs = newSchedule({ name: "theirs", job: { tenant: "acme" } });
+      for (const spec of [theirs, newSchedule()]) {
+        await store.saveSchedule(spec, NEW, firstSlot);
+        await store.pauseSchedule(spec.name, { reason: "mine", by: "mallory" });
+        await store.runSchedule(spec.name, () => newJob());
+      }
+
+      const declared = [newSchedule({ name: "theirs" }), newSchedule()];
+      expect(await store.declareSchedules(declared, firstSlot)).toEqual(["theirs"]);
+      expect(await store.declareSchedules(declared, firstSlot)).toEqual([]);
+
+      expect(await store.schedule("theirs")).toMatchObject({
+        owner: "code",
+        job: { tenant: "default" },
+        pausedAt: null,
+        pausedBy: null,
+        createdBy: null,
+        revision: 1,
+        nextSlot: firstSlot(newSchedule(), db.clock.now()),
+      });
+      expect(await store.scheduleTicks("theirs", { limit: 9 })).toEqual([]);
+      // An operator of the same tenant has paused it, and the pause survives.
+      expect(await store.schedule("hourly")).toMatchObject({ owner: "code", pausedBy: "mallory" });
+      expect(await store.scheduleTicks("hourly", { limit: 9 })).toHaveLength(1);
+    });
+
     test("many processes that declare at once store one schedule each", async () => {
       await using db = await open();
       const others = await Promise.all([db.another(), db.another()]);
@@ -154,7 +183,9 @@ export function schedulesSuite(open: OpenStore): void {
       const declaredAt = clock.now();
       await clock.advance(1_000);
 
-      await store.confirmSchedules(["a", "own", "unknown"]);
+      const missing = await store.confirmSchedules(["unknown", "a", "own"]);
+
+      expect(missing).toEqual(["own", "unknown"]);
 
       expect(await store.schedule("a")).toMatchObject({ declaredAt: clock.now(), revision: 1 });
       expect(await store.schedule("b")).toMatchObject({ declaredAt });
@@ -289,6 +320,28 @@ export function schedulesSuite(open: OpenStore): void {
       expect(await save("code", 1)).toBe("owned_by_code");
       expect(await save("code", null)).toBe("owned_by_code");
       for (const { cron } of await store.schedules({}, { limit: 9 })) expect(cron).toBe("@hourly");
+    });
+  });
+
+  describe("saveSchedule beyond the maximum", () => {
+    test("refuses a tenant the 101st schedule, also of two at once", async () => {
+      await using db = await open();
+      const { store } = db;
+      const other = await db.another();
+      const save = (handle: JobStore, name: string, change: ScheduleChange) =>
+        handle.saveSchedule(newSchedule({ name, job: { tenant: "acme" } }), change, firstSlot);
+      const ofTenant = { ...NEW, ofTenant: true } as const;
+      for (let n = 0; n < 99; n += 1) await save(store, `s${n}`, ofTenant);
+      await store.saveSchedule(newSchedule(), NEW, firstSlot);
+
+      const last = [save(store, "a", ofTenant), save(other, "b", ofTenant)];
+
+      expect((await Promise.all(last)).toSorted()).toEqual(["saved", "too_many_of_tenant"]);
+      expect(await save(store, "s1", ofTenant)).toBe("exists");
+      expect(await save(store, "s1", { ...ofTenant, revision: 1 })).toBe("saved");
+      expect(await save(store, "by all", NEW)).toBe("saved");
+      await store.declareSchedules([newSchedule({ name: "of code" })], firstSlot);
+      expect(await store.schedule("of code")).not.toBeNull();
     });
   });
 

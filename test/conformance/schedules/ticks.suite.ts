@@ -15,8 +15,8 @@ const HOUR = 3_600_000;
 const NEW = { revision: null, by: null };
 
 /** As the worker decides. */
-function decide(schedule: ScheduleRecord, now: number): TickDecision {
-  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+function decide(schedule: ScheduleRecord, now: number, ticked: readonly number[]): TickDecision {
+  const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now, ticked);
   const ticks = slots.map((slot) => ({ slot, job: jobOf(schedule, slot) }));
   return { ticks, missed, nextSlot };
 }
@@ -362,6 +362,20 @@ export function ticksSuite(open: OpenStore): void {
       // The jobs of people do not count as the job of the slot before.
       expect(await store.tickSchedule("hourly", decide)).toMatchObject([{ outcome: "made" }]);
       expect(clock.now()).toBeGreaterThan(slot - 1);
+    });
+
+    test("lists all jobs that were made at the same time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await saved(db);
+      await clock.advance(1_000 - (clock.now() % 1_000) - 5);
+
+      const runs = Array.from({ length: 30 }, () => store.runSchedule("hourly", () => newJob()));
+      const made = (await Promise.all(runs)).map((answer) => "id" in answer && answer.id);
+
+      const ticks = await store.scheduleTicks("hourly", { limit: 99 });
+      expect(ticks.map(({ job }) => job).toSorted()).toEqual(made.toSorted());
+      for (const { slot } of ticks) expect(slot % 1_000).not.toBe(0);
     });
 
     test("the same id again makes no second job", async () => {

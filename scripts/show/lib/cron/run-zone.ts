@@ -101,7 +101,7 @@ function crash(): never {
 
 /** As the worker decides. */
 function decide(life: Life, schedule: ScheduleRecord, now: number): TickDecision {
-  const plan = planTicks(schedule, schedule.nextSlot ?? Infinity, now);
+  const plan = planTicks(schedule, schedule.nextSlot, now);
   const { slots, missed, nextSlot } = planted(life, schedule, plan);
   const ticks = slots.map((slot) => {
     return { slot, job: { ...schedule.job, id: newId(now, life.dice), due: { at: slot } } };

@@ -219,8 +219,12 @@ export interface QueryRows {
   read_clock: { readonly now: number; };
   list_schedules: ScheduleRow;
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  lock_new_schedules: { readonly locked: number; };
+  count_schedules: { readonly total: number; readonly of_tenant: number; };
+  list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: JobId | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
+  find_ticks_ahead: { readonly slot: number; };
   insert_attempts: { readonly key: number; readonly next_run_at: number | null; };
   end_runs: { readonly freed: boolean; readonly awaited: boolean; readonly done: string | null; };
   find_fences: { readonly key: number; readonly n: number; readonly fence: number | null; readonly outcome: number; };
@@ -490,14 +494,19 @@ export interface QueryParameters {
   read_clock: readonly ["now"];
   list_schedules: readonly ["after", "tenant", "limit"];
   list_due_schedules: readonly ["now", "declared", "limit"];
+  lock_new_schedules: readonly [];
+  count_schedules: readonly ["tenant"];
   insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "created_by", "now"];
   update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
   confirm_schedules: readonly ["now", "names"];
+  list_missing_schedules: readonly ["names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
+  find_ticks_ahead: readonly ["name", "now", "limit"];
+  set_schedule_back: readonly ["next_slot", "name", "now"];
   insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
   advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
-  prune_ticks: readonly ["name", "kept"];
+  prune_ticks: readonly ["now", "name", "kept"];
   pause_schedule: readonly ["now", "by", "reason", "name"];
   resume_schedule: readonly ["next_slot", "name"];
   delete_schedule: readonly ["name"];
@@ -1708,8 +1717,18 @@ export const queries: {
     timeout: "reader",
   },
   list_due_schedules: {
-    text: "SELECT name, millrace.ms_of(next_slot) AS next_slot,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.schedule\nWHERE paused_at IS NULL\n  AND next_slot IS NOT NULL\n  AND (owner = 2 OR name = ANY ($2::text[]))\nORDER BY next_slot, name\nLIMIT $3::integer",
+    text: "SELECT name,\n       millrace.ms_of(CASE\n           WHEN greatest(last_slot, updated_at) > moment.at THEN moment.at\n           ELSE next_slot\n       END) AS next_slot, millrace.ms_of(moment.at) AS now\nFROM millrace.schedule,\n     (SELECT millrace.clock_at($1::timestamptz) AS at OFFSET 0) AS moment\nWHERE paused_at IS NULL\n  AND (next_slot IS NOT NULL OR greatest(last_slot, updated_at) > moment.at)\n  AND (owner = 2 OR name = ANY ($2::text[]))\nORDER BY next_slot, name\nLIMIT $3::integer",
     parameters: ["now","declared","limit"],
+    timeout: "answer",
+  },
+  lock_new_schedules: {
+    text: "SELECT count(pg_advisory_xact_lock(\n    hashtextextended('millrace new schedules ' || 'millrace.schedule'::regclass::oid, 0)\n)) AS locked",
+    parameters: [],
+    timeout: "answer",
+  },
+  count_schedules: {
+    text: "SELECT count(*) AS total, count(*) FILTER (WHERE tenant = $1::text) AS of_tenant\nFROM millrace.schedule\nWHERE owner = 2",
+    parameters: ["tenant"],
     timeout: "answer",
   },
   insert_schedule: {
@@ -1727,18 +1746,33 @@ export const queries: {
     parameters: ["now","names"],
     timeout: "answer",
   },
+  list_missing_schedules: {
+    text: "SELECT given.name\nFROM unnest($1::text[]) AS given (name)\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace.schedule AS schedule\n    WHERE schedule.name = given.name\n      AND schedule.owner = 1\n)\nORDER BY given.name COLLATE \"C\"",
+    parameters: ["names"],
+    timeout: "answer",
+  },
   list_ticks: {
     text: "SELECT millrace.ms_of(slot) AS slot, millrace.ms_of(since) AS since, job, outcome,\n       millrace.ms_of(at) AS at\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot < millrace.at_ms($2::bigint)\nORDER BY schedule_tick.slot DESC\nLIMIT $3::integer",
     parameters: ["name","before","limit"],
     timeout: "answer",
   },
   find_ticks: {
-    text: "SELECT millrace.ms_of(slot) AS slot\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot IN (SELECT millrace.at_ms(ms) FROM unnest($2::bigint[]) AS ms)",
+    text: "SELECT millrace.ms_of(slot) AS slot\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND outcome <> 4\n  AND slot IN (SELECT millrace.at_ms(ms) FROM unnest($2::bigint[]) AS ms)",
     parameters: ["name","slots"],
     timeout: "answer",
   },
+  find_ticks_ahead: {
+    text: "SELECT millrace.ms_of(slot) AS slot\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot > millrace.clock_at($2::timestamptz)\n  AND outcome NOT IN (4, 7)\nORDER BY schedule_tick.slot\nLIMIT $3::integer",
+    parameters: ["name","now","limit"],
+    timeout: "answer",
+  },
+  set_schedule_back: {
+    text: "UPDATE millrace.schedule\nSET next_slot = millrace.at_ms($1::bigint), updated_at = least(updated_at, moment.at),\n    last_slot = (\n        SELECT max(tick.slot)\n        FROM millrace.schedule_tick AS tick\n        WHERE tick.schedule = $2::text\n          AND tick.slot <= moment.at\n          AND tick.outcome <> 7\n    )\nFROM (SELECT millrace.clock_at($3::timestamptz) AS at) AS moment\nWHERE name = $2::text",
+    parameters: ["next_slot","name","now"],
+    timeout: "answer",
+  },
   insert_tick: {
-    text: "INSERT INTO millrace.schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (\n    $1::text, millrace.at_ms($2::bigint), millrace.at_ms($3::bigint), $4::uuid,\n    $5::smallint, millrace.clock_at($6::timestamptz)\n)\nON CONFLICT DO NOTHING",
+    text: "INSERT INTO millrace.schedule_tick AS known (schedule, slot, since, job, outcome, at)\nVALUES (\n    $1::text, millrace.at_ms($2::bigint), millrace.at_ms($3::bigint), $4::uuid,\n    $5::smallint, millrace.clock_at($6::timestamptz)\n)\nON CONFLICT (schedule, slot) DO UPDATE\nSET since = excluded.since, job = excluded.job, outcome = excluded.outcome, at = excluded.at\nWHERE known.outcome = 4",
     parameters: ["name","slot","since","job","outcome","now"],
     timeout: "answer",
   },
@@ -1748,8 +1782,8 @@ export const queries: {
     timeout: "answer",
   },
   prune_ticks: {
-    text: "DELETE FROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot <= (\n      SELECT kept.slot\n      FROM millrace.schedule_tick AS kept\n      WHERE kept.schedule = $1::text\n      ORDER BY kept.slot DESC\n      LIMIT 1 OFFSET $2::integer\n  )",
-    parameters: ["name","kept"],
+    text: "DELETE FROM millrace.schedule_tick\nUSING (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nWHERE schedule = $2::text\n  AND (\n      slot <= (\n          SELECT kept.slot\n          FROM millrace.schedule_tick AS kept\n          WHERE kept.schedule = $2::text\n            AND kept.slot <= moment.at\n          ORDER BY kept.slot DESC\n          LIMIT 1 OFFSET $3::integer\n      )\n      OR slot >= (\n          SELECT kept.slot\n          FROM millrace.schedule_tick AS kept\n          WHERE kept.schedule = $2::text\n            AND kept.slot > moment.at\n          ORDER BY kept.slot\n          LIMIT 1 OFFSET $3::integer\n      )\n  )",
+    parameters: ["now","name","kept"],
     timeout: "answer",
   },
   pause_schedule: {

@@ -2,6 +2,8 @@
 import {
   differs,
   isDeclared,
+  isOfAnotherTenant,
+  refusedByCount,
   requireDeclared,
   scheduleColumns,
   scheduleRecord,
@@ -33,12 +35,17 @@ export async function declareSchedules(
   session: Session,
   declared: readonly ScheduleSpec[],
   firstSlot: FirstSlot,
-): Promise<void> {
+): Promise<readonly string[]> {
   requireDeclared(declared);
   const specs = declared.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  // Of all tries: the answer of one that has committed may be lost.
+  const replaced = new Set<string>();
   await repeating(session.dice, () =>
     session.transaction(async (transaction) => {
-      for (const spec of specs) await declareOne(transaction, spec, firstSlot);
+      for (const spec of specs) {
+        const done = await declareOne(transaction, spec, firstSlot);
+        if (done === "replaced") replaced.add(spec.name);
+      }
       transaction.outbox.wake();
     }),
   );
@@ -46,35 +53,43 @@ export async function declareSchedules(
     session,
     specs.map(({ name }) => name),
   );
+  return [...replaced];
 }
 
 async function declareOne(
   transaction: StoreTransaction,
   spec: ScheduleSpec,
   firstSlot: FirstSlot,
-): Promise<void> {
+): Promise<"stored" | "replaced"> {
   const columns = scheduleColumns(spec, "code");
   const now = await clockOf(transaction);
-  if ((await lockedSchedule(transaction, spec.name)) === null) {
-    const next_slot = firstSlot(spec, now);
-    const made = await transaction.run("insert_schedule", {
-      ...columns,
-      next_slot,
-      created_by: null,
-    });
-    if (made > 0) return;
-  }
+  const insert = async (): Promise<boolean> => {
+    const row = { ...columns, next_slot: firstSlot(spec, now), created_by: null };
+    return (await transaction.run("insert_schedule", row)) > 0;
+  };
+  if ((await lockedSchedule(transaction, spec.name)) === null && (await insert())) return "stored";
   // Another process may have stored the schedule meanwhile.
   const stored = await lockedSchedule(transaction, spec.name);
-  if (stored === null || !differs(stored, spec)) return;
+  if (stored !== null && isOfAnotherTenant(stored, spec)) {
+    await deleteSchedule(transaction, spec.name);
+    await insert();
+    return "replaced";
+  }
+  if (stored === null || !differs(stored, spec)) return "stored";
   const next_slot = slotAfterChange(stored, spec, now, firstSlot);
   await transaction.run("update_schedule", { ...columns, next_slot });
+  return "stored";
 }
 
-export async function confirmSchedules(session: Session, names: readonly string[]): Promise<void> {
+export async function confirmSchedules(
+  { read, write, dice }: Session,
+  names: readonly string[],
+): Promise<readonly string[]> {
   requireDeclared(names);
-  const { write, dice } = session;
-  await repeating(dice, () => write.run("confirm_schedules", { names: texts(names) }));
+  const list = texts(names);
+  await repeating(dice, () => write.run("confirm_schedules", { names: list }));
+  const missing = await read.all("list_missing_schedules", { names: list });
+  return missing.map(({ name }) => name);
 }
 
 export async function dueSchedules(
@@ -160,14 +175,19 @@ export async function saveSchedule(
 async function saveWithin(
   transaction: StoreTransaction,
   spec: ScheduleSpec,
-  { revision, by }: ScheduleChange,
+  change: ScheduleChange,
   firstSlot: FirstSlot,
 ): Promise<SaveAnswer> {
+  const { revision, by } = change;
   const stored = await lockedSchedule(transaction, spec.name);
   const now = await clockOf(transaction);
   const columns = scheduleColumns(spec, "operator");
   if (revision === null) {
     if (stored !== null) return stored.owner === "code" ? "owned_by_code" : "exists";
+    await transaction.get("lock_new_schedules", {});
+    const counts = await transaction.get("count_schedules", { tenant: spec.job.tenant });
+    const refused = counts === undefined ? null : refusedByCount(counts, change);
+    if (refused !== null) return refused;
     const next_slot = firstSlot(spec, now);
     const made = await transaction.run("insert_schedule", {
       ...columns,
@@ -224,10 +244,14 @@ export async function removeSchedule(
       const stored = await lockedSchedule(transaction, name);
       if (stored === null) return "unknown";
       if (isDeclared(stored, await clockOf(transaction))) return "owned_by_code";
-      await transaction.run("delete_schedule", { name });
-      await transaction.run("delete_ticks", { name });
+      await deleteSchedule(transaction, name);
       return "removed";
     });
     return isRepeat && answer === "unknown" ? "removed" : answer;
   });
+}
+
+async function deleteSchedule(transaction: StoreTransaction, name: string): Promise<void> {
+  await transaction.run("delete_schedule", { name });
+  await transaction.run("delete_ticks", { name });
 }

@@ -6,6 +6,7 @@ import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec, tickCodec } from "../../shared/codes.ts";
 import {
   instantsBesideSlots,
+  isAhead,
   isDue,
   lastOf,
   replacedBy,
@@ -16,6 +17,7 @@ import {
 import { TICKS_KEPT } from "../../roles/schedules.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
+  DecideTicks,
   RunScheduleAnswer,
   ScheduleRecord,
   TickDecision,
@@ -35,12 +37,10 @@ const TRIES_MAX = 5;
 
 const UNKNOWN = { status: "unknown" } as const;
 
-type Decide = (schedule: ScheduleRecord, now: number) => TickDecision;
-
 export async function tickSchedule(
   session: Session,
   name: string,
-  decide: Decide,
+  decide: DecideTicks,
 ): Promise<readonly TickRecord[]> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const known = await schedule(session, name);
@@ -60,15 +60,20 @@ async function tickWithin(
   session: Session,
   transaction: StoreTransaction,
   { name, revision }: ScheduleRecord,
-  decide: Decide,
+  decide: DecideTicks,
 ): Promise<readonly TickRecord[] | null> {
   const stored = await lockedSchedule(transaction, name);
   if (stored === null) return [];
   if (stored.revision !== revision) return null;
   const now = await clockOf(transaction);
-  if (!isDue(stored, now)) return [];
-  const decision = decide(stored, now);
-  const ticks = await newTicks(transaction, name, decision.ticks);
+  if (!isDue(stored, now)) {
+    if (isAhead(stored, now)) await setBack(transaction, stored, decide);
+    return [];
+  }
+  const decision = decide(stored, now, []);
+  const slots = decision.ticks.map(({ slot }) => slot);
+  const fresh = new Set(await withoutTick(transaction, name, slots));
+  const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
   const isLastOpen = ticks.length > 0 && (await isOpen(transaction, stored.lastJob));
   const work = tickWork(stored.overlap, ticks, isLastOpen);
   const answers = await makeJobs(session, transaction, { stored, work });
@@ -78,16 +83,29 @@ async function tickWithin(
   return records;
 }
 
+/** The clock was ahead and went back: the next slot is decided anew, without the made slots. */
+async function setBack(
+  transaction: StoreTransaction,
+  stored: ScheduleRecord,
+  decide: DecideTicks,
+): Promise<void> {
+  const { name } = stored;
+  const now = await clockOf(transaction);
+  const rows = await transaction.all("find_ticks_ahead", { name, limit: TICKS_KEPT });
+  const ticked = rows.map(({ slot }) => slot);
+  const { nextSlot: next_slot } = decide(stored, now, ticked);
+  await transaction.run("set_schedule_back", { name, next_slot });
+}
+
 /** The slots that have no tick yet. */
-async function newTicks(
+async function withoutTick(
   transaction: StoreTransaction,
   name: string,
-  ticks: TickDecision["ticks"],
-): Promise<TickDecision["ticks"]> {
-  const slots = list(ticks.map(({ slot }) => slot));
-  const rows = await transaction.all("find_ticks", { name, slots });
+  slots: readonly number[],
+): Promise<readonly number[]> {
+  const rows = await transaction.all("find_ticks", { name, slots: list(slots) });
   const known = new Set(rows.map(({ slot }) => slot));
-  return ticks.filter(({ slot }) => !known.has(slot));
+  return slots.filter((slot) => !known.has(slot));
 }
 
 async function isOpen(transaction: StoreTransaction, job: JobId | null): Promise<boolean> {
@@ -120,15 +138,14 @@ async function insertTick(
   transaction: StoreTransaction,
   name: string,
   { slot, since, job, outcome }: TickRecord,
-): Promise<boolean> {
-  const inserted = await transaction.run("insert_tick", {
+): Promise<void> {
+  await transaction.run("insert_tick", {
     name,
     slot,
     since,
     job: job === null ? null : uuidOf(job),
     outcome: tickCodec.code[outcome],
   });
-  return inserted > 0;
 }
 
 async function advance(
@@ -174,8 +191,7 @@ export async function runSchedule(
 async function noteRun(transaction: StoreTransaction, name: string, job: JobId): Promise<void> {
   const at = await clockOf(transaction);
   const record = { since: null, outcome: "run_now", job, at } as const;
-  for (const slot of instantsBesideSlots(at)) {
-    if (await insertTick(transaction, name, { ...record, slot })) break;
-  }
+  const [free] = await withoutTick(transaction, name, instantsBesideSlots(at));
+  if (free !== undefined) await insertTick(transaction, name, { ...record, slot: free });
   await transaction.run("prune_ticks", { name, kept: TICKS_KEPT });
 }

@@ -1,11 +1,18 @@
 /** What both stores need for schedules: columns, decoding, and the decision about overlaps. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
-import { DECLARED_MAX, DECLARED_MS } from "../../roles/schedules.ts";
+import {
+  DECLARED_MAX,
+  DECLARED_MS,
+  SCHEDULES_MAX,
+  TENANT_SCHEDULES_MAX,
+  TICKS_KEPT,
+} from "../../roles/schedules.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
   FirstSlot,
   JobTemplate,
+  ScheduleChange,
   ScheduleRecord,
   ScheduleSpec,
   TickDecision,
@@ -14,8 +21,8 @@ import type {
 } from "../../types/schedules.ts";
 import { ownerCodec, overlapCodec, tickCodec } from "../codes.ts";
 
-/** How many jobs may be made by hand within one millisecond and be listed. */
-const RUNS_PER_MS = 10;
+/** How many jobs may be made by hand at the same time and be listed: as many as are kept. */
+const RUNS_AT_ONCE = TICKS_KEPT;
 
 /** The columns that a schedule itself decides. */
 interface ScheduleColumns {
@@ -111,10 +118,27 @@ export function requireDeclared({ length }: readonly unknown[]): void {
   throw new MillraceError("OPTION_INVALID", `${limit}, not ${length}`);
 }
 
+/** Why an operator may make no more schedules; null: there is room for one. */
+export function refusedByCount(
+  stored: { readonly total: number; readonly of_tenant: number },
+  { ofTenant }: ScheduleChange,
+): "too_many" | "too_many_of_tenant" | null {
+  if (ofTenant === true && stored.of_tenant >= TENANT_SCHEDULES_MAX) return "too_many_of_tenant";
+  return stored.total >= SCHEDULES_MAX ? "too_many" : null;
+}
+
 /** Whether a declared schedule differs from the stored one, or is one of an operator. */
 export function differs(stored: ScheduleRecord, declared: ScheduleSpec): boolean {
   const [old, now] = [scheduleColumns(stored, stored.owner), scheduleColumns(declared, "code")];
   return JSON.stringify(old) !== JSON.stringify(now);
+}
+
+/**
+ * Whether an operator has made the stored schedule for another tenant. Nothing of it may carry over
+ * to the schedule of code, such as a pause.
+ */
+export function isOfAnotherTenant(stored: ScheduleRecord, declared: ScheduleSpec): boolean {
+  return stored.owner === "operator" && stored.job.tenant !== declared.job.tenant;
 }
 
 /** The next slot of a changed schedule: the same one while the times are the same. */
@@ -149,6 +173,14 @@ export function isDeclared({ owner, declaredAt }: ScheduleRecord, now: number): 
 
 export function isDue({ pausedAt, nextSlot }: ScheduleRecord, now: number): boolean {
   return pausedAt === null && nextSlot !== null && nextSlot <= now;
+}
+
+/**
+ * Whether a schedule was ticked or changed in the future, so that its next slot may be too late.
+ * The clock was ahead and went back.
+ */
+export function isAhead({ pausedAt, lastSlot, updatedAt }: ScheduleRecord, now: number): boolean {
+  return pausedAt === null && Math.max(lastSlot ?? 0, updatedAt) > now;
 }
 
 type Tick = TickDecision["ticks"][number];
@@ -225,8 +257,8 @@ export function lastOf(
 /** The instants under which a job outside the slots may be listed, the first free one wins. */
 export function instantsBesideSlots(now: number): readonly number[] {
   // Never a whole second, which may be a slot.
-  const first = now % 1_000 === 0 ? now + 1 : now;
-  return Array.from({ length: RUNS_PER_MS }, (_, more) => first + more);
+  const instants = Array.from({ length: RUNS_AT_ONCE + 1 }, (_, more) => now + more);
+  return instants.filter((instant) => instant % 1_000 !== 0).slice(0, RUNS_AT_ONCE);
 }
 
 /** Why the job of a slot was cancelled. */

@@ -218,8 +218,11 @@ export interface QueryRows {
   find_schedule: ScheduleRow;
   list_schedules: ScheduleRow;
   list_due_schedules: { readonly name: string; readonly next_slot: number; readonly now: number; };
+  count_schedules: { readonly total: number; readonly of_tenant: number; };
+  list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: Uint8Array | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
+  find_ticks_ahead: { readonly slot: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   find_same_token: { readonly id: Uint8Array; };
   find_parent_token: { readonly expires_at: number; };
@@ -543,14 +546,18 @@ export interface QueryParameters {
   find_schedule: readonly ["name"];
   list_schedules: readonly ["after", "tenant", "limit"];
   list_due_schedules: readonly ["now", "declared", "limit"];
+  count_schedules: readonly ["tenant"];
   insert_schedule: readonly ["name", "owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "created_by"];
   update_schedule: readonly ["owner", "tenant", "cron", "time_zone", "missed_max", "overlap", "jitter_ms", "starts_at", "ends_at", "job", "next_slot", "now", "name"];
   confirm_schedules: readonly ["now", "names"];
+  list_missing_schedules: readonly ["names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
+  find_ticks_ahead: readonly ["name", "now", "limit"];
+  set_schedule_back: readonly ["next_slot", "now", "name"];
   insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
   advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
-  prune_ticks: readonly ["name", "kept"];
+  prune_ticks: readonly ["name", "now", "kept"];
   pause_schedule: readonly ["now", "by", "reason", "name"];
   resume_schedule: readonly ["next_slot", "name"];
   delete_schedule: readonly ["name"];
@@ -1768,8 +1775,12 @@ export const queries: {
     parameters: ["after","tenant","limit"],
   },
   list_due_schedules: {
-    text: "SELECT name, next_slot, ?1 AS now\nFROM millrace_schedule\nWHERE paused_at IS NULL\n  AND next_slot IS NOT NULL\n  AND (owner = 2 OR name IN (SELECT value FROM json_each(?2)))\nORDER BY next_slot, name\nLIMIT ?3",
+    text: "SELECT name,\n       CASE\n           WHEN max(coalesce(last_slot, 0), updated_at) > ?1 THEN ?1\n           ELSE next_slot\n       END AS next_slot, ?1 AS now\nFROM millrace_schedule\nWHERE paused_at IS NULL\n  AND (next_slot IS NOT NULL OR max(coalesce(last_slot, 0), updated_at) > ?1)\n  AND (owner = 2 OR name IN (SELECT value FROM json_each(?2)))\nORDER BY next_slot, name\nLIMIT ?3",
     parameters: ["now","declared","limit"],
+  },
+  count_schedules: {
+    text: "SELECT count(*) AS total, count(*) FILTER (WHERE tenant = ?1) AS of_tenant\nFROM millrace_schedule\nWHERE owner = 2",
+    parameters: ["tenant"],
   },
   insert_schedule: {
     text: "INSERT INTO millrace_schedule (\n    name, owner, tenant, cron, time_zone, missed_max, overlap, jitter_ms, starts_at, ends_at, job,\n    next_slot, declared_at, created_by, created_at, updated_at, revision\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,\n    ?10, ?11, ?12, CASE WHEN ?2 = 1 THEN ?13 END, ?14, ?13, ?13, 1\n)\nON CONFLICT DO NOTHING",
@@ -1783,16 +1794,28 @@ export const queries: {
     text: "UPDATE millrace_schedule\nSET declared_at = ?1\nWHERE name IN (SELECT value FROM json_each(?2))\n  AND owner = 1\n  AND declared_at < ?1",
     parameters: ["now","names"],
   },
+  list_missing_schedules: {
+    text: "SELECT given.value AS name\nFROM json_each(?1) AS given\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace_schedule AS schedule\n    WHERE schedule.name = given.value\n      AND schedule.owner = 1\n)\nORDER BY given.value",
+    parameters: ["names"],
+  },
   list_ticks: {
     text: "SELECT slot, since, job, outcome, at\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot < ?2\nORDER BY slot DESC\nLIMIT ?3",
     parameters: ["name","before","limit"],
   },
   find_ticks: {
-    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot IN (SELECT value FROM json_each(?2))",
+    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND outcome <> 4\n  AND slot IN (SELECT value FROM json_each(?2))",
     parameters: ["name","slots"],
   },
+  find_ticks_ahead: {
+    text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot > ?2\n  AND outcome NOT IN (4, 7)\nORDER BY slot\nLIMIT ?3",
+    parameters: ["name","now","limit"],
+  },
+  set_schedule_back: {
+    text: "UPDATE millrace_schedule\nSET next_slot = ?1, updated_at = min(updated_at, ?2),\n    last_slot = (\n        SELECT max(tick.slot)\n        FROM millrace_schedule_tick AS tick\n        WHERE tick.schedule = ?3\n          AND tick.slot <= ?2\n          AND tick.outcome <> 7\n    )\nWHERE name = ?3",
+    parameters: ["next_slot","now","name"],
+  },
   insert_tick: {
-    text: "INSERT INTO millrace_schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT DO NOTHING",
+    text: "INSERT INTO millrace_schedule_tick (schedule, slot, since, job, outcome, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT (schedule, slot) DO UPDATE\nSET since = excluded.since, job = excluded.job, outcome = excluded.outcome, at = excluded.at\nWHERE millrace_schedule_tick.outcome = 4",
     parameters: ["name","slot","since","job","outcome","now"],
   },
   advance_schedule: {
@@ -1800,8 +1823,8 @@ export const queries: {
     parameters: ["next_slot","last_slot","last_job","name"],
   },
   prune_ticks: {
-    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot <= (\n      SELECT slot\n      FROM millrace_schedule_tick\n      WHERE schedule = ?1\n      ORDER BY slot DESC\n      LIMIT 1 OFFSET ?2\n  )",
-    parameters: ["name","kept"],
+    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND (\n      slot <= (\n          SELECT slot\n          FROM millrace_schedule_tick\n          WHERE schedule = ?1\n            AND slot <= ?2\n          ORDER BY slot DESC\n          LIMIT 1 OFFSET ?3\n      )\n      OR slot >= (\n          SELECT slot\n          FROM millrace_schedule_tick\n          WHERE schedule = ?1\n            AND slot > ?2\n          ORDER BY slot\n          LIMIT 1 OFFSET ?3\n      )\n  )",
+    parameters: ["name","now","kept"],
   },
   pause_schedule: {
     text: "UPDATE millrace_schedule\nSET paused_at = coalesce(paused_at, ?1), paused_by = ?2, pause_reason = ?3\nWHERE name = ?4",

@@ -3,6 +3,8 @@ import { idFromBytes } from "../../../core/ids.ts";
 import {
   differs,
   isDeclared,
+  isOfAnotherTenant,
+  refusedByCount,
   requireDeclared,
   scheduleColumns,
   scheduleRecord,
@@ -31,31 +33,46 @@ export function declareSchedules(
   session: Session,
   declared: readonly ScheduleSpec[],
   firstSlot: FirstSlot,
-): void {
+): readonly string[] {
   requireDeclared(declared);
-  const { sql, clock, outbox } = session;
-  const now = clock.now();
-  for (const spec of declared) {
-    const stored = schedule(session, spec.name);
-    const columns = { ...scheduleColumns(spec, "code"), now };
-    if (stored === null) {
-      const next_slot = firstSlot(spec, now);
-      sql.run("insert_schedule", { ...columns, next_slot, created_by: null });
-    } else if (differs(stored, spec)) {
-      const next_slot = slotAfterChange(stored, spec, now, firstSlot);
-      sql.run("update_schedule", { ...columns, next_slot });
-    }
-  }
+  const replaced = declared.filter((spec) => declareOne(session, spec, firstSlot) === "replaced");
   confirmSchedules(
     session,
     declared.map(({ name }) => name),
   );
-  outbox.wake();
+  session.outbox.wake();
+  return replaced.map(({ name }) => name);
 }
 
-export function confirmSchedules({ sql, clock }: Session, names: readonly string[]): void {
+function declareOne(
+  session: Session,
+  spec: ScheduleSpec,
+  firstSlot: FirstSlot,
+): "stored" | "replaced" {
+  const { sql, clock } = session;
+  const now = clock.now();
+  const stored = schedule(session, spec.name);
+  const columns = { ...scheduleColumns(spec, "code"), now };
+  const isReplaced = stored !== null && isOfAnotherTenant(stored, spec);
+  if (isReplaced) deleteSchedule(session, spec.name);
+  if (stored === null || isReplaced) {
+    const next_slot = firstSlot(spec, now);
+    sql.run("insert_schedule", { ...columns, next_slot, created_by: null });
+  } else if (differs(stored, spec)) {
+    const next_slot = slotAfterChange(stored, spec, now, firstSlot);
+    sql.run("update_schedule", { ...columns, next_slot });
+  }
+  return isReplaced ? "replaced" : "stored";
+}
+
+export function confirmSchedules(
+  { sql, clock }: Session,
+  names: readonly string[],
+): readonly string[] {
   requireDeclared(names);
-  sql.run("confirm_schedules", { names: JSON.stringify(names), now: clock.now() });
+  const list = JSON.stringify(names);
+  sql.run("confirm_schedules", { names: list, now: clock.now() });
+  return sql.all("list_missing_schedules", { names: list }).map(({ name }) => name);
 }
 
 export function dueSchedules(
@@ -109,15 +126,19 @@ export function scheduleTicks(
 export function saveSchedule(
   session: Session,
   spec: ScheduleSpec,
-  { revision, by }: ScheduleChange,
+  change: ScheduleChange,
   firstSlot: FirstSlot,
 ): SaveAnswer {
+  const { revision, by } = change;
   const { sql, clock, outbox } = session;
   const now = clock.now();
   const stored = schedule(session, spec.name);
   const columns = { ...scheduleColumns(spec, "operator"), now };
   if (revision === null) {
     if (stored !== null) return stored.owner === "code" ? "owned_by_code" : "exists";
+    const counts = sql.get("count_schedules", { tenant: spec.job.tenant });
+    const refused = counts === undefined ? null : refusedByCount(counts, change);
+    if (refused !== null) return refused;
     const next_slot = firstSlot(spec, now);
     sql.run("insert_schedule", { ...columns, next_slot, created_by: by });
   } else {
@@ -158,13 +179,16 @@ export function removeSchedule(
   session: Session,
   name: string,
 ): "removed" | "unknown" | "owned_by_code" {
-  const { sql, clock } = session;
   const stored = schedule(session, name);
   if (stored === null) return "unknown";
-  if (isDeclared(stored, clock.now())) return "owned_by_code";
+  if (isDeclared(stored, session.clock.now())) return "owned_by_code";
+  deleteSchedule(session, name);
+  return "removed";
+}
+
+function deleteSchedule({ sql }: Session, name: string): void {
   sql.run("delete_schedule", { name });
   sql.run("delete_ticks", { name });
-  return "removed";
 }
 
 function recordOf(row: ScheduleRow): ScheduleRecord {

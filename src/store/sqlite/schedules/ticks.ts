@@ -4,6 +4,7 @@ import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec, tickCodec } from "../../shared/codes.ts";
 import {
   instantsBesideSlots,
+  isAhead,
   isDue,
   lastOf,
   replacedBy,
@@ -14,6 +15,7 @@ import {
 import { TICKS_KEPT } from "../../roles/schedules.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
+  DecideTicks,
   RunScheduleAnswer,
   ScheduleRecord,
   TickDecision,
@@ -27,13 +29,19 @@ import { schedule } from "./schedules.ts";
 export function tickSchedule(
   session: Session,
   name: string,
-  decide: (schedule: ScheduleRecord, now: number) => TickDecision,
+  decide: DecideTicks,
 ): readonly TickRecord[] {
   const now = session.clock.now();
   const stored = schedule(session, name);
-  if (stored === null || !isDue(stored, now)) return [];
-  const decision = decide(stored, now);
-  const ticks = newTicks(session, name, decision.ticks);
+  if (stored === null) return [];
+  if (!isDue(stored, now)) {
+    if (isAhead(stored, now)) setBack(session, stored, decide);
+    return [];
+  }
+  const decision = decide(stored, now, []);
+  const slots = decision.ticks.map(({ slot }) => slot);
+  const fresh = new Set(withoutTick(session, name, slots));
+  const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
   const work = tickWork(stored.overlap, ticks, ticks.length > 0 && isOpen(session, stored.lastJob));
   const records = tickRecords(work, makeJobs(session, stored, work), decision, now);
   for (const record of records) insertTick(session, name, record);
@@ -41,15 +49,19 @@ export function tickSchedule(
   return records;
 }
 
+/** The clock was ahead and went back: the next slot is decided anew, without the made slots. */
+function setBack({ sql, clock }: Session, stored: ScheduleRecord, decide: DecideTicks): void {
+  const [{ name }, now] = [stored, clock.now()];
+  const rows = sql.all("find_ticks_ahead", { name, now, limit: TICKS_KEPT });
+  const ticked = rows.map(({ slot }) => slot);
+  sql.run("set_schedule_back", { name, next_slot: decide(stored, now, ticked).nextSlot, now });
+}
+
 /** The slots that have no tick yet. */
-function newTicks(
-  { sql }: Session,
-  name: string,
-  ticks: TickDecision["ticks"],
-): TickDecision["ticks"] {
-  const slots = JSON.stringify(ticks.map(({ slot }) => slot));
-  const known = new Set(sql.all("find_ticks", { name, slots }).map(({ slot }) => slot));
-  return ticks.filter(({ slot }) => !known.has(slot));
+function withoutTick({ sql }: Session, name: string, slots: readonly number[]): readonly number[] {
+  const rows = sql.all("find_ticks", { name, slots: JSON.stringify(slots) });
+  const known = new Set(rows.map(({ slot }) => slot));
+  return slots.filter((slot) => !known.has(slot));
 }
 
 function isOpen({ sql }: Session, job: JobId | null): boolean {
@@ -74,15 +86,15 @@ function makeJobs(
   return enqueueWithin(session, jobs);
 }
 
-function insertTick({ sql }: Session, name: string, record: TickRecord): boolean {
+function insertTick({ sql }: Session, name: string, record: TickRecord): void {
   const { slot, since, at } = record;
   const job = record.job === null ? null : idBytes(record.job);
   const outcome = tickCodec.code[record.outcome];
-  return sql.run("insert_tick", { name, slot, since, job, outcome, now: at }).changes > 0;
+  sql.run("insert_tick", { name, slot, since, job, outcome, now: at });
 }
 
 function advance(
-  { sql }: Session,
+  session: Session,
   stored: ScheduleRecord,
   { nextSlot: next_slot }: TickDecision,
   records: readonly TickRecord[],
@@ -90,8 +102,12 @@ function advance(
   const { name } = stored;
   const { slot: last_slot, job } = lastOf(stored, records);
   const last_job = job === null ? null : idBytes(job);
-  sql.run("advance_schedule", { name, next_slot, last_slot, last_job });
-  sql.run("prune_ticks", { name, kept: TICKS_KEPT });
+  session.sql.run("advance_schedule", { name, next_slot, last_slot, last_job });
+  pruneTicks(session, name);
+}
+
+function pruneTicks({ sql, clock }: Session, name: string): void {
+  sql.run("prune_ticks", { name, kept: TICKS_KEPT, now: clock.now() });
 }
 
 export function runSchedule(
@@ -107,9 +123,8 @@ export function runSchedule(
   if (answer.status !== "created") return answer;
   const at = session.clock.now();
   const record = { since: null, outcome: "run_now", job: answer.id, at } as const;
-  for (const slot of instantsBesideSlots(at)) {
-    if (insertTick(session, name, { ...record, slot })) break;
-  }
-  session.sql.run("prune_ticks", { name, kept: TICKS_KEPT });
+  const free = withoutTick(session, name, instantsBesideSlots(at))[0];
+  if (free !== undefined) insertTick(session, name, { ...record, slot: free });
+  pruneTicks(session, name);
   return answer;
 }

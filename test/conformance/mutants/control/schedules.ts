@@ -5,6 +5,9 @@ import type { Faults } from "../all.ts";
 const COMMON: Faults = {
   declareSchedules: {
     update_schedule: [["no change is counted", "revision = revision + 1", "revision = revision"]],
+    "schedules/schedules.ts": [
+      ["the pause of another tenant stays", "isOfAnotherTenant(stored, spec)", "false"],
+    ],
   },
   dueSchedules: {
     list_due_schedules: [
@@ -27,15 +30,20 @@ const COMMON: Faults = {
         "of records)",
         'of records.filter(({ outcome }) => outcome !== "missed"))',
       ],
+      ["a clock that went back is not noticed", "if (isAhead(stored, now))", "if (false)"],
       ["the last job is lost", "last_job = job === null ?", "last_job = job !== undefined ?"],
     ],
   },
   scheduleTicks: {
-    prune_ticks: [["all ticks are kept", "slot <= (", "slot < 0 AND slot <= ("]],
+    prune_ticks: [
+      ["all ticks are kept", "      slot <= (", "      false AND slot <= ("],
+      ["ticks ahead are all kept", "OR slot >= (", "OR false AND slot >= ("],
+    ],
     list_ticks: [["the oldest come first", "DESC", "ASC"]],
   },
   saveSchedule: {
     "schedules/schedules.ts": [
+      ["there is no maximum", "if (refused !== null) return refused;", ""],
       ["an old revision wins", 'if (stored.revision !== revision) return "outdated";', ""],
       ["code can be changed", '    if (stored.owner === "code") return "owned_by_code";\n', ""],
     ],
@@ -48,7 +56,7 @@ const COMMON: Faults = {
   },
   runSchedule: {
     "schedules/ticks.ts": [
-      ["a job takes a slot", "of instantsBesideSlots(at)", "of [at - (at % 1_000)]"],
+      ["a job takes a slot", "name, instantsBesideSlots(at))", "name, [at - (at % 1_000)])"],
     ],
   },
   removeSchedule: {
@@ -68,6 +76,7 @@ export const SQLITE_SCHEDULE_FAULTS: Faults = {
     confirm_schedules: [
       ["all are declared", "name IN (SELECT value FROM json_each(:names))", ":names IS NOT NULL"],
     ],
+    list_missing_schedules: [["one of an operator will do", "AND schedule.owner = 1", ""]],
   },
   schedules: {
     list_schedules: [
@@ -94,6 +103,7 @@ export const POSTGRES_SCHEDULE_FAULTS: Faults = {
     confirm_schedules: [
       ["all are declared", "name = ANY (:names::text[])", ":names::text[] IS NOT NULL"],
     ],
+    list_missing_schedules: [["one of an operator will do", "AND schedule.owner = 1", ""]],
   },
   schedules: {
     list_schedules: [
