@@ -218,6 +218,7 @@ const OWN: Readonly<Record<string, Own>> = {
   "runSchedule 404": async () => onSchedule("none", "/run"),
   "quietWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/quiet`),
   "stopWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/stop`),
+  "overrideType 404": async () => ask("/api/v1/types/none", { json: { priority: 5 } }),
   "quietWorker 404": async () => ask(`/api/v1/workers/${NOWHERE}/quiet`),
   "stopWorker 404": async () => ask(`/api/v1/workers/${NOWHERE}/stop`),
   "createStreamToken 409": async ({ mill, server }) => {
