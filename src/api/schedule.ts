@@ -299,7 +299,8 @@ function anOrder(value: unknown, place: string): ReturnType<Rule> {
 }
 
 function isJitter(value: unknown): boolean {
-  return reads(durationMs)(value) && durationMs(value as Duration, "") <= JITTER_MS_MAX;
+  const bounded = (given: any): number => JITTER_MS_MAX - durationMs(given, "");
+  return reads(bounded)(value);
 }
 
 /** A date alone would be midnight UTC, and not in the time zone of the schedule. */

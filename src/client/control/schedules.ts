@@ -267,7 +267,8 @@ function refusalOf(answer: Exclude<SaveAnswer, "saved">, name: string): Millrace
 function tooMany(answer: "too_many" | "too_many_of_tenant", name: string): MillraceError {
   const [max, owner] =
     answer === "too_many" ? [SCHEDULES_MAX, "operators"] : [TENANT_SCHEDULES_MAX, "a tenant"];
-  const message = `cannot create the schedule "${name}": ${owner} can have at most ${max} schedules`;
+  const limit = `${owner} can have at most ${max} schedules`;
+  const message = `cannot create the schedule "${name}": ${limit}`;
   return new MillraceError("SCHEDULES_TOO_MANY", message, { details: { name, max } });
 }
 

@@ -168,7 +168,8 @@ function declareHistory(parent: Command, { terminal, end }: Shell): void {
 }
 
 function beforeOption(): Option {
-  return new Option("--before <time>", "only ticks before this time: so long ago, as 2h, or ISO text").argParser(parsePast);
+  const meaning = "only ticks before this time: so long ago, as 2h, or ISO text";
+  return new Option("--before <time>", meaning).argParser(parsePast);
 }
 
 function historyOf(ticks: readonly TickView[]): string {
