@@ -65,7 +65,8 @@ describe("a schedule", () => {
     { cron: "* * * * *", missed: "skip", overlap: "skip" },
     { cron: "@daily", missed: { all: 1 }, overlap: "queue" },
     { cron: "0 3 * * *", overlap: "replace" },
-    { cron: "*/10 * * * * *", jitter: "5m", start: new Date(0), end: "2030-01-01" },
+    { cron: "*/10 * * * * *", jitter: "5m", start: new Date(0), end: "2030-01-01T00:00:00Z" },
+    { cron: "@daily", jitter: "1d", start: "2030-01-01T00:00+01:00", end: 1_893_452_400_000 },
   ])("takes %j", (when) => {
     expect(schedule("nightly", when, cleanup).when).toEqual(when);
   });
@@ -104,7 +105,24 @@ describe("a schedule", () => {
       'when.cron must be a cron expression such as "0 3 * * *", not "every night": ' +
         "it has 2 field(s), not minute, hour, day, month and day of the week",
     ],
-    [{ cron: "@daily", jitter: "soon" }, 'when.jitter must be a duration such as "5m", not "soon"'],
+    [
+      { cron: "@daily", jitter: "soon" },
+      'when.jitter must be a duration such as "5m", at most a day, not "soon"',
+    ],
+    [
+      { cron: "@daily", jitter: "25h" },
+      'when.jitter must be a duration such as "5m", at most a day, not "25h"',
+    ],
+    [
+      { cron: "@daily", timeZone: "+01:00" },
+      'when.timeZone must be an IANA time zone such as "Europe/Berlin", not "+01:00"',
+    ],
+    [
+      { cron: "@daily", start: "2030-01-01" },
+      "when.start must be a Date, milliseconds since 1970, or ISO text with an offset, " +
+        'not "2030-01-01"',
+    ],
+    [{ cron: "@daily", start: 2, end: 1 }, "when.end must not be before the start"],
     [
       { cron: "@daily", end: "tomorrow" },
       "when.end must be a Date, milliseconds since 1970, or ISO text with an offset, " +

@@ -1,6 +1,6 @@
 /** Jobs that are enqueued by a cron expression. */
 import { cronFault } from "../core/cron/cron.ts";
-import { MISSED_MAX } from "../core/cron/plan.ts";
+import { JITTER_MS_MAX, MISSED_MAX } from "../core/cron/plan.ts";
 import { isTimeZone } from "../core/cron/time-zone.ts";
 import { durationMs, instantMs, type Duration, type Instant } from "../core/duration.ts";
 import { shown } from "../core/text.ts";
@@ -48,13 +48,20 @@ export interface Timing {
   readonly overlap?: "skip" | "queue" | "replace";
   /**
    * The job of a tick is due up to this much later than the tick. How much follows from the name
-   * and the tick, so that schedules of the same time do not start together. Default: 0.
+   * and the tick, so that schedules of the same time do not start together. Default: 0, at most a
+   * day.
    */
   readonly jitter?: Duration;
-  /** There is no tick before this instant. */
+  /** There is no tick before this instant. A text needs an offset, or `Z`. */
   readonly start?: Instant;
-  /** There is no tick after this instant. */
+  /** There is no tick after this instant. A text needs an offset, or `Z`. */
   readonly end?: Instant;
+}
+
+/** What `mill.schedules.update` changes. A start or an end of null is removed. */
+export interface TimingChange extends Partial<Omit<Timing, "start" | "end">> {
+  readonly start?: Instant | null;
+  readonly end?: Instant | null;
 }
 
 export interface Schedules {
@@ -90,10 +97,10 @@ export interface Schedules {
    */
   create(schedule: Schedule, by?: { actor: string }): Promise<ScheduleView>;
   /**
-   * Changes the time of a schedule; what is not named stays. A schedule that code declares is
-   * refused with SCHEDULE_OWNED_BY_CODE.
+   * Changes the time of a schedule; what is not named stays, and a start or an end of null is
+   * removed. A schedule that code declares is refused with SCHEDULE_OWNED_BY_CODE.
    */
-  update(name: string, when: Partial<Timing>, by?: { actor: string }): Promise<ScheduleView>;
+  update(name: string, when: TimingChange, by?: { actor: string }): Promise<ScheduleView>;
   /** Pauses a schedule, also one of code. A pause survives deploys. */
   pause(name: string, reason: string, by?: { actor: string }): Promise<void>;
   /**
@@ -254,7 +261,9 @@ const aMissedWord = must(
 const A_MOMENT = "a Date, milliseconds since 1970, or ISO text with an offset";
 
 /** The options of a time, for `schedule` and `mill.schedules.update`. */
-export const TIMING_RULE: Rule = anObject(
+export const TIMING_RULE: Rule = (value, place) => TIMING(value, place) ?? anOrder(value, place);
+
+const TIMING = anObject(
   {
     required: {
       cron: aCronExpression,
@@ -263,9 +272,9 @@ export const TIMING_RULE: Rule = anObject(
       timeZone: must(isTimeZone, 'an IANA time zone such as "Europe/Berlin"'),
       missed: aMissedPolicy,
       overlap: oneOf("skip", "queue", "replace"),
-      jitter: must(reads(durationMs), 'a duration such as "5m"'),
-      start: must(reads(instantMs), A_MOMENT),
-      end: must(reads(instantMs), A_MOMENT),
+      jitter: must(isJitter, 'a duration such as "5m", at most a day'),
+      start: must(isMoment, A_MOMENT),
+      end: must(isMoment, A_MOMENT),
     },
   },
   'an object such as { cron: "0 3 * * *" }',
@@ -279,6 +288,25 @@ function aCronExpression(value: unknown, place: string): ReturnType<Rule> {
   const fault = cronFault(value);
   if (fault === null) return null;
   return { place, problem: `must be ${expected}, not ${shown(value)}: ${fault}` };
+}
+
+/** The start comes before the end. */
+function anOrder(value: unknown, place: string): ReturnType<Rule> {
+  const { start, end }: Partial<Timing> = isObject(value) ? value : {};
+  if (start === undefined || end === undefined) return null;
+  if (instantMs(start, "start") <= instantMs(end, "end")) return null;
+  return { place: place === "" ? "end" : `${place}.end`, problem: "must not be before the start" };
+}
+
+function isJitter(value: unknown): boolean {
+  const bounded = (given: any): number => JITTER_MS_MAX - durationMs(given, "");
+  return reads(bounded)(value);
+}
+
+/** A date alone would be midnight UTC, and not in the time zone of the schedule. */
+function isMoment(value: unknown): boolean {
+  const hasOffset = typeof value !== "string" || /(?:Z|[+-]\d{2}:\d{2})$/.test(value);
+  return hasOffset && reads(instantMs)(value);
 }
 
 function reads(parse: (value: any, name: string) => number): (value: unknown) => boolean {

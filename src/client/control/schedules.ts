@@ -4,7 +4,7 @@ import { firstSlot, nextSlots } from "../../core/cron/plan.ts";
 import { cronSentence } from "../../core/cron/sentence.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { aName, anObject, aWholeNumber, must } from "../../api/rules.ts";
-import { isSchedule, TIMING_RULE, type Timing } from "../../api/schedule.ts";
+import { isSchedule, TIMING_RULE, type Timing, type TimingChange } from "../../api/schedule.ts";
 import type { ScheduleFilter, Schedules, ScheduleView, TickView } from "../../api/schedule.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
 import { aKey } from "../../jobs/enqueue-options.ts";
@@ -68,6 +68,7 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
       insistOn("schedules.create", must(isSchedule, "made with schedule"), schedule, "it");
       const actor = actorOf("schedules.create", by);
       const spec = await scheduleSpecOf(schedule, defaults);
+      requireFutureEnd("schedules.create", spec.endsAt, clock.now());
       const answer = await store.saveSchedule(spec, { revision: null, by: actor }, firstSlot);
       if (answer !== "saved") throw refusalOf(answer, spec.name);
       return get(spec.name);
@@ -106,21 +107,43 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
 }
 
 async function update(
-  { store }: SchedulesParts,
+  { store, clock }: SchedulesParts,
   name: string,
-  when: Partial<Timing>,
+  when: TimingChange,
   by: string | null,
 ): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const stored = await recordOf(store, name);
-    const changed = { ...timingFrom(stored), ...when };
+    const changed = changedTiming(stored, when);
     insistOn("schedules.update", TIMING_RULE, changed, "");
     const spec = { name, ...timingOf(changed), job: stored.job };
+    if (when.end !== undefined) requireFutureEnd("schedules.update", spec.endsAt, clock.now());
     const answer = await store.saveSchedule(spec, { revision: stored.revision, by }, firstSlot);
     if (answer === "saved") return;
     if (answer !== "outdated") throw refusalOf(answer, name);
   }
   throw new MillraceError("STORE_BUSY", `schedule "${name}" is being changed by others`);
+}
+
+/** Code may declare a schedule that has ended; an operator who gives such an end is mistaken. */
+function requireFutureEnd(verb: string, endsAt: number | null, now: number): void {
+  if (endsAt === null || endsAt > now) return;
+  const end = new Date(endsAt).toISOString();
+  const details = { option: "end" };
+  throw new MillraceError("OPTION_INVALID", `${verb}: the end ${end} is in the past`, { details });
+}
+
+/** A start or an end of null is removed. */
+function changedTiming(stored: ScheduleRecord, when: TimingChange): Timing {
+  const { start, end, ...others } = when;
+  const { start: oldStart, end: oldEnd, ...kept } = timingFrom(stored);
+  const [from, until] = [start === undefined ? oldStart : start, end === undefined ? oldEnd : end];
+  return {
+    ...kept,
+    ...others,
+    ...(from == null ? {} : { start: from }),
+    ...(until == null ? {} : { end: until }),
+  };
 }
 
 /** What a stored schedule would be written as in code. */
@@ -244,7 +267,8 @@ function refusalOf(answer: Exclude<SaveAnswer, "saved">, name: string): Millrace
 function tooMany(answer: "too_many" | "too_many_of_tenant", name: string): MillraceError {
   const [max, owner] =
     answer === "too_many" ? [SCHEDULES_MAX, "operators"] : [TENANT_SCHEDULES_MAX, "a tenant"];
-  const message = `cannot create the schedule "${name}": ${owner} can have at most ${max} schedules`;
+  const limit = `${owner} can have at most ${max} schedules`;
+  const message = `cannot create the schedule "${name}": ${limit}`;
   return new MillraceError("SCHEDULES_TOO_MANY", message, { details: { name, max } });
 }
 

@@ -5,6 +5,8 @@ import { slotsOf, type CronSpec } from "./slots.ts";
 const GRACE_MS = 60_000;
 /** The maximum of missed slots that are made up for. */
 export const MISSED_MAX = 1_000;
+/** The maximum of a schedule's jitter: a day. */
+export const JITTER_MS_MAX = 86_400_000;
 /** In the year 2255: the last instant that both databases and JavaScript read exactly. */
 const SLOT_MAX = 9_000_000_000_000;
 /** The slots within the grace: an expression has at most one per second. */

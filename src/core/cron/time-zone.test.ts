@@ -5,6 +5,7 @@ test("a time zone is a name that Intl knows", () => {
   expect(isTimeZone("Europe/Berlin")).toBe(true);
   expect(isTimeZone("UTC")).toBe(true);
   expect(isTimeZone("Europe/Atlantis")).toBe(false);
+  expect(isTimeZone("+01:00")).toBe(false);
   expect(isTimeZone(1)).toBe(false);
 });
 

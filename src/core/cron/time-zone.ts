@@ -14,9 +14,9 @@ export interface TimeZone {
   changeAfter(instant: number): number | null;
 }
 
-/** True for an IANA name that this Node.js knows. */
+/** True for an IANA name that this Node.js knows. An offset such as `+01:00` is no name. */
 export function isTimeZone(name: unknown): boolean {
-  if (typeof name !== "string") return false;
+  if (typeof name !== "string" || /^[+-]/.test(name)) return false;
   try {
     return formatOf(name) instanceof Intl.DateTimeFormat;
   } catch {

@@ -96,13 +96,15 @@ function keyOr(...policies: readonly [string, ...string[]]) {
 }
 
 /** The headers of a request that makes one job. */
-export const KEY_HEADERS = z.object({
-  "idempotency-key": z
-    .string()
-    .max(1_010)
-    .optional()
-    .openapi({ description: "With or without quotes. A repeated key returns the same job." }),
-});
+export const KEY_HEADERS: z.ZodObject<{ "idempotency-key": z.ZodOptional<z.ZodString> }> = z.object(
+  {
+    "idempotency-key": z
+      .string()
+      .max(1_010)
+      .optional()
+      .openapi({ description: "With or without quotes. A repeated key returns the same job." }),
+  },
+);
 
 export function enqueueRoutes(parts: AppParts): readonly Route[] {
   return [enqueueRoute(parts), batchRoute(parts)];

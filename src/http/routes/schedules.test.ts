@@ -47,6 +47,7 @@ describe("/api/v1/schedules", () => {
     [{ ...NEW, when: { cron: "61 * * * *" } }, "when.cron"],
     [{ ...NEW, when: { cron: "@daily", timeZone: "Europe/Atlantis" } }, "when.timeZone"],
     [{ ...NEW, when: { cron: "@daily", jitter: "soon" } }, "when.jitter"],
+    [{ ...NEW, when: { cron: "@daily", start: 2, end: 1 } }, "when.end"],
   ])("refuses %j, and names %s", async (json, path) => {
     await using server = await openServer();
 
@@ -54,6 +55,21 @@ describe("/api/v1/schedules", () => {
 
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ errors: [{ path }] });
+  });
+
+  test("changes and removes the start and the end, and refuses an end in the past", async () => {
+    await using server = await openServer();
+    const [start, end] = ["2098-01-01T00:00:00.000Z", "2099-01-01T00:00:00.000Z"];
+    await server.ask(PATH, { method: "POST", json: { ...NEW, when: { ...NEW.when, start, end } } });
+    const change = (json: object) => server.ask(`${PATH}/nightly`, { method: "PUT", json });
+
+    const changed: any = await (await change({ start: null })).json();
+    expect(changed).toMatchObject({ start: null, end, jitterMs: 300_000 });
+    expect(await (await change({ end: null })).json()).toMatchObject({ start: null, end: null });
+    const past = "2020-01-01T00:00:00Z";
+    expect((await change({ end: past })).status).toBe(400);
+    const other = { ...NEW, name: "other", when: { cron: "@daily", end: past } };
+    expect((await server.ask(PATH, { method: "POST", json: other })).status).toBe(400);
   });
 
   test("runs a schedule once for the same Idempotency-Key, and takes no options", async () => {

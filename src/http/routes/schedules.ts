@@ -202,7 +202,12 @@ function changingRoutes(): readonly Route[] {
     summary: "Changes the time of a schedule. What is not named stays.",
     access: OPERATE,
     params: NAME_PARAMS,
-    body: z.strictObject({ ...TIMING, cron: TIMING.cron.optional() }),
+    body: z.strictObject({
+      ...TIMING,
+      cron: TIMING.cron.optional(),
+      start: TIMING.start.nullable().openapi({ description: "Null removes the start." }),
+      end: TIMING.end.nullable().openapi({ description: "Null removes the end." }),
+    }),
     answers: { 200: ONE },
     problems: [404, 409],
   } as const;
@@ -230,7 +235,8 @@ function changingRoutes(): readonly Route[] {
   } as const;
   return [
     route(update, async ({ params: { name }, body, mill, identity: { actor } }) => {
-      const changed = await asRequest(() => mill.schedules.update(name, timingOf(body), { actor }));
+      const when: any = body;
+      const changed = await asRequest(() => mill.schedules.update(name, when, { actor }));
       return Response.json(changed);
     }),
     route(remove, async ({ params: { name }, mill }) => {

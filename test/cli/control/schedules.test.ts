@@ -35,6 +35,13 @@ describe("millrace schedules (000-54)", () => {
       (await store.type("schedules", "show", "nightly", "-o", "json")).out,
     );
     expect(history.ticks).toMatchObject([{ outcome: "run_now", jobId: id }]);
+    const listed = await store.type("schedules", "history", "nightly");
+    expect(listed.out).toMatch(new RegExp(`^TICK .*\\n.* run_now +${id} `));
+    const asJson = await store.type("schedules", "history", "nightly", "-o", "json");
+    expect(JSON.parse(asJson.out)).toMatchObject([{ outcome: "run_now", jobId: id }]);
+    const earlier = ["--before", "2020-01-01T00:00:00Z"];
+    const none = await store.type("schedules", "history", "nightly", ...earlier);
+    expect(none).toMatchObject({ code: 0, out: "", err: "No ticks.\n" });
     expect((await store.type("schedules", "list")).out).toMatch(/^nightly .* operator +active /m);
     expect(await store.type("schedules", "remove", "nightly")).toMatchObject({ code: 0 });
     expect(await store.type("schedules", "show", "nightly")).toMatchObject({

@@ -69,6 +69,18 @@ describe("millrace schedules, through a server as on its database (000-54)", () 
     }
   });
 
+  test("shows the history of a schedule", async () => {
+    const job = defineJob({ type: "cleanup" });
+    await store.mill.schedules.create(schedule("told", { cron: "@daily" }, job));
+    await store.mill.schedules.runNow("told");
+
+    for (const words of [[], ["-o", "json"], ["--before", "2020-01-01T00:00:00Z"]]) {
+      const { local, remote } = await store.both("schedules", "history", "told", ...words);
+      expect(remote).toEqual(local);
+      expect(remote).toMatchObject({ code: 0 });
+    }
+  });
+
   test("names the person of the token who has paused a schedule", async () => {
     const job = defineJob({ type: "cleanup" });
     await store.mill.schedules.create(schedule("paused", { cron: "@daily" }, job));

@@ -374,7 +374,8 @@ export function ticksSuite(open: OpenStore): void {
       const made = (await Promise.all(runs)).map((answer) => "id" in answer && answer.id);
 
       const ticks = await store.scheduleTicks("hourly", { limit: 99 });
-      expect(ticks.map(({ job }) => job).toSorted()).toEqual(made.toSorted());
+      expect(ticks).toHaveLength(30);
+      expect(new Set(ticks.map(({ job }) => job))).toEqual(new Set(made));
       for (const { slot } of ticks) expect(slot % 1_000).not.toBe(0);
     });
 

@@ -100,7 +100,7 @@ interface Change {
   readonly now: ScheduleRow;
 }
 
-/** A schedule goes back only if its last slot is in the future, and never to a slot that is over. */
+/** A schedule goes back only if its last slot is in the future, and not to a slot that is over. */
 function checkSetBack({ nowMs }: Step, { was, now }: Change, report: Report): void {
   if ((was.last_slot ?? 0) <= nowMs) report("I12", `${was.name} has gone back`);
   if ((now.next_slot ?? Infinity) <= nowMs) report("I12", `${was.name} goes back to a past slot`);

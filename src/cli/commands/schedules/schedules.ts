@@ -15,6 +15,7 @@ import {
   limitOption,
   outputOption,
   parseJson,
+  parsePast,
   serverOption,
 } from "../../terminal/options.ts";
 import { json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
@@ -48,6 +49,7 @@ export function declareSchedules(program: Command, shell: Shell): void {
     .addHelpText("after", HELP_AFTER);
   declareList(schedules, shell);
   declareShow(schedules, shell);
+  declareHistory(schedules, shell);
   declareCreate(schedules, shell);
   declareUpdate(schedules, shell);
   declarePause(schedules, shell);
@@ -63,6 +65,7 @@ resumed and run here; a pause survives deploys.
 
 Examples:
   millrace schedules list
+  millrace schedules history nightly --limit 100
   millrace schedules create nightly "0 3 * * *" cleanup --time-zone Europe/Berlin
   millrace schedules pause nightly "the disk is full"
   millrace schedules next "*/15 8-17 * * mon-fri" --time-zone Asia/Tokyo
@@ -145,6 +148,40 @@ function shown(each: ScheduleView, ticks: readonly TickView[]): string {
   if (ticks.length === 0) return sheet;
   const rows = ticks.map(({ slot, outcome, jobId }) => [timeOf(slot) ?? "", outcome, jobId ?? "-"]);
   return `${sheet}\n${table(["TICK", "OUTCOME", "JOB"], rows)}`;
+}
+
+function declareHistory(parent: Command, { terminal, end }: Shell): void {
+  common(parent.command("history <name>"))
+    .description("Show what came of the ticks of a schedule, newest first.")
+    .addOption(limitOption())
+    .addOption(beforeOption())
+    .action(async (name: string, options: Common & { limit: number; before?: Date }) => {
+      const { db, output, limit, before } = options;
+      const ticks = await withExistingMill(db, (mill) =>
+        mill.schedules.history(name, given({ limit, before })),
+      );
+      if (output === "json") terminal.out(json(ticks));
+      else if (ticks.length > 0) terminal.out(historyOf(ticks));
+      else terminal.err("No ticks.\n");
+      end(EXIT.success);
+    });
+}
+
+function beforeOption(): Option {
+  const meaning = "only ticks before this time: so long ago, as 2h, or ISO text";
+  return new Option("--before <time>", meaning).argParser(parsePast);
+}
+
+function historyOf(ticks: readonly TickView[]): string {
+  return table(
+    ["TICK", "OUTCOME", "JOB", "AT"],
+    ticks.map(({ slot, outcome, jobId, at }) => [
+      timeOf(slot) ?? "",
+      outcome,
+      jobId ?? "-",
+      timeOf(at) ?? "",
+    ]),
+  );
 }
 
 function declareCreate(parent: Command, { terminal, end }: Shell): void {
