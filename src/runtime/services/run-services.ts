@@ -3,9 +3,9 @@
  *
  * Three things feed a breaker: errors inside `ctx.breaker`, transient errors and rate limits that
  * name a service, and, for a job with exactly one declared service, these errors without a name,
- * time-outs and successes. A permanent error is neither a failure of the service nor a success. A
- * failure that the breaker does not count, because it was open already, costs no attempt: the job
- * waits for the probe.
+ * time-outs and successes. A permanent error is neither a failure of the service nor a success. If
+ * the breakers count no failure of a run, because they were open already, the run costs no attempt:
+ * the job waits for the probe.
  */
 import { head } from "../../core/text.ts";
 import type { Outcome } from "../../core/outcome.ts";
@@ -13,7 +13,7 @@ import { aName } from "../../api/rules.ts";
 import { insistOn } from "../../jobs/check-text.ts";
 import { isInstance } from "../../lib/is-instance.ts";
 import type { ClaimedJob } from "../../store/types/jobs-and-runs.ts";
-import type { ServiceRun } from "../../store/types/services.ts";
+import type { ReportAnswer, ServiceRun } from "../../store/types/services.ts";
 import type { RunFailure } from "../run/failures.ts";
 import { Snooze } from "../run/snooze.ts";
 import type { ServiceCalls } from "./service-calls.ts";
@@ -38,8 +38,12 @@ export class RunServices {
   /** Services that the handler has called through `ctx.breaker`. */
   readonly #called = new Set<string>();
   readonly #failed = new Set<string>();
+  /** The errors of failures that were counted. A run with one of them is charged. */
+  readonly #counted = new Map<string, unknown>();
   /** A failure was not counted: how long the job waits; null: the time is not known. */
   #uncounted: { readonly waitMs: number | null } | null = null;
+  /** Reports of failures that the store has not answered yet. */
+  readonly #reports = new Set<Promise<unknown>>();
 
   constructor(parts: RunServicesParts) {
     this.#parts = parts;
@@ -66,7 +70,11 @@ export class RunServices {
     insistOn("ctx.breaker", aName, service, "service");
     const { calls } = this.#parts;
     const answer = await this.#ask(service);
-    if (answer.status === "refused") throw new Snooze(calls.waitMs(answer.waitMs));
+    if (answer.status === "refused") {
+      // The service is closed because of this run, which is charged and therefore not snoozed.
+      if (this.#counted.has(service)) throw this.#counted.get(service);
+      throw new Snooze(calls.waitMs(answer.waitMs));
+    }
     this.#called.add(service);
     try {
       const result = await fn(signal);
@@ -75,7 +83,8 @@ export class RunServices {
     } catch (error) {
       if (!isInstance(error, Snooze) && !this.#parts.isInterrupted(error)) {
         const failure = this.#parts.failureOf(error);
-        if (failure.fault.class !== "non_retryable") await this.#reportFailure(service, failure);
+        const isOfService = failure.fault.class !== "non_retryable";
+        if (isOfService) await this.#reportFailure(service, failure, error);
       }
       throw error;
     }
@@ -106,28 +115,35 @@ export class RunServices {
     return told === undefined ? outcome : told.then(() => outcome);
   }
 
-  #judgeFailure(outcome: RunFailure): Outcome | Promise<Outcome> {
+  async #judgeFailure(outcome: RunFailure): Promise<Outcome> {
     const { fault } = outcome;
     if (fault.class === "non_retryable") return outcome;
-    if (this.#uncounted !== null) return this.#snoozed(this.#uncounted.waitMs);
     const isOfService = fault.class === "transient" || fault.class === "rate_limited";
     const service = isOfService ? (fault.service ?? this.#only) : undefined;
-    if (service === undefined || this.#failed.has(service)) return outcome;
     return this.#afterFailure(service, outcome, outcome);
   }
 
-  #judgeTimeout(outcome: Outcome & { type: "timed_out" }): Outcome | Promise<Outcome> {
-    if (this.#uncounted !== null) return this.#snoozed(this.#uncounted.waitMs);
-    const service = this.#only;
-    if (service === undefined || this.#failed.has(service)) return outcome;
+  async #judgeTimeout(outcome: Outcome & { type: "timed_out" }): Promise<Outcome> {
     const message = `the run exceeded its timeout of ${outcome.limitMs} ms`;
     const fault = { class: "transient", name: "TimeoutError", message } as const;
-    return this.#afterFailure(service, { type: "failed", fault }, outcome);
+    return this.#afterFailure(this.#only, { type: "failed", fault }, outcome);
   }
 
-  async #afterFailure(service: string, failure: RunFailure, outcome: Outcome): Promise<Outcome> {
-    await this.#reportFailure(service, failure);
-    return this.#uncounted === null ? outcome : this.#snoozed(this.#uncounted.waitMs);
+  /** Reports the failure of a service, unless `ctx.breaker` has, and decides about the charge. */
+  async #afterFailure(
+    service: string | undefined,
+    failure: RunFailure,
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    // Another call of the run may have been counted.
+    await Promise.all(this.#reports);
+    const isKnown = service === undefined || this.#failed.has(service) || this.#isUncharged;
+    if (!isKnown) await this.#reportFailure(service, failure, null);
+    return this.#isUncharged ? this.#snoozed(this.#uncounted?.waitMs ?? null) : outcome;
+  }
+
+  get #isUncharged(): boolean {
+    return this.#uncounted !== null && this.#counted.size === 0;
   }
 
   #snoozed(waitMs: number | null): Outcome {
@@ -155,20 +171,27 @@ export class RunServices {
     return undefined;
   }
 
-  async #reportFailure(service: string, failure: RunFailure): Promise<void> {
-    const { calls, job } = this.#parts;
-    const { fault, retryAfterMs, scope } = failure;
+  async #reportFailure(service: string, failure: RunFailure, error: unknown): Promise<void> {
     this.#failed.add(service);
     this.#probed.delete(service);
+    const report = this.#report(service, failure);
+    this.#reports.add(report);
+    const { isCounted, waitMs } = await report;
+    this.#reports.delete(report);
+    if (isCounted) this.#counted.set(service, error);
+    else this.#uncounted = { waitMs };
+  }
+
+  #report(service: string, { fault, retryAfterMs, scope }: RunFailure): Promise<ReportAnswer> {
+    const { calls, job } = this.#parts;
     const isParked = fault.class === "rate_limited" && retryAfterMs !== undefined;
     const park = { forMs: retryAfterMs ?? 0, tenant: scope === "tenant" ? job.tenant : null };
-    const { isCounted, waitMs } = await calls.failed({
+    return calls.failed({
       service,
       run: this.#run,
       reason: head(`${fault.name}: ${fault.message}`, REASON_LENGTH_MAX),
       tenant: job.tenant,
       ...(isParked ? { park } : {}),
     });
-    if (!isCounted) this.#uncounted = { waitMs };
   }
 }
