@@ -92,6 +92,21 @@ export class RunServices {
 
   /** The outcome of the run, after its breakers know. */
   judge(outcome: Outcome): Outcome | Promise<Outcome> {
+    const judged = this.#judgeCalls(outcome);
+    // A stop of the worker says nothing: the next probe begins when the store has the end of this.
+    if (this.#probed.size === 0 || outcome.type === "interrupted") return judged;
+    return this.#afterProbe(judged);
+  }
+
+  /** Services that the run should have tried, and has neither found working nor failing. */
+  async #afterProbe(judged: Outcome | Promise<Outcome>): Promise<Outcome> {
+    const outcome = await judged;
+    const { calls } = this.#parts;
+    await Promise.all([...this.#probed].map((service) => calls.undecided(service, this.#run)));
+    return outcome;
+  }
+
+  #judgeCalls(outcome: Outcome): Outcome | Promise<Outcome> {
     switch (outcome.type) {
       case "succeeded":
         return this.#judgeSuccess(outcome);
@@ -103,7 +118,6 @@ export class RunServices {
       case "interrupted":
       case "cancelled":
       case "crashed":
-        // No verdict: the next probe begins when the store has the end of this run.
         return outcome;
     }
   }

@@ -88,6 +88,12 @@ export class ServiceCalls {
     await this.#report({ outcome: "succeeded", service, run, count: 1 }, "the probe succeeded");
   }
 
+  /** The run of a probe has ended without a verdict. Resolves when the breaker knows. */
+  async undecided(service: string, run: ServiceRun): Promise<void> {
+    const { limits } = this.#parts;
+    await this.#report({ outcome: "undecided", service, run, limits }, "the probe had no verdict");
+  }
+
   /** A call has succeeded. The first one is reported at once, others a little later. */
   succeeded(service: string): void {
     this.#successes.set(service, (this.#successes.get(service) ?? 0) + 1);

@@ -134,7 +134,7 @@ async function internAll(
 
 async function internParks({ names }: Session, reports: readonly CallReport[]): Promise<void> {
   const parks = reports.flatMap((report) => {
-    if (report.outcome === "succeeded" || (report.park?.tenant ?? null) === null) return [];
+    if (report.outcome !== "failed" || (report.park?.tenant ?? null) === null) return [];
     const tenant = names.known("tenant", report.tenant);
     return tenant === undefined ? [] : [parkName(tenant, report.service)];
   });
