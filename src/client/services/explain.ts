@@ -16,9 +16,8 @@ export async function explainServices(
   gates: readonly Gate[],
   now: number,
 ): Promise<Explanation | null> {
-  const used = (await store.breakers()).filter(
-    ({ service, types }) => types.includes(job.type) || isHolder(job, service),
-  );
+  // A job that is still behind the gate of a service that its type has used before returns soon.
+  const used = (await store.breakers()).filter(({ types }) => types.includes(job.type));
   for (const breaker of used) {
     const { service } = breaker;
     const pause = gates.find(({ kind, name }) => kind === "service" && name === service);
@@ -29,10 +28,6 @@ export async function explainServices(
     if (park !== undefined) return explainPark(service, park, await waiting());
   }
   return null;
-}
-
-function isHolder({ heldBy }: JobRecord, service: string): boolean {
-  return heldBy?.kind === "service" && heldBy.name === service;
 }
 
 async function waitingOf(store: JobStore, service: string): Promise<CountedJobs> {

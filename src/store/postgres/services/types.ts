@@ -49,6 +49,8 @@ export async function declareTypes(
       });
     }),
   );
+  // Gates of services may hold back other types than before, whose jobs claims have passed.
+  session.wakeForReturned("work");
 }
 
 function idOf({ names }: Session, kind: NameKind, text: string): number {

@@ -87,6 +87,8 @@ export interface QueryRows {
   ready_place: { readonly key: number; readonly lane: number; readonly priority: number; readonly rank: number; };
   count_ahead: { readonly jobs: number; readonly exact: 0 | 1; };
   open_gates: { readonly name: number; };
+  misplaced_types: { readonly gate: number; readonly type: number; };
+  misplaced_keys: { readonly key: number; };
   waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; readonly slot_due: 0 | 1; readonly probe_at: number | null; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
   blocked_keys: { readonly key: number; };
@@ -335,6 +337,8 @@ export interface QueryParameters {
   ready_place: readonly ["id"];
   count_ahead: readonly ["now", "lane", "priority", "rank", "key", "rows", "tenant"];
   open_gates: readonly ["now"];
+  misplaced_types: readonly [];
+  misplaced_keys: readonly ["gate", "type", "limit"];
   waiting_jobs: readonly ["now", "declared_since"];
   delete_gate: readonly ["name", "now"];
   jobs_behind_gates: readonly ["lane", "crashes", "depth", "now", "limit"];
@@ -957,6 +961,14 @@ export const queries: {
   open_gates: {
     text: "SELECT name\nFROM (\n    SELECT name FROM millrace_gate WHERE until <= ?1\n    UNION\n    SELECT gate FROM millrace_service_park WHERE until <= ?1\n)\nWHERE name NOT IN (SELECT gate FROM millrace_closed_gate WHERE until IS NULL OR until > ?1)\nORDER BY name",
     parameters: ["now"],
+  },
+  misplaced_types: {
+    text: "SELECT gate, type\nFROM millrace_misplaced\nORDER BY gate, type",
+    parameters: [],
+  },
+  misplaced_keys: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = ?1\n  AND gate > 0\n  AND type = ?2\nLIMIT ?3",
+    parameters: ["gate","type","limit"],
   },
   waiting_jobs: {
     text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",

@@ -6,10 +6,11 @@ import type { TypeDeclaration, TypeRecord } from "../../types/services.ts";
 import type { Session } from "../database/session.ts";
 
 export function declareTypes(
-  { sql, names, clock }: Session,
+  session: Session,
   worker: WorkerId,
   declarations: readonly TypeDeclaration[],
 ): void {
+  const { sql, names, clock, state, outbox } = session;
   const now = clock.now();
   for (const declaration of declarations) {
     const type = names.id("type", declaration.type);
@@ -31,6 +32,10 @@ export function declareTypes(
     }
     sql.run("put_worker_type", { worker: idBytes(worker), type, hash });
   }
+  if (sql.get("any_closed_gate", { now }) === undefined) return;
+  // Gates of services may hold back other types than before, whose jobs claims have passed.
+  state.claimCursors.forget();
+  outbox.wake();
 }
 
 export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {

@@ -110,6 +110,11 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
         "FROM millrace_service_park WHERE 0",
       ],
     ],
+    misplaced_types: [
+      ["jobs wait for a service of the past", "FROM millrace_misplaced\n", "FROM millrace_misplaced\nWHERE 0\n"],
+    ],
+    misplaced_keys: [["jobs of all types return", "AND type = :type", "AND :type > 0"]],
+    "services/types.ts": [["claims do not look back", "state.claimCursors.forget();", ""]],
     jobs_behind_gates: [
       ["all tenants wait for one", "closed.tenant IS NULL OR", "1 OR closed.tenant IS NULL OR"],
     ],
@@ -279,6 +284,12 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
         "FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id",
         "FROM millrace.gate AS closed\n          WHERE closed.name = gate.id",
       ],
+      [
+        "jobs wait for a service of the past",
+        "FROM millrace.misplaced AS",
+        "FROM (SELECT * FROM millrace.misplaced WHERE false) AS",
+      ],
+      ["jobs of all types return", "AND blocked.type = misplaced.type", ""],
     ],
     hold_jobs: [
       ["all tenants wait for one", "closed.tenant IS NULL OR closed.tenant = front.tenant", "true"],
