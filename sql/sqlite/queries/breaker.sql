@@ -112,12 +112,14 @@ WHERE breaker.state <> 1
 ORDER BY breaker.service;
 
 -- name: probe_types
--- The types that use a due service, and no service that is closed and not due.
+-- The types that use a due service, and no service that is closed and not due, and whose limit is
+-- not used up.
 -- returns: type integer
 SELECT DISTINCT uses.type
 FROM json_each(:due) AS due
 CROSS JOIN millrace_service_use AS uses ON uses.service = due.value
 WHERE (:types IS NULL OR uses.type IN (SELECT value FROM json_each(:types)))
+  AND uses.type NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_barrier AS barrier
@@ -128,7 +130,8 @@ WHERE (:types IS NULL OR uses.type IN (SELECT value FROM json_each(:types)))
 ORDER BY uses.type;
 
 -- name: service_probe_in_blocked
--- The most urgent job of these types behind the gate of a due service that nothing else blocks.
+-- The most urgent job of these types behind the gate of a due service that nothing else blocks. The
+-- limits of the tenants in `full` are used up.
 -- returns: key integer, priority integer, rank integer, type integer, tenant integer
 SELECT key, priority, rank, type, tenant
 FROM millrace_blocked
@@ -140,6 +143,7 @@ WHERE gate IN (SELECT value FROM json_each(:due))
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now)
+  AND tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock
@@ -168,6 +172,7 @@ WHERE front.type IN (SELECT value FROM json_each(:types))
   AND (front.tenant, front.type) NOT IN (
       SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now
   )
+  AND front.tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock

@@ -251,9 +251,9 @@ export interface QueryParameters {
   mark_opened: readonly ["service", "now"];
   delete_park: readonly ["gate"];
   due_breakers: readonly ["now"];
-  probe_types: readonly ["due", "types", "now"];
-  service_probe_in_blocked: readonly ["due", "types", "lanes", "tenants", "cap", "now"];
-  service_probe_in_ready: readonly ["lane", "crashes", "depth", "types", "tenants", "now"];
+  probe_types: readonly ["due", "types", "full", "now"];
+  service_probe_in_blocked: readonly ["due", "types", "lanes", "tenants", "cap", "now", "full"];
+  service_probe_in_ready: readonly ["lane", "crashes", "depth", "types", "tenants", "now", "full"];
   services_of_type: readonly ["type"];
   list_breakers: readonly ["now", "limit"];
   list_parks: readonly ["now", "limit"];
@@ -619,16 +619,16 @@ export const queries: {
     parameters: ["now"],
   },
   probe_types: {
-    text: "SELECT DISTINCT uses.type\nFROM json_each(?1) AS due\nCROSS JOIN millrace_service_use AS uses ON uses.service = due.value\nWHERE (?2 IS NULL OR uses.type IN (SELECT value FROM json_each(?2)))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = uses.type\n        AND (barrier.until IS NULL OR barrier.until > ?3)\n        AND barrier.gate NOT IN (SELECT value FROM json_each(?1))\n  )\nORDER BY uses.type",
-    parameters: ["due","types","now"],
+    text: "SELECT DISTINCT uses.type\nFROM json_each(?1) AS due\nCROSS JOIN millrace_service_use AS uses ON uses.service = due.value\nWHERE (?2 IS NULL OR uses.type IN (SELECT value FROM json_each(?2)))\n  AND uses.type NOT IN (SELECT value FROM json_each(?3))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = uses.type\n        AND (barrier.until IS NULL OR barrier.until > ?4)\n        AND barrier.gate NOT IN (SELECT value FROM json_each(?1))\n  )\nORDER BY uses.type",
+    parameters: ["due","types","full","now"],
   },
   service_probe_in_blocked: {
-    text: "SELECT key, priority, rank, type, tenant\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
-    parameters: ["due","types","lanes","tenants","cap","now"],
+    text: "SELECT key, priority, rank, type, tenant\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["due","types","lanes","tenants","cap","now","full"],
   },
   service_probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
-    parameters: ["lane","crashes","depth","types","tenants","now"],
+    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND front.tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    parameters: ["lane","crashes","depth","types","tenants","now","full"],
   },
   services_of_type: {
     text: "SELECT service\nFROM millrace_service_use\nWHERE type = ?1\nORDER BY service",

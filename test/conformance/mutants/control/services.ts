@@ -62,6 +62,7 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
     ],
     probe_types: [
       ["another closed service does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
+      ["a type without a permit is first", "AND uses.type NOT IN (SELECT", "AND -1 NOT IN (SELECT"],
     ],
     service_probe_in_blocked: [
       ["any lane will do", ":lanes IS NULL OR lane IN", "1 OR :lanes OR lane IN"],
@@ -77,7 +78,16 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
       ["the least urgent job is tried", "ORDER BY front.priority", "ORDER BY front.priority DESC"],
       ["a taken key does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
       ["a closed lane does not count", "AND front.lane NOT IN", "AND -1 NOT IN"],
-      ["a closed tenant does not count", "AND front.tenant NOT IN", "AND -1 NOT IN"],
+      [
+        "a closed tenant does not count",
+        "AND front.tenant NOT IN (SELECT name",
+        "AND -1 NOT IN (SELECT name",
+      ],
+      [
+        "a tenant without a permit is first",
+        "AND front.tenant NOT IN (SELECT value FROM json_each(:full",
+        "AND -1 NOT IN (SELECT value FROM json_each(:full",
+      ],
     ],
     "services/claim-probe.ts": [
       [
@@ -239,6 +249,8 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ["jobs with crashes are probes", "          AND front.crashes < cap\n", ""],
       ["a closed lane does not count", "          AND front.lane <> ALL (asker.paused)\n", ""],
       ["a closed tenant does not count", "          AND front.tenant <> ALL (asker.paused)\n", ""],
+      ["a type without a permit is first", "      AND uses.type <> ALL (used_up)\n", ""],
+      ["a tenant without a permit is first", "          AND front.tenant <> ALL (used_up)\n", ""],
       [
         "a tenant that has to wait is tried",
         "          AND front.tenant || ' ' || front.type <> ALL (asker.parked)\n",
