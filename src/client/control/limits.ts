@@ -7,6 +7,7 @@ import { durationMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
 import type { JobStore } from "../../store/store.ts";
+import { checkTarget } from "../pauses.ts";
 import type { LimitName, LimitRecord, StoredRule } from "../../store/types/limits.ts";
 
 /** The rows of each place that `list` reads to count jobs, over all limits. */
@@ -67,6 +68,7 @@ function ruleOf(rule: LimitRule): StoredRule {
 
 /** A target must name exactly one of type, tenant and installation. */
 function nameOf(verb: string, target: LimitTarget): LimitName {
+  checkTarget(verb, target);
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];
   if (more.length === 0 && kind === "installation" && name === true) return { kind, name: "all" };
