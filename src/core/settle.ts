@@ -29,7 +29,13 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
       };
 
     case "snoozed":
-      return { outcome: "snoozed", tries, crashes, fault: null, ...after(outcome.delayMs) };
+      return {
+        outcome: "snoozed",
+        tries,
+        crashes,
+        fault: outcome.fault ?? null,
+        ...after(outcome.delayMs),
+      };
 
     case "interrupted":
       // A deploy is not the job's failure: the job runs again at once, without a charge.

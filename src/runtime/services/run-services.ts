@@ -8,7 +8,7 @@
  * the job waits for the probe.
  */
 import { head } from "../../core/text.ts";
-import type { Outcome } from "../../core/outcome.ts";
+import type { Fault, Outcome } from "../../core/outcome.ts";
 import { aName } from "../../api/rules.ts";
 import { insistOn } from "../../jobs/check-text.ts";
 import { isInstance } from "../../lib/is-instance.ts";
@@ -37,7 +37,8 @@ export class RunServices {
   readonly #probed = new Set<string>();
   /** Services that the handler has called through `ctx.breaker`. */
   readonly #called = new Set<string>();
-  readonly #failed = new Set<string>();
+  /** Services with a failure that was reported, and the last one. */
+  readonly #failed = new Map<string, Fault>();
   /** The errors of failures that were counted. A run with one of them is charged. */
   readonly #counted = new Map<string, unknown>();
   /** A failure was not counted: how long the job waits; null: the time is not known. */
@@ -55,10 +56,13 @@ export class RunServices {
   async begin(): Promise<Outcome | null> {
     const { declared, calls } = this.#parts;
     const answers = await Promise.all(declared.map((service) => this.#ask(service)));
-    const refused = answers.filter((answer) => answer.status === "refused");
-    if (refused.length === 0) return null;
-    const waits = refused.map(({ waitMs }) => calls.waitMs(waitMs));
-    return { type: "snoozed", delayMs: Math.max(...waits) };
+    const waits = answers.flatMap((answer, index) => {
+      if (answer.status !== "refused") return [];
+      const fault = refusal(declared[index] ?? "");
+      return [{ type: "snoozed", delayMs: calls.waitMs(answer.waitMs), fault } as const];
+    });
+    // The service that is closed for the longest time is the one to name.
+    return waits.toSorted((one, other) => other.delayMs - one.delayMs)[0] ?? null;
   }
 
   /** `ctx.breaker`. */
@@ -73,7 +77,7 @@ export class RunServices {
     if (answer.status === "refused") {
       // The service is closed because of this run, which is charged and therefore not snoozed.
       if (this.#counted.has(service)) throw this.#counted.get(service);
-      throw new Snooze(calls.waitMs(answer.waitMs));
+      throw new Snooze(calls.waitMs(answer.waitMs), refusal(service));
     }
     this.#called.add(service);
     try {
@@ -134,7 +138,15 @@ export class RunServices {
     if (fault.class === "non_retryable") return outcome;
     const isOfService = fault.class === "transient" || fault.class === "rate_limited";
     const service = isOfService ? (fault.service ?? this.#only) : undefined;
-    return this.#afterFailure(service, outcome, outcome);
+    const named = withService(outcome, service ?? this.#serviceOf(outcome));
+    return this.#afterFailure(service, named, named);
+  }
+
+  /** The service whose call through `ctx.breaker` has failed with the error of the run. */
+  #serviceOf({ fault }: RunFailure): string | undefined {
+    const isSame = (one: Fault): boolean =>
+      one.name === fault.name && one.message === fault.message;
+    return [...this.#failed].find(([, failed]) => isSame(failed))?.[0];
   }
 
   async #judgeTimeout(outcome: Outcome & { type: "timed_out" }): Promise<Outcome> {
@@ -153,15 +165,13 @@ export class RunServices {
     await Promise.all(this.#reports);
     const isKnown = service === undefined || this.#failed.has(service) || this.#isUncharged;
     if (!isKnown) await this.#reportFailure(service, failure, null);
-    return this.#isUncharged ? this.#snoozed(this.#uncounted?.waitMs ?? null) : outcome;
+    if (!this.#isUncharged) return outcome;
+    const delayMs = this.#parts.calls.waitMs(this.#uncounted?.waitMs ?? null);
+    return { type: "snoozed", delayMs, fault: withService(failure, service).fault };
   }
 
   get #isUncharged(): boolean {
     return this.#uncounted !== null && this.#counted.size === 0;
-  }
-
-  #snoozed(waitMs: number | null): Outcome {
-    return { type: "snoozed", delayMs: this.#parts.calls.waitMs(waitMs) };
   }
 
   /** The one declared service, which needs neither a name in errors nor `ctx.breaker`. */
@@ -186,7 +196,7 @@ export class RunServices {
   }
 
   async #reportFailure(service: string, failure: RunFailure, error: unknown): Promise<void> {
-    this.#failed.add(service);
+    this.#failed.set(service, failure.fault);
     this.#probed.delete(service);
     const report = this.#report(service, failure);
     this.#reports.add(report);
@@ -208,4 +218,19 @@ export class RunServices {
       ...(isParked ? { park } : {}),
     });
   }
+}
+
+/**
+ * The stored reason why a closed service has sent a run back. It does not say why the service is
+ * closed: the job may belong to another tenant than the job whose failure has closed the service.
+ */
+function refusal(service: string): Fault {
+  const message = `The service ${service} was closed, and the job was sent back.`;
+  return { class: "transient", name: "ServiceClosed", message, service };
+}
+
+/** The error names the service from now on, unless it names one. */
+function withService(failure: RunFailure, service: string | undefined): RunFailure {
+  if (service === undefined || failure.fault.service !== undefined) return failure;
+  return { ...failure, fault: { ...failure.fault, service } };
 }

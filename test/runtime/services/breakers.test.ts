@@ -285,7 +285,7 @@ describe("a probe", () => {
 
   test.each([
     ["an error that does not count", () => Promise.reject(new Error("fetch failed"))],
-    ["a snooze", (ctx: Context) => ctx.snooze("1h")],
+    ["a snooze", (ctx: Context<{}, unknown>) => ctx.snooze("1h")],
   ])("that ends with %s starts no other job before the wait is over", async (_, end) => {
     await using kit = await openTest({ preset });
     let runs = 0;

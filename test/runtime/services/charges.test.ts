@@ -9,7 +9,7 @@ const OPTIONS = { preset, lanes: { general: 1 } } as const;
 
 async function attemptsAfterOneRun(
   kit: RuntimeTest,
-  handler: (ctx: Context) => Promise<unknown>,
+  handler: (ctx: Context<{}, unknown>) => Promise<unknown>,
 ): Promise<{ readonly outcome: string | undefined; readonly attempts: number }> {
   const pay = defineJob({ type: "pay" }).run((_, ctx) => handler(ctx));
   const job = await kit.mill.enqueue(pay);
@@ -21,7 +21,7 @@ async function attemptsAfterOneRun(
 describe("a run is charged once it has a failure that a breaker has counted", () => {
   test("although its later failures are not counted", async () => {
     await using kit = await openTest({ preset });
-    const call = (ctx: Context): Promise<never> =>
+    const call = (ctx: Context<{}, unknown>): Promise<never> =>
       ctx.breaker("bank", () => Promise.reject(new TransientError("hung up")));
 
     const ended = await attemptsAfterOneRun(kit, async (ctx) => {
@@ -35,7 +35,7 @@ describe("a run is charged once it has a failure that a breaker has counted", ()
 
   test("although the first failure to return is not counted", async () => {
     await using kit = await openTest({ preset });
-    const call = (ctx: Context): Promise<never> =>
+    const call = (ctx: Context<{}, unknown>): Promise<never> =>
       ctx.breaker("bank", () => Promise.reject(new TransientError("hung up")));
 
     const ended = await attemptsAfterOneRun(kit, (ctx) =>
@@ -47,7 +47,7 @@ describe("a run is charged once it has a failure that a breaker has counted", ()
 
   test("also by several rate limits at once", async () => {
     await using kit = await openTest({ preset });
-    const call = (ctx: Context): Promise<never> =>
+    const call = (ctx: Context<{}, unknown>): Promise<never> =>
       ctx.breaker("bank", () =>
         Promise.reject(new RateLimitedError("429", { retryAfter: "30s" })),
       );
@@ -63,7 +63,7 @@ describe("a run is charged once it has a failure that a breaker has counted", ()
   test("although it calls the service again, which is refused", async () => {
     await using kit = await openTest({ preset });
     let calls = 0;
-    const call = (ctx: Context): Promise<never> =>
+    const call = (ctx: Context<{}, unknown>): Promise<never> =>
       ctx.breaker("bank", () => {
         calls += 1;
         return Promise.reject(new TransientError(`hung up ${calls}`));
