@@ -5,7 +5,7 @@
 import { backoffMs } from "./backoff.ts";
 import { formatDuration } from "./duration.ts";
 import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
-import type { RetryPolicy } from "./policy.ts";
+import { RETRY_AFTER_MS_MAX, type RetryPolicy } from "./policy.ts";
 
 export interface SettleContext {
   readonly policy: RetryPolicy;
@@ -73,8 +73,9 @@ function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleConte
   if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed" };
 
   const backoff = context.policy.backoff[fault.class];
-  const delayMs = failure.retryAfterMs ?? backoffMs(backoff, ended.tries, context.random);
-  return { ...ended, ...after(delayMs) };
+  const { retryAfterMs: askedMs } = failure;
+  if (askedMs !== undefined) return { ...ended, ...after(Math.min(askedMs, RETRY_AFTER_MS_MAX)) };
+  return { ...ended, ...after(backoffMs(backoff, ended.tries, context.random)) };
 }
 
 /** Any crash ends the job: it may not run again. */

@@ -71,6 +71,18 @@ SET until = :now
 WHERE service = :service
   AND until > :now;
 
+-- name: sent_back_keys
+-- Scheduled jobs, among so many that are due first, whose last run ended with an error of a service.
+-- only: sqlite, because one statement of PostgreSQL makes these jobs due.
+-- returns: key integer
+SELECT waiting.key
+FROM (
+    SELECT key, n FROM millrace_scheduled WHERE run_at > :now ORDER BY run_at, key LIMIT :depth
+) AS waiting
+CROSS JOIN millrace_attempt AS last ON last.key = waiting.key AND last.n = waiting.n - 1
+WHERE last.error ->> '$.service' = :service
+LIMIT :limit;
+
 -- name: mark_opened
 -- The gate of a service has opened: `release` moves its jobs back, and removes the row.
 INSERT INTO millrace_service_park (gate, service, tenant, until, reason)

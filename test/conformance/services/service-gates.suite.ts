@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fault, retryIn } from "../../support/factories.ts";
 import {
   add,
   addCrashed,
@@ -6,6 +7,9 @@ import {
   claimRequest,
   joinWorker,
   recordOf,
+  settleItem,
+  stateOf,
+  take,
 } from "../../support/steps.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { OpenStore } from "../../support/stores.ts";
@@ -251,6 +255,30 @@ export function serviceGatesSuite(open: OpenStore): void {
       expect(await claimable(store)).toEqual(ids);
       expect(await breaker(store)).toMatchObject({ failures: 0, parks: [] });
       expect(await store.resetBreaker("phone", "ada")).toBe(false);
+    });
+  });
+
+  describe("resetBreaker, for jobs that are due later", () => {
+    test("makes those due whose last run ended with an error of the service", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [own, others, plain] = await add(store, {}, {}, {});
+      const batch = await take(store);
+      const ends = [fault({ service: "bank" }), fault({ service: "smtp" }), null];
+      await store.settle(
+        batch.jobs.map((job, index) =>
+          settleItem(batch, job, { ...retryIn(9_000), fault: ends[index] ?? null }),
+        ),
+      );
+      const [later] = await add(store, { due: { delayMs: 9_000 } });
+      await outage(store);
+      await clock.advance(1_000);
+
+      expect(await store.resetBreaker("bank", "ada")).toBe(true);
+
+      expect(await claimable(store)).toEqual([own]);
+      for (const id of [others, plain, later]) expect(await stateOf(store, id)).toBe("scheduled");
+      expect(await store.resetBreaker("smtp", "ada")).toBe(false);
     });
   });
 

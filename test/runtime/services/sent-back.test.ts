@@ -7,6 +7,32 @@ import { openTest } from "../support.ts";
 const preset = { ...defaults, breaker: { failures: 1, openMs: 60_000 } };
 const OPTIONS = { preset, lanes: { general: 1 } } as const;
 
+describe("a service that asks for a pause of years", () => {
+  test("is paused for a day, with a warning, and a reset makes its jobs due", async () => {
+    await using kit = await openTest({ preset: defaults });
+    let isUp = false;
+    const pay = defineJob({ type: "pay", services: ["bank"] }).run(() => {
+      if (!isUp) throw new RateLimitedError("429", { retryAfter: "9999d" });
+    });
+    const { id } = await kit.mill.enqueue(pay);
+    await kit.drain([pay], { ...OPTIONS, preset: defaults });
+    const tomorrow = kit.clock.now() + 86_400_000;
+
+    const [park] = (await kit.mill.breakers.get("bank")).parkedUntil;
+    expect(park?.until.getTime()).toBe(tomorrow);
+    expect((await kit.mill.jobs.get(id)).runAt?.getTime()).toBe(tomorrow);
+    expect(kit.logged).toContainEqual({
+      level: "warn",
+      message: "a service asked for a pause of more than a day; a day counts",
+      fields: { service: "bank", asked: expect.stringContaining("9999") },
+    });
+    isUp = true;
+    expect(await kit.mill.breakers.reset("bank")).toBe(true);
+    await kit.drain([pay], { ...OPTIONS, preset: defaults });
+    expect((await kit.mill.jobs.get(id)).state).toBe("completed");
+  });
+});
+
 describe("explain of a job that is due later", () => {
   test("names the breaker that has sent it back, also without declared services", async () => {
     await using kit = await openTest({ preset });

@@ -259,6 +259,7 @@ export interface QueryParameters {
   insert_breaker_changes: readonly ["now", "changes"];
   put_parks: readonly ["parks"];
   delete_parks: readonly ["service"];
+  hurry_sent_back: readonly ["now", "depth", "service", "limit"];
   claim_probe: readonly ["worker", "secret", "lanes", "types", "tenants", "cap", "lent", "lent_counts", "now"];
   list_breakers: readonly ["now", "limit"];
   list_parks: readonly ["now", "limit"];
@@ -569,6 +570,11 @@ export const queries: {
   delete_parks: {
     text: "DELETE FROM millrace.service_park\nWHERE service = $1::integer",
     parameters: ["service"],
+    timeout: "answer",
+  },
+  hurry_sent_back: {
+    text: "WITH waiting AS MATERIALIZED (\n    SELECT key, n\n    FROM millrace.scheduled\n    WHERE run_at > millrace.clock_at($1::timestamptz)\n    ORDER BY run_at, key\n    LIMIT $2::integer\n),\nsent_back AS MATERIALIZED (\n    SELECT waiting.key\n    FROM waiting\n    JOIN millrace.attempt AS last ON last.key = waiting.key AND last.n = waiting.n - 1\n    WHERE last.error ->> 'service' = $3::text\n    LIMIT $4::integer\n),\nlocked AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.key = ANY (ARRAY(SELECT key FROM sent_back))\n    ORDER BY scheduled.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    WHERE scheduled.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING scheduled.*\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000, lane, priority, type,\n       tenant, n, tries, crashes, concurrency\nFROM taken",
+    parameters: ["now","depth","service","limit"],
     timeout: "answer",
   },
   claim_probe: {

@@ -8,6 +8,7 @@ import {
   changeRecord,
   CHANGES_MAX,
   parkName,
+  SENT_BACK_SEARCH,
 } from "../../shared/services/breaker-rows.ts";
 import {
   admit,
@@ -196,8 +197,10 @@ export async function resetBreaker(
     services.set(id, { ...state, breaker: reset(breaker, by) });
     return true;
   });
-  if (isParked) session.wakeForReturned("work");
-  return isReset || isParked;
+  const search = { service, ...SENT_BACK_SEARCH };
+  const hurried = await repeating(dice, () => write.run("hurry_sent_back", search));
+  if (isParked || hurried > 0) session.wakeForReturned("work");
+  return isReset || isParked || hurried > 0;
 }
 
 export async function breakers({ read, names }: Session): Promise<readonly BreakerRecord[]> {

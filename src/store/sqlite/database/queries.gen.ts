@@ -36,6 +36,7 @@ export interface QueryRows {
   probe_has_ended: { readonly ended: 0 | 1; };
   paused_until: { readonly until: number | null; readonly reason: string; };
   parked_until: { readonly until: number | null; };
+  sent_back_keys: { readonly key: number; };
   due_breakers: { readonly service: number; };
   probe_types: { readonly type: number; };
   service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; };
@@ -248,6 +249,7 @@ export interface QueryParameters {
   parked_until: readonly ["service", "tenant", "now"];
   put_park: readonly ["gate", "service", "tenant", "until", "reason"];
   end_parks: readonly ["now", "service"];
+  sent_back_keys: readonly ["now", "depth", "service", "limit"];
   mark_opened: readonly ["service", "now"];
   delete_park: readonly ["gate"];
   due_breakers: readonly ["now"];
@@ -605,6 +607,10 @@ export const queries: {
   end_parks: {
     text: "UPDATE millrace_service_park\nSET until = ?1\nWHERE service = ?2\n  AND until > ?1",
     parameters: ["now","service"],
+  },
+  sent_back_keys: {
+    text: "SELECT waiting.key\nFROM (\n    SELECT key, n FROM millrace_scheduled WHERE run_at > ?1 ORDER BY run_at, key LIMIT ?2\n) AS waiting\nCROSS JOIN millrace_attempt AS last ON last.key = waiting.key AND last.n = waiting.n - 1\nWHERE last.error ->> '$.service' = ?3\nLIMIT ?4",
+    parameters: ["now","depth","service","limit"],
   },
   mark_opened: {
     text: "INSERT INTO millrace_service_park (gate, service, tenant, until, reason)\nVALUES (?1, ?1, NULL, ?2, '')\nON CONFLICT DO NOTHING",

@@ -137,6 +137,14 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
   },
   resetBreaker: {
     end_parks: [["pauses go on", "AND until > :now", "AND until < 0 * :now"]],
+    sent_back_keys: [
+      [
+        "jobs of all services are due",
+        "WHERE last.error ->> '$.service' = :service",
+        "WHERE :service <> ''",
+      ],
+      ["no job is due", "waiting.n - 1", "waiting.n"],
+    ],
     "services/breakers.ts": [["nothing is closed", "reset(breaker, by)", "breaker"]],
   },
   breakers: {
@@ -315,6 +323,14 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
   },
   resetBreaker: {
     delete_parks: [["pauses go on", "WHERE", "WHERE false AND"]],
+    hurry_sent_back: [
+      [
+        "jobs of all services are due",
+        "WHERE last.error ->> 'service' = :service::text",
+        "WHERE :service::text IS NOT NULL",
+      ],
+      ["no job is due", "waiting.n - 1", "waiting.n"],
+    ],
     "services/breakers.ts": [["nothing is closed", "breaker: reset(breaker, by)", "breaker"]],
   },
   breakers: {
