@@ -6,7 +6,7 @@ import { explainLimits } from "./control/explain-limits.ts";
 import { explainMissing, explainSlots } from "./control/explain-workers.ts";
 import type { Gate, GateName, JobRecord, WorkerRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
-import { explainedPause, explainServices } from "./services/explain.ts";
+import { explainedPause, explainSentBack, explainServices } from "./services/explain.ts";
 
 const WORKERS_MAX = 1_000;
 /** The most ids in one sentence, and in the data behind it. */
@@ -46,7 +46,7 @@ export async function explain(
     case "scheduled":
       // A due job stays scheduled until the next promoter tick.
       return (job.runAt ?? 0) > context.now
-        ? explainScheduled(job)
+        ? ((await explainSentBack(store, job, context.now)) ?? explainScheduled(job))
         : explainDue(store, job, context);
     case "queued":
       return explainDue(store, job, context);

@@ -2,6 +2,7 @@
 import type { Pause, PauseTarget, QueuedCount, Resumed } from "../api/client.ts";
 import { aName } from "../api/rules.ts";
 import { MillraceError } from "../core/errors.ts";
+import { shown } from "../core/text.ts";
 import { checkRemark, insistOn } from "../jobs/check-text.ts";
 import { pauseView } from "../jobs/views.ts";
 import type { JobStore } from "../store/store.ts";
@@ -47,6 +48,7 @@ async function countBehind(store: JobStore, gate: GateName, rows: number): Promi
 
 /** A target must name exactly one of lane, type, tenant, service and installation. */
 export function gateOf(verb: string, target: PauseTarget): GateName {
+  checkTarget(verb, target);
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];
   if (kind === "installation" && name === true && more.length === 0) return INSTALLATION;
@@ -60,4 +62,11 @@ export function gateOf(verb: string, target: PauseTarget): GateName {
     "name one of { lane }, { type }, { tenant }, { service } and { installation: true }: " +
       '{ type: "email" }',
   );
+}
+
+/** Plain JavaScript may pass any value. */
+export function checkTarget(verb: string, target: unknown): void {
+  if (typeof target === "object" && target !== null) return;
+  const message = `${verb}: ${shown(target)} is no target; name one, such as { type: "email" }`;
+  throw new MillraceError("OPTION_INVALID", message);
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CLOSED, forceOpen, isProbeDue, recordFailure, recordSuccess, reset } from "./breaker.ts";
-import { startProbe, type Breaker, type BreakerRun } from "./breaker.ts";
+import { CLOSED, endProbe, forceOpen, isProbeDue, recordFailure } from "./breaker.ts";
+import { recordSuccess, reset, startProbe, type Breaker, type BreakerRun } from "./breaker.ts";
 
 const limits = { failuresMax: 5, openMs: 60_000 };
 const nowMs = 1_000_000;
@@ -108,6 +108,18 @@ describe("a half-open breaker", () => {
       probeAtMs: laterMs + 10 + limits.openMs,
       probe: null,
     });
+  });
+
+  test("opens again when its probe ends without a verdict, and counts no failure", () => {
+    const end = { nowMs: laterMs + 10, limits };
+    expect(endProbe(halfOpen(), { ...end, run })).toEqual({
+      ...failing(5),
+      openedAtMs: laterMs + 10,
+      probeAtMs: laterMs + 10 + limits.openMs,
+    });
+    expect(endProbe(halfOpen(), { ...end, run: other })).toEqual(halfOpen());
+    expect(endProbe(failing(5), { ...end, run })).toEqual(failing(5));
+    expect(endProbe(CLOSED, { ...end, run })).toBe(CLOSED);
   });
 
   test("does not charge failures of other runs", () => {

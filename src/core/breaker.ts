@@ -4,7 +4,8 @@
  * - **closed**: calls are made. Failures in a row are counted; too many open the breaker.
  * - **open**: no calls are made until a probe is due. An operator may keep the breaker open.
  * - **half_open**: one run, the probe, makes calls. Its success closes the breaker, its failure
- *   opens the breaker again. A probe whose run has ended without a verdict is replaced.
+ *   opens the breaker again, and so does its end without a verdict. A probe whose run has ended
+ *   and whose worker could not say so is replaced.
  *
  * A failure that is not counted belongs to a run that began before the breaker opened.
  */
@@ -94,6 +95,16 @@ export function recordFailure(
   const isEnough = breaker.state === "half_open" || failures >= limits.failuresMax;
   const next = isEnough ? opened(failed, nowMs, nowMs + limits.openMs) : failed;
   return { next, isCounted: true };
+}
+
+/**
+ * The state after the end of a run that was the probe and has neither succeeded nor failed: the next
+ * probe is due when it would be after a failure. Otherwise an error that says nothing about the
+ * service would let one job after the other start.
+ */
+export function endProbe(breaker: Breaker, end: Omit<FailedCall, "reason">): Breaker {
+  if (breaker.state !== "half_open" || !isProbe(breaker, end.run)) return breaker;
+  return opened(breaker, end.nowMs, end.nowMs + end.limits.openMs);
 }
 
 /** The state after successful calls of one run, or, with null, of runs that are no probe. */

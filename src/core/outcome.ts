@@ -29,7 +29,8 @@ export type Outcome =
   | { readonly type: "crashed"; readonly isAlone: boolean }
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "interrupted" }
-  | { readonly type: "snoozed"; readonly delayMs: number };
+  /** `fault`: a closed service has sent the job back, or has failed after it was closed. */
+  | { readonly type: "snoozed"; readonly delayMs: number; readonly fault?: Fault };
 
 /** The name of an outcome in the ledger. */
 export type OutcomeName = Outcome["type"];

@@ -27,6 +27,12 @@ export interface ClassifyOptions {
   readonly nowMs: number;
 }
 
+/**
+ * The longest `retryAfter` that counts: a day. A wrong header of a service would otherwise keep jobs
+ * back for years.
+ */
+export const RETRY_AFTER_MS_MAX = 86_400_000;
+
 const ERROR_CLASSES: readonly unknown[] = [
   "transient",
   "retryable",

@@ -7,6 +7,8 @@ import { defaults, jobqueue, lipas, practice } from "./presets.ts";
 import { settle } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 
+const DAY_MS = 86_400_000;
+
 /** In the middle of every swing. */
 const context: SettleContext = { policy: defaults.retry, random: 0.5 };
 
@@ -145,6 +147,15 @@ describe("a job that fails", () => {
     expect(settle(facts(), told, context)).toMatchObject({ to: "scheduled", delayMs: 30_000 });
     expect(settle(facts(), now, context)).toMatchObject({ to: "queued", delayMs: 0 });
     expect(settle(facts({ tries: 4 }), told, context).to).toBe("failed");
+  });
+
+  test("waits a day at most, whatever it was told", () => {
+    const fail = { type: "failed", fault: fault("rate_limited") } as const;
+    const waits = [DAY_MS, DAY_MS + 1, 9_999 * DAY_MS].map((retryAfterMs) =>
+      settle(facts(), { ...fail, retryAfterMs }, context),
+    );
+
+    expect(waits).toMatchObject([{ delayMs: DAY_MS }, { delayMs: DAY_MS }, { delayMs: DAY_MS }]);
   });
 
   test("follows the policy and the dice it is given (004-22)", () => {

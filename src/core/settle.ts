@@ -5,7 +5,7 @@
 import { backoffMs } from "./backoff.ts";
 import { formatDuration } from "./duration.ts";
 import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
-import type { RetryPolicy } from "./policy.ts";
+import { RETRY_AFTER_MS_MAX, type RetryPolicy } from "./policy.ts";
 
 export interface SettleContext {
   readonly policy: RetryPolicy;
@@ -29,7 +29,13 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
       };
 
     case "snoozed":
-      return { outcome: "snoozed", tries, crashes, fault: null, ...after(outcome.delayMs) };
+      return {
+        outcome: "snoozed",
+        tries,
+        crashes,
+        fault: outcome.fault ?? null,
+        ...after(outcome.delayMs),
+      };
 
     case "interrupted":
       // A deploy is not the job's failure: the job runs again at once, without a charge.
@@ -67,8 +73,9 @@ function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleConte
   if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed" };
 
   const backoff = context.policy.backoff[fault.class];
-  const delayMs = failure.retryAfterMs ?? backoffMs(backoff, ended.tries, context.random);
-  return { ...ended, ...after(delayMs) };
+  const { retryAfterMs: askedMs } = failure;
+  if (askedMs !== undefined) return { ...ended, ...after(Math.min(askedMs, RETRY_AFTER_MS_MAX)) };
+  return { ...ended, ...after(backoffMs(backoff, ended.tries, context.random)) };
 }
 
 /** Any crash ends the job: it may not run again. */

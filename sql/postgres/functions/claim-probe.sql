@@ -29,6 +29,7 @@ DECLARE
     place     record;
     permits   record;
     has_rate  boolean;
+    used_up   integer[] := '{}';
     front_max CONSTANT integer := 1000;
 BEGIN
     SELECT worker.quiet,
@@ -56,6 +57,15 @@ BEGIN
     IF lost OR asker.quiet OR -2 = ANY (asker.paused) THEN
         RETURN NEXT;
         RETURN;
+    END IF;
+
+    -- Jobs without a permit are passed: otherwise the probe of one service would wait for another.
+    IF asker.has_limits THEN
+        used_up := ARRAY(
+            SELECT rooms.name
+            FROM millrace.limit_rooms(claimer, lent, lent_counts, false, moment) AS rooms
+            WHERE rooms.room = 0
+        );
     END IF;
 
     SELECT array_agg(service)
@@ -90,6 +100,7 @@ BEGIN
     FROM millrace.service_use AS uses
     WHERE uses.service = ANY (due)
       AND (of_types IS NULL OR uses.type = ANY (of_types))
+      AND uses.type <> ALL (used_up)
       AND NOT EXISTS (
           SELECT 1
           FROM millrace.barrier AS barrier
@@ -114,6 +125,7 @@ BEGIN
               AND lane <> ALL (asker.paused)
               AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
               AND tenant <> ALL (asker.paused)
+              AND tenant <> ALL (used_up)
               AND tenant || ' ' || type <> ALL (asker.parked)
               AND crashes < cap
               AND NOT EXISTS (
@@ -148,6 +160,7 @@ BEGIN
           AND front.lane <> ALL (asker.paused)
           AND (of_tenants IS NULL OR front.tenant = ANY (of_tenants))
           AND front.tenant <> ALL (asker.paused)
+          AND front.tenant <> ALL (used_up)
           AND front.tenant || ' ' || front.type <> ALL (asker.parked)
           AND front.crashes < cap
           AND NOT EXISTS (

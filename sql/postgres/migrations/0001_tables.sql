@@ -173,6 +173,8 @@ CREATE INDEX blocked_gate ON millrace.blocked (gate, priority, rank, key);
 -- Jobs whose lock is taken are behind gate -1. The most urgent job of each key is released first.
 CREATE INDEX blocked_key ON millrace.blocked (tenant, concurrency, priority, rank, key)
     WHERE gate = -1;
+-- The types of the jobs behind each closed gate.
+CREATE INDEX blocked_type ON millrace.blocked (gate, type) WHERE gate > 0;
 
 -- One row per claimed batch, with three lists of equal length. Neither a start nor a settle writes
 -- to the row: a run is unfinished while it has no ledger row. `started_at` is the start of all runs
@@ -388,6 +390,29 @@ SELECT park.tenant, uses.type, park.gate, park.until
 FROM millrace.service_park AS park
 JOIN millrace.service_use AS uses ON uses.service = park.service
 WHERE park.tenant IS NOT NULL;
+
+-- Jobs behind the gate of a service that their type does not use, by gate and type: the declaration
+-- of the type has changed. `release` moves these jobs back.
+CREATE VIEW millrace.misplaced AS
+SELECT closed.gate, setting.type
+FROM (
+    SELECT gate.gate, gate.gate AS service
+    FROM millrace.closed_gate AS gate
+    JOIN millrace.interned_name AS name ON name.id = gate.gate AND name.kind = 5
+    UNION
+    SELECT gate, service FROM millrace.service_park
+) AS closed
+CROSS JOIN millrace.type_setting AS setting
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.service_use AS uses
+    WHERE uses.service = closed.service AND uses.type = setting.type
+)
+  AND EXISTS (
+      SELECT 1
+      FROM millrace.blocked AS blocked
+      WHERE blocked.gate = closed.gate AND blocked.gate > 0 AND blocked.type = setting.type
+  );
 
 -- The hash of each declaration of a worker. The rows are deleted with the row of the worker.
 CREATE TABLE millrace.worker_type (

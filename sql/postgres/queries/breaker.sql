@@ -105,6 +105,43 @@ SET reason = CASE WHEN excluded.until > known.until THEN excluded.reason ELSE kn
 DELETE FROM millrace.service_park
 WHERE service = :service::integer;
 
+-- name: hurry_sent_back
+-- Makes scheduled jobs due now, among so many that are due first, whose last run ended with an error
+-- of a service.
+-- only: postgres, because SQLite goes job by job.
+WITH waiting AS MATERIALIZED (
+    SELECT key, n
+    FROM millrace.scheduled
+    WHERE run_at > millrace.clock_at(:now::timestamptz)
+    ORDER BY run_at, key
+    LIMIT :depth::integer
+),
+sent_back AS MATERIALIZED (
+    SELECT waiting.key
+    FROM waiting
+    JOIN millrace.attempt AS last ON last.key = waiting.key AND last.n = waiting.n - 1
+    WHERE last.error ->> 'service' = :service::text
+    LIMIT :limit::integer
+),
+locked AS MATERIALIZED (
+    SELECT scheduled.key
+    FROM millrace.scheduled AS scheduled
+    WHERE scheduled.key = ANY (ARRAY(SELECT key FROM sent_back))
+    ORDER BY scheduled.key
+    FOR UPDATE SKIP LOCKED
+),
+taken AS (
+    DELETE FROM millrace.scheduled AS scheduled
+    WHERE scheduled.key = ANY (ARRAY(SELECT key FROM locked))
+    RETURNING scheduled.*
+)
+INSERT INTO millrace.ready (
+    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+)
+SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane, priority, type,
+       tenant, n, tries, crashes, concurrency
+FROM taken;
+
 -- name: claim_probe
 -- Takes a job as the probe of services whose breaker is due. The rows are those of `claim`; in the
 -- first one `kind` has the ids of the services.

@@ -458,8 +458,9 @@ ON CONFLICT DO NOTHING;
 -- Moves jobs from `blocked` back to `ready` if their gate is not closed, most urgent first, with
 -- their old rank. The statement starts from the blocked jobs and not from the gates, so it finds a
 -- job that was blocked at the moment in which its gate opened. Gates that have opened by time are
--- removed. The queue of a limit that was removed is emptied. Jobs that wait for a limit, for a lock
--- or for other jobs are not touched.
+-- removed. The queue of a limit that was removed is emptied. Jobs behind the gate of a service that
+-- their type does not use any more are moved as well. Jobs that wait for a limit, for a lock or for
+-- other jobs are not touched.
 WITH RECURSIVE gate (id) AS (
     SELECT min(gate)
     FROM millrace.blocked
@@ -495,10 +496,26 @@ free AS MATERIALIZED (
     ) AS front
     LIMIT :limit::integer
 ),
+misplaced AS MATERIALIZED (
+    SELECT front.key
+    FROM millrace.misplaced AS misplaced
+    CROSS JOIN LATERAL (
+        SELECT blocked.key
+        FROM millrace.blocked AS blocked
+        WHERE blocked.gate = misplaced.gate
+          AND blocked.gate > 0
+          AND blocked.type = misplaced.type
+        LIMIT :limit::integer
+        FOR UPDATE SKIP LOCKED
+    ) AS front
+    LIMIT :limit::integer
+),
 taken AS (
     DELETE FROM millrace.blocked AS blocked
-    USING free
-    WHERE blocked.key = free.key
+    WHERE blocked.key = ANY (ARRAY(
+        SELECT key FROM (SELECT key FROM free UNION SELECT key FROM misplaced) AS found
+        LIMIT :limit::integer
+    ))
     RETURNING blocked.*
 ),
 deleted_gates AS (

@@ -117,6 +117,8 @@ CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, ke
 CREATE INDEX millrace_blocked_key
     ON millrace_blocked (tenant, concurrency, priority, rank, key)
     WHERE gate = -1;
+-- The types of the jobs behind each closed gate.
+CREATE INDEX millrace_blocked_type ON millrace_blocked (gate, type) WHERE gate > 0;
 
 -- One row per claimed batch, with four lists of equal length. A settle does not touch the row: a
 -- run is unfinished while it has no ledger row. `starts` says how long after the claim each run
@@ -292,6 +294,29 @@ SELECT park.tenant, uses.type, park.gate, park.until
 FROM millrace_service_park AS park
 CROSS JOIN millrace_service_use AS uses ON uses.service = park.service
 WHERE park.tenant IS NOT NULL;
+
+-- Jobs behind the gate of a service that their type does not use, by gate and type: the declaration
+-- of the type has changed. `release` moves these jobs back.
+CREATE VIEW millrace_misplaced AS
+SELECT closed.gate, setting.type
+FROM (
+    SELECT gate.gate, gate.gate AS service
+    FROM millrace_closed_gate AS gate
+    JOIN millrace_interned_name AS name ON name.id = gate.gate AND name.kind = 5
+    UNION
+    SELECT gate, service FROM millrace_service_park
+) AS closed
+CROSS JOIN millrace_type_setting AS setting
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace_service_use AS uses
+    WHERE uses.service = closed.service AND uses.type = setting.type
+)
+  AND EXISTS (
+      SELECT 1
+      FROM millrace_blocked AS blocked
+      WHERE blocked.gate = closed.gate AND blocked.gate > 0 AND blocked.type = setting.type
+  );
 
 -- The hash of each declaration of a worker. The rows are deleted with the row of the worker.
 CREATE TABLE millrace_worker_type (

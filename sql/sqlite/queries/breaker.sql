@@ -71,6 +71,18 @@ SET until = :now
 WHERE service = :service
   AND until > :now;
 
+-- name: sent_back_keys
+-- Scheduled jobs, among so many that are due first, whose last run ended with an error of a service.
+-- only: sqlite, because one statement of PostgreSQL makes these jobs due.
+-- returns: key integer
+SELECT waiting.key
+FROM (
+    SELECT key, n FROM millrace_scheduled WHERE run_at > :now ORDER BY run_at, key LIMIT :depth
+) AS waiting
+CROSS JOIN millrace_attempt AS last ON last.key = waiting.key AND last.n = waiting.n - 1
+WHERE last.error ->> '$.service' = :service
+LIMIT :limit;
+
 -- name: mark_opened
 -- The gate of a service has opened: `release` moves its jobs back, and removes the row.
 INSERT INTO millrace_service_park (gate, service, tenant, until, reason)
@@ -112,12 +124,14 @@ WHERE breaker.state <> 1
 ORDER BY breaker.service;
 
 -- name: probe_types
--- The types that use a due service, and no service that is closed and not due.
+-- The types that use a due service, and no service that is closed and not due, and whose limit is
+-- not used up.
 -- returns: type integer
 SELECT DISTINCT uses.type
 FROM json_each(:due) AS due
 CROSS JOIN millrace_service_use AS uses ON uses.service = due.value
 WHERE (:types IS NULL OR uses.type IN (SELECT value FROM json_each(:types)))
+  AND uses.type NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_barrier AS barrier
@@ -128,7 +142,8 @@ WHERE (:types IS NULL OR uses.type IN (SELECT value FROM json_each(:types)))
 ORDER BY uses.type;
 
 -- name: service_probe_in_blocked
--- The most urgent job of these types behind the gate of a due service that nothing else blocks.
+-- The most urgent job of these types behind the gate of a due service that nothing else blocks. The
+-- limits of the tenants in `full` are used up.
 -- returns: key integer, priority integer, rank integer, type integer, tenant integer,
 --   concurrency text?
 SELECT key, priority, rank, type, tenant, concurrency
@@ -141,6 +156,7 @@ WHERE gate IN (SELECT value FROM json_each(:due))
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now)
+  AND tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock
@@ -170,6 +186,7 @@ WHERE front.type IN (SELECT value FROM json_each(:types))
   AND (front.tenant, front.type) NOT IN (
       SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now
   )
+  AND front.tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock

@@ -173,6 +173,25 @@ FROM (
 WHERE name NOT IN (SELECT gate FROM millrace_closed_gate WHERE until IS NULL OR until > :now)
 ORDER BY name;
 
+-- name: misplaced_types
+-- Gates of services, and types that do not use the service any more and have jobs behind the gate.
+-- only: sqlite, because one statement of PostgreSQL releases the jobs of all gates.
+-- returns: gate integer, type integer
+SELECT gate, type
+FROM millrace_misplaced
+ORDER BY gate, type;
+
+-- name: misplaced_keys
+-- The jobs of one type behind one gate.
+-- only: sqlite, because one statement of PostgreSQL releases the jobs of all gates.
+-- returns: key integer
+SELECT key
+FROM millrace_blocked
+WHERE gate = :gate
+  AND gate > 0
+  AND type = :type
+LIMIT :limit;
+
 -- name: waiting_jobs
 -- Whether jobs may be claimable, whether a gate has opened, whether there are gates, locks or
 -- dependencies at all, whether a slot is due of a schedule that living workers tick, and when the

@@ -9,7 +9,7 @@ import { drainTimedOut } from "../../core/control/drain-words.ts";
 import { idOf } from "../../jobs/views.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { RunTarget } from "../../store/types/records.ts";
-import { gateOf } from "../pauses.ts";
+import { checkTarget, gateOf } from "../pauses.ts";
 
 /** The rows that one count reads, and the ids that it answers. */
 const ROWS_MAX = 100_000;
@@ -71,6 +71,7 @@ async function countOf(
 }
 
 function runTargetOf(verb: "drain" | "running", target: DrainTarget): RunTarget {
+  checkTarget(verb, target);
   if (!("worker" in target)) return gateOf(verb, target);
   if (Object.keys(target).length > 1) throw twoTargets(verb);
   return { kind: "worker", name: idOf(target.worker, "worker") };

@@ -8,6 +8,7 @@ import { MillraceError } from "../../core/errors.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
 import { aKey } from "../../jobs/enqueue-options.ts";
 import type { JobStore } from "../../store/store.ts";
+import { checkTarget } from "../pauses.ts";
 import {
   KEY_WAITING_MAX,
   type LimitName,
@@ -85,6 +86,7 @@ function onlyRate(): MillraceError {
 
 /** A target must name exactly one of type, tenant, service, installation and key. */
 function nameOf(verb: string, target: LimitTarget, ownTenant: string): LimitName {
+  checkTarget(verb, target);
   if ("key" in target) return keyOf(verb, { tenant: ownTenant, ...target });
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];

@@ -16,9 +16,8 @@ export async function explainServices(
   gates: readonly Gate[],
   now: number,
 ): Promise<Explanation | null> {
-  const used = (await store.breakers()).filter(
-    ({ service, types }) => types.includes(job.type) || isHolder(job, service),
-  );
+  // A job that is still behind the gate of a service that its type has used before returns soon.
+  const used = (await store.breakers()).filter(({ types }) => types.includes(job.type));
   for (const breaker of used) {
     const { service } = breaker;
     const pause = gates.find(({ kind, name }) => kind === "service" && name === service);
@@ -31,8 +30,38 @@ export async function explainServices(
   return null;
 }
 
-function isHolder({ heldBy }: JobRecord, service: string): boolean {
-  return heldBy?.kind === "service" && heldBy.name === service;
+/**
+ * A job that is due later because of a service: a closed service has sent it back, or has failed its
+ * last run, or is closed beyond the due time. Null: the job waits for its due time alone.
+ */
+export async function explainSentBack(
+  store: JobStore,
+  job: JobRecord,
+  now: number,
+): Promise<Explanation | null> {
+  if (job.fault === null || job.runAt === null) return null;
+  const { runAt, fault } = job;
+  for (const breaker of await store.breakers()) {
+    const { service, types, probeAtMs } = breaker;
+    const isNamed = fault.service === service;
+    const isBeyond = types.includes(job.type) && (probeAtMs ?? Infinity) > runAt;
+    const waiting = (): Promise<CountedJobs> => waitingOf(store, service);
+    if (breaker.state === "open" ? isNamed || isBeyond : breaker.state === "half_open" && isNamed) {
+      return dueAt(explainBreaker(breaker, await waiting(), now), runAt);
+    }
+    const park = breaker.parks.find(({ tenant }) => tenant === null || tenant === job.tenant);
+    if (isNamed && park !== undefined) {
+      return dueAt(explainPark(service, park, await waiting()), runAt);
+    }
+  }
+  return null;
+}
+
+/** The job of the explanation is not due before the given time. */
+function dueAt(explanation: Explanation, runAt: number): Explanation {
+  const until = new Date(Math.max(runAt, explanation.until?.getTime() ?? 0));
+  const sentence = `${explanation.sentence} This job is due at ${iso(new Date(runAt))}.`;
+  return { ...explanation, sentence, until };
 }
 
 async function waitingOf(store: JobStore, service: string): Promise<CountedJobs> {

@@ -441,7 +441,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     const why = this.isInterrupted(error) ? this.#interruption?.why : undefined;
     if (why?.type === "interrupted") return { type: "interrupted" };
     if (why !== undefined) return why;
-    if (isInstance(error, Snooze)) return { type: "snoozed", delayMs: error.delayMs };
+    if (isInstance(error, Snooze)) return outcomeOfSnooze(error);
     return failureOf(error, this.#failureParts);
   }
 
@@ -449,6 +449,10 @@ export class Execution implements ContextParts, PhaseScopeParts {
     const { clock, preset } = this.#parts;
     return { job: this.job, clock, preset, definition: this.#definition };
   }
+}
+
+function outcomeOfSnooze({ delayMs, fault }: Snooze): Outcome {
+  return fault === null ? { type: "snoozed", delayMs } : { type: "snoozed", delayMs, fault };
 }
 
 function isExpiry(why: RunInterruption): boolean {

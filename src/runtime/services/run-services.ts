@@ -3,17 +3,17 @@
  *
  * Three things feed a breaker: errors inside `ctx.breaker`, transient errors and rate limits that
  * name a service, and, for a job with exactly one declared service, these errors without a name,
- * time-outs and successes. A permanent error is neither a failure of the service nor a success. A
- * failure that the breaker does not count, because it was open already, costs no attempt: the job
- * waits for the probe.
+ * time-outs and successes. A permanent error is neither a failure of the service nor a success. If
+ * the breakers count no failure of a run, because they were open already, the run costs no attempt:
+ * the job waits for the probe.
  */
 import { head } from "../../core/text.ts";
-import type { Outcome } from "../../core/outcome.ts";
+import type { Fault, Outcome } from "../../core/outcome.ts";
 import { aName } from "../../api/rules.ts";
 import { insistOn } from "../../jobs/check-text.ts";
 import { isInstance } from "../../lib/is-instance.ts";
 import type { ClaimedJob } from "../../store/types/jobs-and-runs.ts";
-import type { ServiceRun } from "../../store/types/services.ts";
+import type { ReportAnswer, ServiceRun } from "../../store/types/services.ts";
 import type { RunFailure } from "../run/failures.ts";
 import { Snooze } from "../run/snooze.ts";
 import type { ServiceCalls } from "./service-calls.ts";
@@ -37,9 +37,14 @@ export class RunServices {
   readonly #probed = new Set<string>();
   /** Services that the handler has called through `ctx.breaker`. */
   readonly #called = new Set<string>();
-  readonly #failed = new Set<string>();
+  /** Services with a failure that was reported, and the last one. */
+  readonly #failed = new Map<string, Fault>();
+  /** The errors of failures that were counted. A run with one of them is charged. */
+  readonly #counted = new Map<string, unknown>();
   /** A failure was not counted: how long the job waits; null: the time is not known. */
   #uncounted: { readonly waitMs: number | null } | null = null;
+  /** Reports of failures that the store has not answered yet. */
+  readonly #reports = new Set<Promise<unknown>>();
 
   constructor(parts: RunServicesParts) {
     this.#parts = parts;
@@ -51,10 +56,13 @@ export class RunServices {
   async begin(): Promise<Outcome | null> {
     const { declared, calls } = this.#parts;
     const answers = await Promise.all(declared.map((service) => this.#ask(service)));
-    const refused = answers.filter((answer) => answer.status === "refused");
-    if (refused.length === 0) return null;
-    const waits = refused.map(({ waitMs }) => calls.waitMs(waitMs));
-    return { type: "snoozed", delayMs: Math.max(...waits) };
+    const waits = answers.flatMap((answer, index) => {
+      if (answer.status !== "refused") return [];
+      const fault = refusal(declared[index] ?? "");
+      return [{ type: "snoozed", delayMs: calls.waitMs(answer.waitMs), fault } as const];
+    });
+    // The service that is closed for the longest time is the one to name.
+    return waits.toSorted((one, other) => other.delayMs - one.delayMs)[0] ?? null;
   }
 
   /** `ctx.breaker`. */
@@ -66,7 +74,11 @@ export class RunServices {
     insistOn("ctx.breaker", aName, service, "service");
     const { calls } = this.#parts;
     const answer = await this.#ask(service);
-    if (answer.status === "refused") throw new Snooze(calls.waitMs(answer.waitMs));
+    if (answer.status === "refused") {
+      // The service is closed because of this run, which is charged and therefore not snoozed.
+      if (this.#counted.has(service)) throw this.#counted.get(service);
+      throw new Snooze(calls.waitMs(answer.waitMs), refusal(service));
+    }
     this.#called.add(service);
     try {
       const result = await fn(signal);
@@ -75,7 +87,8 @@ export class RunServices {
     } catch (error) {
       if (!isInstance(error, Snooze) && !this.#parts.isInterrupted(error)) {
         const failure = this.#parts.failureOf(error);
-        if (failure.fault.class !== "non_retryable") await this.#reportFailure(service, failure);
+        const isOfService = failure.fault.class !== "non_retryable";
+        if (isOfService) await this.#reportFailure(service, failure, error);
       }
       throw error;
     }
@@ -83,6 +96,21 @@ export class RunServices {
 
   /** The outcome of the run, after its breakers know. */
   judge(outcome: Outcome): Outcome | Promise<Outcome> {
+    const judged = this.#judgeCalls(outcome);
+    // A stop of the worker says nothing: the next probe begins when the store has the end of this.
+    if (this.#probed.size === 0 || outcome.type === "interrupted") return judged;
+    return this.#afterProbe(judged);
+  }
+
+  /** Services that the run should have tried, and has neither found working nor failing. */
+  async #afterProbe(judged: Outcome | Promise<Outcome>): Promise<Outcome> {
+    const outcome = await judged;
+    const { calls } = this.#parts;
+    await Promise.all([...this.#probed].map((service) => calls.undecided(service, this.#run)));
+    return outcome;
+  }
+
+  #judgeCalls(outcome: Outcome): Outcome | Promise<Outcome> {
     switch (outcome.type) {
       case "succeeded":
         return this.#judgeSuccess(outcome);
@@ -94,7 +122,6 @@ export class RunServices {
       case "interrupted":
       case "cancelled":
       case "crashed":
-        // No verdict: the next probe begins when the store has the end of this run.
         return outcome;
     }
   }
@@ -106,32 +133,45 @@ export class RunServices {
     return told === undefined ? outcome : told.then(() => outcome);
   }
 
-  #judgeFailure(outcome: RunFailure): Outcome | Promise<Outcome> {
+  async #judgeFailure(outcome: RunFailure): Promise<Outcome> {
     const { fault } = outcome;
     if (fault.class === "non_retryable") return outcome;
-    if (this.#uncounted !== null) return this.#snoozed(this.#uncounted.waitMs);
     const isOfService = fault.class === "transient" || fault.class === "rate_limited";
     const service = isOfService ? (fault.service ?? this.#only) : undefined;
-    if (service === undefined || this.#failed.has(service)) return outcome;
-    return this.#afterFailure(service, outcome, outcome);
+    const named = withService(outcome, service ?? this.#serviceOf(outcome));
+    return this.#afterFailure(service, named, named);
   }
 
-  #judgeTimeout(outcome: Outcome & { type: "timed_out" }): Outcome | Promise<Outcome> {
-    if (this.#uncounted !== null) return this.#snoozed(this.#uncounted.waitMs);
-    const service = this.#only;
-    if (service === undefined || this.#failed.has(service)) return outcome;
+  /** The service whose call through `ctx.breaker` has failed with the error of the run. */
+  #serviceOf({ fault }: RunFailure): string | undefined {
+    const isSame = (one: Fault): boolean =>
+      one.name === fault.name && one.message === fault.message;
+    return [...this.#failed].find(([, failed]) => isSame(failed))?.[0];
+  }
+
+  async #judgeTimeout(outcome: Outcome & { type: "timed_out" }): Promise<Outcome> {
     const message = `the run exceeded its timeout of ${outcome.limitMs} ms`;
     const fault = { class: "transient", name: "TimeoutError", message } as const;
-    return this.#afterFailure(service, { type: "failed", fault }, outcome);
+    return this.#afterFailure(this.#only, { type: "failed", fault }, outcome);
   }
 
-  async #afterFailure(service: string, failure: RunFailure, outcome: Outcome): Promise<Outcome> {
-    await this.#reportFailure(service, failure);
-    return this.#uncounted === null ? outcome : this.#snoozed(this.#uncounted.waitMs);
+  /** Reports the failure of a service, unless `ctx.breaker` has, and decides about the charge. */
+  async #afterFailure(
+    service: string | undefined,
+    failure: RunFailure,
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    // Another call of the run may have been counted.
+    await Promise.all(this.#reports);
+    const isKnown = service === undefined || this.#failed.has(service) || this.#isUncharged;
+    if (!isKnown) await this.#reportFailure(service, failure, null);
+    if (!this.#isUncharged) return outcome;
+    const delayMs = this.#parts.calls.waitMs(this.#uncounted?.waitMs ?? null);
+    return { type: "snoozed", delayMs, fault: withService(failure, service).fault };
   }
 
-  #snoozed(waitMs: number | null): Outcome {
-    return { type: "snoozed", delayMs: this.#parts.calls.waitMs(waitMs) };
+  get #isUncharged(): boolean {
+    return this.#uncounted !== null && this.#counted.size === 0;
   }
 
   /** The one declared service, which needs neither a name in errors nor `ctx.breaker`. */
@@ -155,20 +195,42 @@ export class RunServices {
     return undefined;
   }
 
-  async #reportFailure(service: string, failure: RunFailure): Promise<void> {
-    const { calls, job } = this.#parts;
-    const { fault, retryAfterMs, scope } = failure;
-    this.#failed.add(service);
+  async #reportFailure(service: string, failure: RunFailure, error: unknown): Promise<void> {
+    this.#failed.set(service, failure.fault);
     this.#probed.delete(service);
+    const report = this.#report(service, failure);
+    this.#reports.add(report);
+    const { isCounted, waitMs } = await report;
+    this.#reports.delete(report);
+    if (isCounted) this.#counted.set(service, error);
+    else this.#uncounted = { waitMs };
+  }
+
+  #report(service: string, { fault, retryAfterMs, scope }: RunFailure): Promise<ReportAnswer> {
+    const { calls, job } = this.#parts;
     const isParked = fault.class === "rate_limited" && retryAfterMs !== undefined;
     const park = { forMs: retryAfterMs ?? 0, tenant: scope === "tenant" ? job.tenant : null };
-    const { isCounted, waitMs } = await calls.failed({
+    return calls.failed({
       service,
       run: this.#run,
       reason: head(`${fault.name}: ${fault.message}`, REASON_LENGTH_MAX),
       tenant: job.tenant,
       ...(isParked ? { park } : {}),
     });
-    if (!isCounted) this.#uncounted = { waitMs };
   }
+}
+
+/**
+ * The stored reason why a closed service has sent a run back. It does not say why the service is
+ * closed: the job may belong to another tenant than the job whose failure has closed the service.
+ */
+function refusal(service: string): Fault {
+  const message = `The service ${service} was closed, and the job was sent back.`;
+  return { class: "transient", name: "ServiceClosed", message, service };
+}
+
+/** The error names the service from now on, unless it names one. */
+function withService(failure: RunFailure, service: string | undefined): RunFailure {
+  if (service === undefined || failure.fault.service !== undefined) return failure;
+  return { ...failure, fault: { ...failure.fault, service } };
 }

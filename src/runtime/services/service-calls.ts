@@ -6,6 +6,8 @@
  */
 import type { BreakerLimits } from "../../core/breaker.ts";
 import type { Clock, Dice } from "../../core/clock.ts";
+import { formatDuration } from "../../core/duration.ts";
+import { RETRY_AFTER_MS_MAX } from "../../core/policy.ts";
 import type { Logger } from "../../api/context.ts";
 import { runOutsideJobs } from "../../jobs/async-context.ts";
 import { soon } from "../../lib/system.ts";
@@ -80,12 +82,29 @@ export class ServiceCalls {
   /** Reports a failure at once. If the store does not answer, the failure counts as usual. */
   async failed(call: ReportedFailure): Promise<ReportAnswer> {
     const report = { outcome: "failed", ...call, limits: this.#parts.limits } as const;
-    return this.#report(report, call.reason);
+    const { park } = call;
+    if (park === undefined || park.forMs <= RETRY_AFTER_MS_MAX) {
+      return this.#report(report, call.reason);
+    }
+    const { service } = call;
+    const asked = formatDuration(park.forMs);
+    this.#parts.logger.warn("a service asked for a pause of more than a day; a day counts", {
+      service,
+      asked,
+    });
+    const shortened = { ...park, forMs: RETRY_AFTER_MS_MAX };
+    return this.#report({ ...report, park: shortened }, call.reason);
   }
 
   /** The probe of a breaker has succeeded. Resolves when the breaker knows. */
   async probeSucceeded(service: string, run: ServiceRun): Promise<void> {
     await this.#report({ outcome: "succeeded", service, run, count: 1 }, "the probe succeeded");
+  }
+
+  /** The run of a probe has ended without a verdict. Resolves when the breaker knows. */
+  async undecided(service: string, run: ServiceRun): Promise<void> {
+    const { limits } = this.#parts;
+    await this.#report({ outcome: "undecided", service, run, limits }, "the probe had no verdict");
   }
 
   /** A call has succeeded. The first one is reported at once, others a little later. */

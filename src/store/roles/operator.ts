@@ -47,8 +47,10 @@ export interface OperatorStore {
     why: { readonly reason: string; readonly by: string | null },
   ): Promise<void>;
   /**
-   * Closes the breaker of a service, and ends the pauses that the service has asked for. Answers
-   * whether anything has changed. A pause of an operator stays.
+   * Closes the breaker of a service, and ends the pauses that the service has asked for. Jobs that
+   * are due later, and whose last run ended with an error that names the service, are due now: up
+   * to 1,000 of them, among the 100,000 scheduled jobs that are due first. Answers whether anything
+   * has changed. A pause of an operator stays.
    */
   resetBreaker(service: string, by: string | null): Promise<boolean>;
   /**

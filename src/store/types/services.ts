@@ -58,7 +58,7 @@ export type CallAnswer =
   | { readonly status: "refused"; readonly waitMs: number | null; readonly reason: string };
 
 /** What has become of calls of a service. */
-export type CallReport = CallSuccess | CallFailure;
+export type CallReport = CallSuccess | CallFailure | CallUndecided;
 
 interface CallSuccess {
   readonly outcome: "succeeded";
@@ -83,6 +83,14 @@ interface CallFailure {
   };
   /** The tenant of the job. */
   readonly tenant: string;
+}
+
+/** A run that may be the probe has ended, and says nothing about the service. */
+interface CallUndecided {
+  readonly outcome: "undecided";
+  readonly service: string;
+  readonly run: ServiceRun;
+  readonly limits: BreakerLimits;
 }
 
 /**

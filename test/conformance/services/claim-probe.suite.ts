@@ -13,10 +13,12 @@ import type { OpenStore } from "../../support/stores.ts";
 import {
   breaker,
   fail,
+  LIMITS,
   OPEN_MS,
   outage,
   probe,
   probeRequest,
+  RUN,
   succeed,
   takeProbe,
   uses,
@@ -111,7 +113,7 @@ export function claimProbeSuite(open: OpenStore): void {
       expect(again).toBeNull();
     });
 
-    test("replaces a probe whose run has ended without a verdict", async () => {
+    test("replaces a probe whose run has ended without a report", async () => {
       await using db = await open();
       const { store, clock } = db;
       await uses(store, ["bank"]);
@@ -125,6 +127,31 @@ export function claimProbeSuite(open: OpenStore): void {
 
       expect((await takeProbe(store)).job.id).toBe(second);
       expect(await breaker(store)).toMatchObject({ probe: { job: second } });
+    });
+
+    test("waits after a probe that has reported no verdict as after a failure", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await uses(store, ["bank"]);
+      const [, second] = await add(store, {}, {});
+      await outage(store);
+      await clock.advance(OPEN_MS);
+      const { job, lease } = await takeProbe(store);
+      const run = { key: job.key, n: job.n };
+      const report = { outcome: "undecided", service: "bank", limits: LIMITS } as const;
+      const [other] = await store.reportCalls([{ ...report, run: RUN }]);
+      expect(other).toMatchObject({ changedTo: null });
+
+      const [answer] = await store.reportCalls([{ ...report, run }]);
+
+      expect(answer).toMatchObject({ changedTo: "open" });
+      await store.settle([{ lease, ...run, settlement: completed() }]);
+      const probeAtMs = clock.now() + OPEN_MS;
+      expect(await breaker(store)).toMatchObject({ state: "open", failures: 3, probeAtMs });
+      expect(await store.promote(10)).toMatchObject({ probeInMs: OPEN_MS });
+      expect(await probe(store)).toBeNull();
+      await clock.advance(OPEN_MS);
+      expect((await takeProbe(store)).job.id).toBe(second);
     });
 
     test("replaces a probe whose worker has died", async () => {

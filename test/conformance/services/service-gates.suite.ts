@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fault, retryIn } from "../../support/factories.ts";
 import {
   add,
   addCrashed,
@@ -6,7 +7,11 @@ import {
   claimRequest,
   joinWorker,
   recordOf,
+  settleItem,
+  stateOf,
+  take,
 } from "../../support/steps.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import type { OpenStore } from "../../support/stores.ts";
 import { breaker, fail, OPEN_MS, outage, uses } from "./scene.ts";
 
@@ -139,6 +144,74 @@ export function serviceGatesSuite(open: OpenStore): void {
     });
   });
 
+  describe("a type that does not use a service any more", () => {
+    const closings = {
+      breaker: (store: JobStore) => outage(store),
+      "forced breaker": (store: JobStore) => store.openBreaker("bank", WHY),
+      pause: (store: JobStore) => store.pause(BANK, WHY),
+      park: (store: JobStore) => fail(store, { park: { forMs: OPEN_MS, tenant: null } }),
+      "park of a tenant": (store: JobStore) =>
+        fail(store, { park: { forMs: OPEN_MS, tenant: "acme" }, tenant: "acme" }),
+    };
+
+    test.each(Object.entries(closings))("gets its jobs back from a %s", async (_, close) => {
+      await using db = await open();
+      const { store } = db;
+      await uses(store, ["bank"]);
+      await uses(store, ["bank"], "sms");
+      const ids = await add(store, { tenant: "acme" }, { tenant: "acme" }, { tenant: "acme" });
+      const [sms] = await add(store, { type: "sms", tenant: "acme" });
+      await close(store);
+      expect(await store.hold(10)).toBe(4);
+
+      await uses(store, ["bank2"]);
+
+      expect(await store.promote(10)).toMatchObject({ waiting: { blocked: true } });
+      expect(await store.release(2)).toBe(2);
+      expect(await store.release(10)).toBe(1);
+      expect(await store.release(10)).toBe(0);
+      expect(await store.hold(10)).toBe(0);
+      expect(await claimable(store)).toEqual(ids);
+      expect(await recordOf(store, sms)).toMatchObject({ heldBy: BANK });
+    });
+
+    test("leaves its jobs behind the other gates that hold them back", async () => {
+      await using db = await open();
+      const { store } = db;
+      await uses(store, ["bank", "smtp"]);
+      const [id] = await add(store, {});
+      const [paused] = await add(store, { lane: "slow" });
+      await store.pause({ kind: "lane", name: "slow" }, WHY);
+      await outage(store, "bank");
+      await outage(store, "smtp");
+      await store.hold(10);
+
+      await uses(store, ["smtp"]);
+      await store.release(10);
+      await store.hold(10);
+      await uses(store, ["smtp"]);
+
+      expect(await store.release(10)).toBe(0);
+      expect(await claimable(store)).toEqual([]);
+      expect(await recordOf(store, id)).toMatchObject({ heldBy: { name: "smtp" } });
+      expect(await recordOf(store, paused)).toMatchObject({ state: "queued" });
+    });
+
+    test("has jobs that claims have passed claimed", async () => {
+      await using db = await open();
+      const { store } = db;
+      await uses(store, ["bank"]);
+      const [id] = await add(store, {});
+      await outage(store);
+      const worker = await joinWorker(store);
+      expect((await store.claim(claimRequest(worker))).jobs).toEqual([]);
+
+      await uses(store, []);
+
+      expect((await store.claim(claimRequest(worker))).jobs).toMatchObject([{ id }]);
+    });
+  });
+
   describe("openBreaker", () => {
     test("holds jobs back with a reason until a reset, and tells who did both", async () => {
       await using db = await open();
@@ -182,6 +255,30 @@ export function serviceGatesSuite(open: OpenStore): void {
       expect(await claimable(store)).toEqual(ids);
       expect(await breaker(store)).toMatchObject({ failures: 0, parks: [] });
       expect(await store.resetBreaker("phone", "ada")).toBe(false);
+    });
+  });
+
+  describe("resetBreaker, for jobs that are due later", () => {
+    test("makes those due whose last run ended with an error of the service", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [own, others, plain] = await add(store, {}, {}, {});
+      const batch = await take(store);
+      const ends = [fault({ service: "bank" }), fault({ service: "smtp" }), null];
+      await store.settle(
+        batch.jobs.map((job, index) =>
+          settleItem(batch, job, { ...retryIn(9_000), fault: ends[index] ?? null }),
+        ),
+      );
+      const [later] = await add(store, { due: { delayMs: 9_000 } });
+      await outage(store);
+      await clock.advance(1_000);
+
+      expect(await store.resetBreaker("bank", "ada")).toBe(true);
+
+      expect(await claimable(store)).toEqual([own]);
+      for (const id of [others, plain, later]) expect(await stateOf(store, id)).toBe("scheduled");
+      expect(await store.resetBreaker("smtp", "ada")).toBe(false);
     });
   });
 

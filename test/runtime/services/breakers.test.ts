@@ -8,6 +8,7 @@ import {
   RetryableError,
   TransientError,
   typed,
+  type Context,
 } from "millrace";
 import { describe, expect, test } from "vitest";
 import { defaults } from "../../../src/core/presets.ts";
@@ -252,7 +253,7 @@ describe("a run that was in flight when the breaker opened", () => {
 });
 
 describe("a probe", () => {
-  test("that ends without a verdict is replaced by another job", async () => {
+  test("that ends without a verdict is replaced by another job, after the wait", async () => {
     await using kit = await openTest({ preset });
     let isUp = false;
     const tried: string[] = [];
@@ -274,9 +275,37 @@ describe("a probe", () => {
     await kit.mill.enqueue(pay, { name: "right" }, { priority: 2 });
     isUp = true;
     await kit.advance("64s");
+    expect(tried).toEqual(["a", "b", "c", "wrong"]);
+    expect(await stateOf(kit)).toBe("open");
+    await kit.advance("64s");
 
     expect(tried.slice(0, 5)).toEqual(["a", "b", "c", "wrong", "right"]);
     expect(await stateOf(kit)).toBe("closed");
+  });
+
+  test.each([
+    ["an error that does not count", () => Promise.reject(new Error("fetch failed"))],
+    ["a snooze", (ctx: Context<{}, unknown>) => ctx.snooze("1h")],
+  ])("that ends with %s starts no other job before the wait is over", async (_, end) => {
+    await using kit = await openTest({ preset });
+    let runs = 0;
+    const pay = defineJob({ type: "pay", services: ["bank"], maxAttempts: 1 }).run((__, ctx) => {
+      runs += 1;
+      if (runs <= 3) throw new TransientError("hung up");
+      return end(ctx);
+    });
+    await addJobs(kit, pay, 20);
+    await using worker = kit.mill.work({ jobs: [pay], ...OPTIONS, signals: false });
+    await worker.ready;
+    await kit.settled();
+    expect(runs).toBe(3);
+
+    await kit.advance("64s");
+    await kit.advance("50s");
+
+    expect(runs).toBe(4);
+    const { state, failures } = await kit.mill.breakers.get("bank");
+    expect({ state, failures }).toEqual({ state: "open", failures: 3 });
   });
 
   test("whose worker crashes is replaced after the rescue", async () => {

@@ -8,6 +8,7 @@ import {
   changeRecord,
   CHANGES_MAX,
   parkName,
+  SENT_BACK_SEARCH,
 } from "../../shared/services/breaker-rows.ts";
 import {
   admit,
@@ -134,7 +135,7 @@ async function internAll(
 
 async function internParks({ names }: Session, reports: readonly CallReport[]): Promise<void> {
   const parks = reports.flatMap((report) => {
-    if (report.outcome === "succeeded" || (report.park?.tenant ?? null) === null) return [];
+    if (report.outcome !== "failed" || (report.park?.tenant ?? null) === null) return [];
     const tenant = names.known("tenant", report.tenant);
     return tenant === undefined ? [] : [parkName(tenant, report.service)];
   });
@@ -196,8 +197,10 @@ export async function resetBreaker(
     services.set(id, { ...state, breaker: reset(breaker, by) });
     return true;
   });
-  if (isParked) session.wakeForReturned("work");
-  return isReset || isParked;
+  const search = { service, ...SENT_BACK_SEARCH };
+  const hurried = await repeating(dice, () => write.run("hurry_sent_back", search));
+  if (isParked || hurried > 0) session.wakeForReturned("work");
+  return isReset || isParked || hurried > 0;
 }
 
 export async function breakers({ read, names }: Session): Promise<readonly BreakerRecord[]> {

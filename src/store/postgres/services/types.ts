@@ -54,7 +54,8 @@ export async function declareTypes(
       });
     }),
   );
-  // Gates and limits of services may hold back other types than before.
+  // Gates and limits of services may hold back other types than before, whose jobs claims have
+  // passed.
   session.wakeForReturned("work");
 }
 

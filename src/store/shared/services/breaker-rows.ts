@@ -8,6 +8,9 @@ import type { BreakerChange, BreakerRecord, ServicePark } from "../../types/serv
 export const BREAKERS_MAX = 10_000;
 export const CHANGES_MAX = 1_000;
 
+/** The scheduled jobs that a reset searches for jobs of the service, and the jobs it makes due. */
+export const SENT_BACK_SEARCH = { depth: 100_000, limit: 1_000 } as const;
+
 /** The columns that hold the state. */
 export interface BreakerColumns {
   readonly state: number;

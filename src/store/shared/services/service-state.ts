@@ -1,5 +1,6 @@
 /** What both stores decide about calls of services, from what they have read. */
 import {
+  endProbe,
   isProbeDue,
   recordFailure,
   recordSuccess,
@@ -61,8 +62,8 @@ export function applyReport(
   { tenant, nowMs }: { readonly tenant: number | undefined; readonly nowMs: number },
 ): { readonly answer: ReportAnswer; readonly next: Breaker; readonly park: NewPark | null } {
   const { breaker } = state;
-  if (report.outcome === "succeeded") {
-    const next = recordSuccess(breaker, report.run, report.count);
+  if (report.outcome !== "failed") {
+    const next = withoutFailure(breaker, report, nowMs);
     const changedTo = next.state === breaker.state ? null : next.state;
     return { answer: { isCounted: true, waitMs: null, changedTo }, next, park: null };
   }
@@ -86,6 +87,15 @@ export function applyReport(
   const changedTo = next.state === breaker.state ? null : next.state;
   const waitMs = isCounted ? null : probeInMs(breaker, nowMs);
   return { answer: { isCounted, waitMs, changedTo }, next, park };
+}
+
+function withoutFailure(
+  breaker: Breaker,
+  report: Exclude<CallReport, { outcome: "failed" }>,
+  nowMs: number,
+): Breaker {
+  if (report.outcome === "succeeded") return recordSuccess(breaker, report.run, report.count);
+  return endProbe(breaker, { run: report.run, limits: report.limits, nowMs });
 }
 
 function parkOf(

@@ -38,6 +38,7 @@ export interface QueryRows {
   probe_has_ended: { readonly ended: 0 | 1; };
   paused_until: { readonly until: number | null; readonly reason: string; };
   parked_until: { readonly until: number | null; };
+  sent_back_keys: { readonly key: number; };
   due_breakers: { readonly service: number; };
   probe_types: { readonly type: number; };
   service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
@@ -89,6 +90,8 @@ export interface QueryRows {
   ready_place: { readonly key: number; readonly lane: number; readonly priority: number; readonly rank: number; };
   count_ahead: { readonly jobs: number; readonly exact: 0 | 1; };
   open_gates: { readonly name: number; };
+  misplaced_types: { readonly gate: number; readonly type: number; };
+  misplaced_keys: { readonly key: number; };
   waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; readonly slot_due: 0 | 1; readonly probe_at: number | null; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
   blocked_keys: { readonly key: number; };
@@ -261,12 +264,13 @@ export interface QueryParameters {
   parked_until: readonly ["service", "tenant", "now"];
   put_park: readonly ["gate", "service", "tenant", "until", "reason"];
   end_parks: readonly ["now", "service"];
+  sent_back_keys: readonly ["now", "depth", "service", "limit"];
   mark_opened: readonly ["service", "now"];
   delete_park: readonly ["gate"];
   due_breakers: readonly ["now"];
-  probe_types: readonly ["due", "types", "now"];
-  service_probe_in_blocked: readonly ["due", "types", "lanes", "tenants", "cap", "now"];
-  service_probe_in_ready: readonly ["lane", "crashes", "depth", "types", "tenants", "now"];
+  probe_types: readonly ["due", "types", "full", "now"];
+  service_probe_in_blocked: readonly ["due", "types", "lanes", "tenants", "cap", "now", "full"];
+  service_probe_in_ready: readonly ["lane", "crashes", "depth", "types", "tenants", "now", "full"];
   services_of_type: readonly ["type"];
   list_breakers: readonly ["now", "limit"];
   list_parks: readonly ["now", "limit"];
@@ -350,6 +354,8 @@ export interface QueryParameters {
   ready_place: readonly ["id"];
   count_ahead: readonly ["now", "lane", "priority", "rank", "key", "rows", "tenant"];
   open_gates: readonly ["now"];
+  misplaced_types: readonly [];
+  misplaced_keys: readonly ["gate", "type", "limit"];
   waiting_jobs: readonly ["now", "declared_since"];
   delete_gate: readonly ["name", "now"];
   jobs_behind_gates: readonly ["lane", "crashes", "depth", "now", "limit"];
@@ -638,6 +644,10 @@ export const queries: {
     text: "UPDATE millrace_service_park\nSET until = ?1\nWHERE service = ?2\n  AND until > ?1",
     parameters: ["now","service"],
   },
+  sent_back_keys: {
+    text: "SELECT waiting.key\nFROM (\n    SELECT key, n FROM millrace_scheduled WHERE run_at > ?1 ORDER BY run_at, key LIMIT ?2\n) AS waiting\nCROSS JOIN millrace_attempt AS last ON last.key = waiting.key AND last.n = waiting.n - 1\nWHERE last.error ->> '$.service' = ?3\nLIMIT ?4",
+    parameters: ["now","depth","service","limit"],
+  },
   mark_opened: {
     text: "INSERT INTO millrace_service_park (gate, service, tenant, until, reason)\nVALUES (?1, ?1, NULL, ?2, '')\nON CONFLICT DO NOTHING",
     parameters: ["service","now"],
@@ -651,16 +661,16 @@ export const queries: {
     parameters: ["now"],
   },
   probe_types: {
-    text: "SELECT DISTINCT uses.type\nFROM json_each(?1) AS due\nCROSS JOIN millrace_service_use AS uses ON uses.service = due.value\nWHERE (?2 IS NULL OR uses.type IN (SELECT value FROM json_each(?2)))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = uses.type\n        AND (barrier.until IS NULL OR barrier.until > ?3)\n        AND barrier.gate NOT IN (SELECT value FROM json_each(?1))\n  )\nORDER BY uses.type",
-    parameters: ["due","types","now"],
+    text: "SELECT DISTINCT uses.type\nFROM json_each(?1) AS due\nCROSS JOIN millrace_service_use AS uses ON uses.service = due.value\nWHERE (?2 IS NULL OR uses.type IN (SELECT value FROM json_each(?2)))\n  AND uses.type NOT IN (SELECT value FROM json_each(?3))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = uses.type\n        AND (barrier.until IS NULL OR barrier.until > ?4)\n        AND barrier.gate NOT IN (SELECT value FROM json_each(?1))\n  )\nORDER BY uses.type",
+    parameters: ["due","types","full","now"],
   },
   service_probe_in_blocked: {
-    text: "SELECT key, priority, rank, type, tenant, concurrency\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
-    parameters: ["due","types","lanes","tenants","cap","now"],
+    text: "SELECT key, priority, rank, type, tenant, concurrency\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["due","types","lanes","tenants","cap","now","full"],
   },
   service_probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
-    parameters: ["lane","crashes","depth","types","tenants","now"],
+    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND front.tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    parameters: ["lane","crashes","depth","types","tenants","now","full"],
   },
   services_of_type: {
     text: "SELECT service\nFROM millrace_service_use\nWHERE type = ?1\nORDER BY service",
@@ -993,6 +1003,14 @@ export const queries: {
   open_gates: {
     text: "SELECT name\nFROM (\n    SELECT name FROM millrace_gate WHERE until <= ?1\n    UNION\n    SELECT gate FROM millrace_service_park WHERE until <= ?1\n)\nWHERE name NOT IN (SELECT gate FROM millrace_closed_gate WHERE until IS NULL OR until > ?1)\nORDER BY name",
     parameters: ["now"],
+  },
+  misplaced_types: {
+    text: "SELECT gate, type\nFROM millrace_misplaced\nORDER BY gate, type",
+    parameters: [],
+  },
+  misplaced_keys: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = ?1\n  AND gate > 0\n  AND type = ?2\nLIMIT ?3",
+    parameters: ["gate","type","limit"],
   },
   waiting_jobs: {
     text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",

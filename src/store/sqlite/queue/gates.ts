@@ -198,11 +198,12 @@ function readyParts(session: Session): readonly { lane: number; crashes: number 
   return lanes.flatMap((lane) => crashNumbers.map((crashes) => ({ lane, crashes })));
 }
 
-/** Returns jobs whose gate has opened, and jobs whose key is free. */
+/** Returns jobs whose gate has opened or is not theirs any more, and jobs whose key is free. */
 export function release(session: Session, wanted: number): number {
   const limit = bounded(wanted, MOVE_MAX);
   freeRefilledKeys(session, limit);
-  const moved = releaseGates(session, limit);
+  const opened = releaseGates(session, limit);
+  const moved = opened + releaseMisplaced(session, limit - opened);
   return moved + releaseKeys(session, limit - moved);
 }
 
@@ -210,6 +211,7 @@ export function release(session: Session, wanted: number): number {
 export function releasesNothing(session: Session): boolean {
   const { sql, clock } = session;
   if (sql.get("open_gates", { now: clock.now() }) !== undefined) return false;
+  if (sql.get("misplaced_types", {}) !== undefined) return false;
   return !hasRefilledKeys(session) && !hasFreeKeys(session);
 }
 
@@ -217,17 +219,31 @@ function releaseGates(session: Session, limit: number): number {
   const { sql, clock } = session;
   let moved = 0;
   for (const { name } of sql.all("open_gates", { now: clock.now() })) {
-    const rows = sql.all("blocked_keys", { gate: name, limit: limit - moved });
-    for (const { key } of rows) {
-      const job = sql.get("take_blocked", { key });
-      if (job === undefined) throw new Error(`job ${key} left blocked inside a transaction`);
-      putBack(session, job);
-    }
-    moved += rows.length;
+    moved += unblock(session, sql.all("blocked_keys", { gate: name, limit: limit - moved }));
     if (moved >= limit) return moved;
     sql.run("delete_gate", { name, now: clock.now() });
     sql.run("delete_park", { gate: name });
     session.state.claimCursors.forget();
   }
   return moved;
+}
+
+/** Returns jobs behind the gate of a service that their type does not use any more. */
+function releaseMisplaced(session: Session, limit: number): number {
+  const { sql } = session;
+  let moved = 0;
+  for (const { gate, type } of sql.all("misplaced_types", {})) {
+    if (moved >= limit) break;
+    moved += unblock(session, sql.all("misplaced_keys", { gate, type, limit: limit - moved }));
+  }
+  return moved;
+}
+
+function unblock(session: Session, rows: readonly { readonly key: JobKey }[]): number {
+  for (const { key } of rows) {
+    const job = session.sql.get("take_blocked", { key });
+    if (job === undefined) throw new Error(`job ${key} left blocked inside a transaction`);
+    putBack(session, job);
+  }
+  return rows.length;
 }

@@ -11,6 +11,7 @@ import {
   columnsOf,
   isChange,
   parkName,
+  SENT_BACK_SEARCH,
 } from "../../shared/services/breaker-rows.ts";
 import {
   admit,
@@ -27,6 +28,7 @@ import type {
   ServiceCall,
 } from "../../types/services.ts";
 import type { Session } from "../database/session.ts";
+import { putWaiting } from "../queue/places.ts";
 
 /** The answers of {@link callServices} if they change nothing. Called without the write lock. */
 export function settledCalls(
@@ -169,9 +171,23 @@ export function resetBreaker(session: Session, service: string, by: string | nul
   const { breaker } = stateOf(session, id, undefined);
   const isParked = sql.run("end_parks", { service: id, now: clock.now() }).changes > 0;
   if (isParked) openGate(session, id);
-  if (breaker.state === "closed" && breaker.failures === 0) return isParked;
+  const areHurried = hurrySentBack(session, service) > 0;
+  if (breaker.state === "closed" && breaker.failures === 0) return isParked || areHurried;
   putBreaker(session, id, breaker, reset(breaker, by));
   return true;
+}
+
+/** Jobs that are due later because the service has failed or was closed are due now. */
+function hurrySentBack(session: Session, service: string): number {
+  const { sql, clock } = session;
+  const now = clock.now();
+  const rows = sql.all("sent_back_keys", { service, now, ...SENT_BACK_SEARCH });
+  for (const { key } of rows) {
+    const job = sql.get("take_scheduled", { key });
+    if (job === undefined) throw new Error(`job ${key} left scheduled inside a transaction`);
+    putWaiting(session, job, now, now);
+  }
+  return rows.length;
 }
 
 export function breakers({ sql, names, clock }: Session): BreakerRecord[] {

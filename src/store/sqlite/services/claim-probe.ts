@@ -41,8 +41,9 @@ interface ProbeCandidate {
 export function claimsNoProbe(session: Session, request: LoneClaimRequest): boolean {
   if (hasLostClaims(session, request)) return false;
   if (refusalOf(session, request) !== null) return true;
-  const found = findProbe(session, request);
-  return found === null || !isAdmitted(limitsOf(session, asStarted(request)), found);
+  const limits = limitsOf(session, asStarted(request));
+  const found = findProbe(session, request, limits);
+  return found === null || !isAdmitted(limits, found);
 }
 
 /**
@@ -75,8 +76,8 @@ export async function claimProbe(
 
 function takeProbe(session: Session, request: LoneClaimRequest, secret: string): ProbeClaim | null {
   if (refusalOf(session, request) !== null) return null;
-  const found = findProbe(session, request);
   const limits = limitsOf(session, asStarted(request));
+  const found = findProbe(session, request, limits);
   if (found === null || !isAdmitted(limits, found)) return null;
   const { missing } = splitMissing(session, [found]);
   if (missing.length === 0) {
@@ -126,29 +127,44 @@ function lease(
   return { ...claimed, granted: limits.take(session, asStarted(request), [candidate]) };
 }
 
-function findProbe(session: Session, request: LoneClaimRequest): ProbeCandidate | null {
+/** Jobs without a permit are passed: otherwise the probe of one service would wait for another. */
+function findProbe(
+  session: Session,
+  request: LoneClaimRequest,
+  limits: ClaimLimits | null,
+): ProbeCandidate | null {
   const { sql, clock } = session;
   const services = sql.all("due_breakers", { now: clock.now() }).map(({ service }) => service);
   if (services.length === 0) return null;
   const scan = scanOf(session, request, null);
   const { now } = scan;
   const due = JSON.stringify(services);
-  const types = sql.all("probe_types", { due, types: scan.types, now }).map(({ type }) => type);
-  if (types.length === 0) return null;
-  const job = mostUrgent(session, scan, { due, types: JSON.stringify(types), cap: request.cap });
+  const full = limits?.full ?? "[]";
+  const rows = sql.all("probe_types", { due, types: scan.types, full, now });
+  if (rows.length === 0) return null;
+  const types = JSON.stringify(rows.map(({ type }) => type));
+  const job = mostUrgent(session, scan, { due, types, full, cap: request.cap });
   return job === undefined ? null : { ...job, due: services };
+}
+
+/** The due services, their types, and the used up limits, as JSON lists. */
+interface ProbeScan {
+  readonly due: string;
+  readonly types: string;
+  readonly full: string;
+  readonly cap: number;
 }
 
 function mostUrgent(
   session: Session,
   { lanes, onlyLanes, tenants, now }: ClaimScan,
-  { due, types, cap }: { readonly due: string; readonly types: string; readonly cap: number },
+  { due, types, full, cap }: ProbeScan,
 ): QueryRows["service_probe_in_ready"] | undefined {
   const { sql } = session;
   const crashNumbers = [0, ...crashNumbersOf(session, lanes)].filter((crashes) => crashes < cap);
-  const front = { types, tenants, now, depth: PROBE_DEPTH };
+  const front = { types, tenants, full, now, depth: PROBE_DEPTH };
   const found = [
-    sql.get("service_probe_in_blocked", { due, types, lanes: onlyLanes, tenants, cap, now }),
+    sql.get("service_probe_in_blocked", { due, types, full, lanes: onlyLanes, tenants, cap, now }),
     ...lanes.flatMap((lane) =>
       crashNumbers.map((crashes) => sql.get("service_probe_in_ready", { ...front, lane, crashes })),
     ),

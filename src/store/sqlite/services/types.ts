@@ -39,8 +39,10 @@ export function declareTypes(
     sql.run("put_worker_type", { worker: idBytes(worker), type, hash });
     openOrKeepQueue(session, type);
   }
-  // Limits of services may hold back other types than before.
-  if (sql.get("any_limit", {}) === undefined) return;
+  const isHeld = sql.get("any_closed_gate", { now }) !== undefined;
+  if (!isHeld && sql.get("any_limit", {}) === undefined) return;
+  // Gates and limits of services may hold back other types than before, whose jobs claims have
+  // passed.
   state.claimCursors.forget();
   outbox.wake();
 }

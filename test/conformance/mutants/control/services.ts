@@ -67,6 +67,7 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
     ],
     probe_types: [
       ["another closed service does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
+      ["a type without a permit is first", "AND uses.type NOT IN (SELECT", "AND -1 NOT IN (SELECT"],
     ],
     service_probe_in_blocked: [
       ["any lane will do", ":lanes IS NULL OR lane IN", "1 OR :lanes OR lane IN"],
@@ -82,7 +83,16 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
       ["the least urgent job is tried", "ORDER BY front.priority", "ORDER BY front.priority DESC"],
       ["a taken key does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
       ["a closed lane does not count", "AND front.lane NOT IN", "AND -1 NOT IN"],
-      ["a closed tenant does not count", "AND front.tenant NOT IN", "AND -1 NOT IN"],
+      [
+        "a closed tenant does not count",
+        "AND front.tenant NOT IN (SELECT name",
+        "AND -1 NOT IN (SELECT name",
+      ],
+      [
+        "a tenant without a permit is first",
+        "AND front.tenant NOT IN (SELECT value FROM json_each(:full",
+        "AND -1 NOT IN (SELECT value FROM json_each(:full",
+      ],
     ],
     "services/claim-probe.ts": [
       [
@@ -115,6 +125,11 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
         "FROM millrace_service_park WHERE 0",
       ],
     ],
+    misplaced_types: [
+      ["jobs wait for a service of the past", "FROM millrace_misplaced\n", "FROM millrace_misplaced\nWHERE 0\n"],
+    ],
+    misplaced_keys: [["jobs of all types return", "AND type = :type", "AND :type > 0"]],
+    "services/types.ts": [["claims do not look back", "state.claimCursors.forget();", ""]],
     jobs_behind_gates: [
       ["all tenants wait for one", "closed.tenant IS NULL OR", "1 OR closed.tenant IS NULL OR"],
     ],
@@ -127,6 +142,14 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
   },
   resetBreaker: {
     end_parks: [["pauses go on", "AND until > :now", "AND until < 0 * :now"]],
+    sent_back_keys: [
+      [
+        "jobs of all services are due",
+        "WHERE last.error ->> '$.service' = :service",
+        "WHERE :service <> ''",
+      ],
+      ["no job is due", "waiting.n - 1", "waiting.n"],
+    ],
     "services/breakers.ts": [["nothing is closed", "reset(breaker, by)", "breaker"]],
   },
   breakers: {
@@ -244,6 +267,8 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ["jobs with crashes are probes", "          AND front.crashes < cap\n", ""],
       ["a closed lane does not count", "          AND front.lane <> ALL (asker.paused)\n", ""],
       ["a closed tenant does not count", "          AND front.tenant <> ALL (asker.paused)\n", ""],
+      ["a type without a permit is first", "      AND uses.type <> ALL (used_up)\n", ""],
+      ["a tenant without a permit is first", "          AND front.tenant <> ALL (used_up)\n", ""],
       [
         "a tenant that has to wait is tried",
         "          AND front.tenant || ' ' || front.type <> ALL (asker.parked)\n",
@@ -289,6 +314,12 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
         "FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id",
         "FROM millrace.gate AS closed\n          WHERE closed.name = gate.id",
       ],
+      [
+        "jobs wait for a service of the past",
+        "FROM millrace.misplaced AS",
+        "FROM (SELECT * FROM millrace.misplaced WHERE false) AS",
+      ],
+      ["jobs of all types return", "AND blocked.type = misplaced.type", ""],
     ],
     hold_jobs: [
       ["all tenants wait for one", "closed.tenant IS NULL OR closed.tenant = front.tenant", "true"],
@@ -302,6 +333,14 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
   },
   resetBreaker: {
     delete_parks: [["pauses go on", "WHERE", "WHERE false AND"]],
+    hurry_sent_back: [
+      [
+        "jobs of all services are due",
+        "WHERE last.error ->> 'service' = :service::text",
+        "WHERE :service::text IS NOT NULL",
+      ],
+      ["no job is due", "waiting.n - 1", "waiting.n"],
+    ],
     "services/breakers.ts": [["nothing is closed", "breaker: reset(breaker, by)", "breaker"]],
   },
   breakers: {
