@@ -37,6 +37,7 @@ import { linksSuite } from "./inspect/links.suite.ts";
 import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
+import { fairnessSuite } from "./queue/fairness.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
 import { limitsSuite } from "./queue/limits.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
@@ -149,6 +150,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   claimProbeSuite,
   serviceGatesSuite,
   limitsSuite,
+  fairnessSuite,
   limitedClaimsSuite,
   limitedServicesSuite,
   intakeSuite,

@@ -154,6 +154,14 @@ const RULES: Rules = {
     ({ store, tenant }) =>
     async () =>
       (await store.limits()).filter(({ kind, name }) => kind !== "tenant" || name === tenant),
+  // The weights of other tenants, and the person who has set them, are not told.
+  fairLanes:
+    ({ store, tenant }) =>
+    async () =>
+      (await store.fairLanes()).map(({ weights, ...lane }) => {
+        const own = weights[tenant];
+        return { ...lane, by: null, weights: own === undefined ? {} : { [tenant]: own } };
+      }),
   pause: (scope) => async (gate, why) => {
     insistOwnGate("pause", scope, gate);
     await scope.store.pause(gate, why);
@@ -239,6 +247,10 @@ const RULES: Rules = {
   declareLimits: refused("declareLimits"),
   setLimit: refused("setLimit"),
   removeLimit: refused("removeLimit"),
+  declareFairness: refused("declareFairness"),
+  setFairness: refused("setFairness"),
+  removeFairness: refused("removeFairness"),
+  giveTurns: refused("giveTurns"),
   promote: refused("promote"),
   hold: refused("hold"),
   release: refused("release"),

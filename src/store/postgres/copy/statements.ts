@@ -117,6 +117,8 @@ const TABLES = [
   "service_park",
   "limit_setting",
   "permit",
+  "fair_lane",
+  "fair_turn",
   "intake",
   "crash_streak",
   "worker",
