@@ -80,9 +80,10 @@ export type {
 } from "./api/progress.ts";
 export type { JobCount, JobDetails, JobLinks, JobWorkerView } from "./api/details.ts";
 export type { LogPage, LogView } from "./api/logs.ts";
+export type { Fairness, FairnessRule, FairLane } from "./api/control/fairness.ts";
 export type { Limit, LimitRule, Limits, LimitTarget } from "./api/control/limits.ts";
 export type { RetentionOptions, RetentionPeriods } from "./api/retention.ts";
-export type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";
+export type { AnyJob, LaneOptions, Worker, WorkOptions } from "./api/worker.ts";
 export type { Store } from "./store/store.ts";
 
 // Values

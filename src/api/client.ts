@@ -13,6 +13,7 @@ import type { Jobs } from "./jobs.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { StreamMessage, StreamOptions } from "./stream.ts";
 import type { Schedules } from "./schedule.ts";
+import type { Fairness } from "./control/fairness.ts";
 import type { Limits } from "./control/limits.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Breakers } from "./services/breakers.ts";
@@ -133,6 +134,7 @@ export interface Millrace extends AsyncDisposable {
   readonly types: Types;
   readonly breakers: Breakers;
   readonly limits: Limits;
+  readonly fairness: Fairness;
   readonly intake: Intake;
 
   /**

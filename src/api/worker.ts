@@ -8,8 +8,8 @@ import type { Schedule } from "./schedule.ts";
 
 export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly jobs: J;
-  /** The number of slots of each lane. */
-  readonly lanes?: Readonly<Record<string, number>>;
+  /** The number of slots of each lane, or the slots with other options. */
+  readonly lanes?: Readonly<Record<string, number | LaneOptions>>;
   /** Which of `jobs` this process runs. Default: all. */
   readonly types?: readonly J[number]["type"][];
   /** Only jobs of this tenant. */
@@ -100,6 +100,39 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
    */
   readonly signals?: boolean;
 } & ({} extends AllDeps<J> ? { readonly deps?: AllDeps<J> } : { readonly deps: AllDeps<J> });
+
+/** The options of a lane. */
+export interface LaneOptions {
+  /** Jobs that run in the lane at the same time. */
+  readonly slots: number;
+  /**
+   * Tenants that wait in the lane start jobs in proportion to their weights, 1 to 1000, by default
+   * 1. The worker that joined last decides for all workers; `mill.fairness.set` overrides it.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const report = defineJob({ type: "report" }).run(() => {});
+   *
+   * await using test = await createTestMill();
+   * await test.mill.enqueue(report);
+   * await test.drain([report], {
+   *   lanes: { general: { slots: 5, fair: { weights: { acme: 3 } }, ageing: "10m" } },
+   * });
+   * const [lane] = await test.mill.fairness.list();
+   * assert.deepEqual(lane?.weights, { acme: 3 });
+   * ```
+   */
+  readonly fair?: boolean | { readonly weights?: Readonly<Record<string, number>> };
+  /**
+   * Every tenth job that the lane starts is one of those that have waited longest, whatever their
+   * priority, if they have waited for longer than this.
+   */
+  readonly ageing?: Duration;
+}
 
 export interface Worker extends AsyncDisposable {
   readonly id: string;

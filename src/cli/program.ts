@@ -12,6 +12,7 @@ import { declareDoctor } from "./commands/doctor.ts";
 import { declareEnqueue } from "./commands/enqueue.ts";
 import { declareJobs } from "./commands/jobs/jobs.ts";
 import { declareDrain } from "./commands/control/drain.ts";
+import { declareFairness } from "./commands/control/fairness.ts";
 import { declareLimits } from "./commands/control/limits.ts";
 import { declareIntake } from "./commands/control/intake.ts";
 import { declarePause } from "./commands/pause.ts";
@@ -93,6 +94,7 @@ export function createProgram(shell: Shell): Command {
   declarePause(program, shell);
   declareDrain(program, shell);
   declareLimits(program, shell);
+  declareFairness(program, shell);
   declareIntake(program, shell);
   declareWorkers(program, shell);
   declareTypes(program, shell);

@@ -24,6 +24,7 @@ import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/dr
 import type { Intake } from "../api/control/intake.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
+import type { Fairness } from "../api/control/fairness.ts";
 import type { Limits } from "../api/control/limits.ts";
 import type { StreamMessage, StreamOptions } from "../api/stream.ts";
 import type { Schedules } from "../api/schedule.ts";
@@ -54,6 +55,7 @@ import { makeTypes } from "./services/types.ts";
 import { KnownTypes } from "./known-types.ts";
 import { OpenCalls } from "./waits/open-calls.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
+import { makeFairness } from "./control/fairness.ts";
 import { makeLimits } from "./control/limits.ts";
 import { listPauses, pause, resume } from "./pauses.ts";
 import { failedUnitsOf } from "./progress.ts";
@@ -103,6 +105,7 @@ export class Client implements Omit<Millrace, "work"> {
   readonly types: Types;
   readonly breakers: Breakers;
   readonly limits: Limits;
+  readonly fairness: Fairness;
   readonly intake: Intake;
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
@@ -153,6 +156,7 @@ export class Client implements Omit<Millrace, "work"> {
     });
     this.schedules = makeSchedules({ store, clock, defaults: this.jobDefaults });
     this.limits = makeLimits(store, parts.tenant);
+    this.fairness = makeFairness(store);
     this.intake = makeIntake(store);
     this.workers = makeWorkers(store, clock);
     this.metrics = makeMetrics(store, clock);

@@ -20,6 +20,7 @@ import { isFinal } from "../core/job.ts";
 import { systemClock } from "../lib/system.ts";
 import { pausePath, remoteDrain, remoteRunning } from "./remote-drain.ts";
 import { withDates } from "./dates.ts";
+import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
 import { remoteIntake } from "./remote-intake.ts";
@@ -40,6 +41,7 @@ export type RemoteMillrace = Pick<
   | "types"
   | "breakers"
   | "limits"
+  | "fairness"
   | "intake"
   | "pause"
   | "resume"
@@ -68,6 +70,7 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     types: remoteTypes(calls),
     breakers: remoteBreakers(calls),
     limits: remoteLimits(calls),
+    fairness: remoteFairness(calls),
     tokens: remoteTokens(calls),
     schedules: remoteSchedules(calls),
     intake: remoteIntake(calls),

@@ -10,6 +10,7 @@ import { isSchedule, type Schedule } from "../api/schedule.ts";
 import type { AnyJob, WorkOptions } from "../api/worker.ts";
 import { DECLARED_MAX } from "../store/roles/schedules.ts";
 import { BATCH_MAX } from "../store/store.ts";
+import { laneOptionsOf, slotsByLane, type LaneSettings } from "./lane-settings.ts";
 import {
   RETENTION_RULE,
   retentionOf,
@@ -26,6 +27,7 @@ export const BEAT_MS_MAX = 1_000;
 export interface WorkerSettings {
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly lanes: Readonly<Record<string, number>>;
+  readonly laneOptions: Readonly<Record<string, LaneSettings>>;
   readonly tenant: string | undefined;
   readonly deps: unknown;
   readonly appVersion: string | null;
@@ -68,7 +70,8 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
   const leaseMs = interval(options.lease, preset.leaseMs, "lease");
   return {
     definitions: definitionsOf(options),
-    lanes: lanesOf(options.lanes ?? preset.lanes),
+    lanes: slotsByLane(options.lanes ?? preset.lanes),
+    laneOptions: laneOptionsOf(options.lanes ?? preset.lanes),
     tenant: options.tenant,
     deps: options.deps ?? {},
     appVersion: options.appVersion ?? null,
@@ -114,16 +117,6 @@ function definitionsOf({ jobs, types }: WorkOptions<readonly AnyJob[]>): Map<str
   if (unknown !== undefined) throw invalid(`types: "${unknown}" is not one of the jobs`);
   if (types === undefined) return found;
   return new Map([...found].filter(([type]) => types.includes(type)));
-}
-
-function lanesOf(lanes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  for (const [lane, slots] of Object.entries(lanes)) {
-    if (Number.isSafeInteger(slots) && slots >= 0 && slots <= 10_000) continue;
-    throw invalid(`lanes: "${lane}" must have a whole number of slots from 0 to 10000`);
-  }
-  if (Object.values(lanes).every((slots) => slots === 0))
-    throw invalid("lanes: at least one lane must have a slot");
-  return lanes;
 }
 
 function interval(value: Duration | undefined, otherwise: number, name: string): number {

@@ -24,6 +24,7 @@ import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
 import { ClaimLoop } from "./lanes/claim-loop.ts";
 import type { LaneGroup } from "./lanes/lane-group.ts";
+import { declareFairness } from "./lanes/declare-fairness.ts";
 import { declareLimits } from "./lanes/declare-limits.ts";
 import { Permits } from "./lanes/permits.ts";
 import { Registration } from "./lease/registration.ts";
@@ -179,7 +180,10 @@ export class JobWorker implements Worker, ProcessMember {
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
       const hint = hintOf(wakeUp);
-      if (hint !== null) this.#claimLoop.hint(hint.lane);
+      if (hint !== null) {
+        this.#duties.turns.hint();
+        this.#claimLoop.hint(hint.lane);
+      }
       if (wakeUp === "work") this.#duties.wakePromoter();
     });
     this.#duties.start();
@@ -192,6 +196,8 @@ export class JobWorker implements Worker, ProcessMember {
     const { leaseMs } = settings;
     const isOver = (): boolean => !this.#isOpen();
     await declareLimits({ store, clock, logger, settings, isOver });
+    if (await declareFairness({ store, clock, logger, settings, isOver }))
+      this.#duties.turns.wake();
     await crashLoopEnded({ store, clock, logger, process, host: hostname(), leaseMs, isOver });
     if (this.#isOpen()) await this.#loneRuns.begin();
     this.#hasBegun = true;
@@ -268,6 +274,7 @@ export class JobWorker implements Worker, ProcessMember {
       permits: this.#permits,
       runs: this.#runs,
       mayClaim: () => this.#mayClaim(),
+      isFair: () => this.#duties.turns.isKnown,
       onLost: () => this.#registration.checkLease(),
       report: (awaitsAlone) => {
         if (this.#isOpen()) this.#loneRuns.report(awaitsAlone);

@@ -38,6 +38,7 @@ import { linksSuite } from "./inspect/links.suite.ts";
 import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
+import { fairnessSuite } from "./queue/fairness.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
 import { keyRatesSuite } from "./queue/key-rates.suite.ts";
 import { limitsSuite } from "./queue/limits.suite.ts";
@@ -154,6 +155,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   claimProbeSuite,
   serviceGatesSuite,
   limitsSuite,
+  fairnessSuite,
   limitedClaimsSuite,
   limitedServicesSuite,
   serviceLimitsSuite,

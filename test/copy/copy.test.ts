@@ -45,6 +45,9 @@ describe("a copy", () => {
     await dieAlone(ends.old);
     const rate = { count: 5, perMs: 1_000, burst: 2 };
     await ends.old.setLimit({ kind: "tenant", name: "acme" }, { concurrency: 3, rate }, "ada");
+    await ends.old.setFairness("general", { acme: 3 }, "ada");
+    await ends.old.enqueue(newJobs(2, { tenant: "acme" }));
+    expect((await ends.old.giveTurns(1_000)).given).toBeGreaterThan(0);
     await ends.old.closeIntake({ kind: "type", name: "fax" }, { reason: "gone", by: "ada" });
     const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);
@@ -61,6 +64,7 @@ describe("a copy", () => {
     expect(await told(moved, spent)).toEqual(before);
     const limit = { kind: "tenant", name: "acme", concurrency: 3, rate, used: 0, by: "ada" };
     expect(await moved.limits()).toMatchObject([limit]);
+    expect(await moved.fairLanes()).toMatchObject([{ weights: { acme: 3 }, by: "ada" }]);
   });
 
   test("gives what ran back, uncharged, with the run in the ledger", async () => {

@@ -25,6 +25,12 @@ async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step
   yield did("enqueue");
   await store.setLimit(ACME, { concurrency: 1, rate: null }, "ada");
   yield did("set a limit");
+  await store.declareFairness([{ lane: "general", weights: {} }]);
+  yield did("declare that a lane is fair");
+  await store.setFairness("general", { acme: 3 }, "ada");
+  yield did("make a lane fair");
+  await store.giveTurns(100);
+  yield did("give turns");
   const batch = await take(store, { worker, limit: 1 });
   yield did("claim with permits");
   yield* fail(store, batch);
@@ -78,6 +84,8 @@ async function* operate(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
   yield did("open a breaker");
   await store.resetBreaker("bank", "ada");
   yield did("reset a breaker");
+  await store.removeFairness("general");
+  yield did("remove the fairness of a lane");
   await store.removeLimit(ACME);
   yield did("remove a limit");
   await store.closeIntake(SMS, WHY);

@@ -35,6 +35,7 @@ export type Script = keyof typeof LIVES;
 export const SCRIPTS: readonly Script[] = ["work", "keys", "flows", "control"];
 
 const READING_VERBS: ReadonlySet<Verb> = new Set([
+  "fairLanes",
   "attempts",
   "breakerChanges",
   "breakers",

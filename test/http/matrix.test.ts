@@ -51,6 +51,9 @@ const MAY: Readonly<Record<string, readonly CallerName[]>> = {
   listLimits: SEE,
   setLimit: OPERATE,
   removeLimit: OPERATE,
+  listFairLanes: SEE,
+  setFairness: OPERATE,
+  removeFairness: OPERATE,
   listPauses: SEE,
   pause: OPERATE,
   resume: OPERATE,
@@ -103,6 +106,9 @@ const INSTANCE_WIDE = new Set([
   "listLimits",
   "setLimit",
   "removeLimit",
+  "listFairLanes",
+  "setFairness",
+  "removeFairness",
 ]);
 
 const doomed = defineJob({ type: "doomed", payload: typed<{ n: number }>() }).run(() => {

@@ -42,6 +42,9 @@ const CONTROL: Readonly<Record<string, SampleRequest>> = {
   listLimits: { path: "/api/v1/limits" },
   setLimit: { path: "/api/v1/limits/tenant/acme", json: { concurrency: 50 } },
   removeLimit: { path: "/api/v1/limits/tenant/acme" },
+  listFairLanes: { path: "/api/v1/fairness" },
+  setFairness: { path: "/api/v1/fairness/general", json: { weights: { acme: 3 } } },
+  removeFairness: { path: "/api/v1/fairness/general" },
 };
 
 export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleRequest>> {

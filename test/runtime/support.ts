@@ -52,6 +52,7 @@ type Verb =
   | "claim"
   | "countBehind"
   | "declareTypes"
+  | "giveTurns"
   | "hold"
   | "keepPermits"
   | "markStale"

@@ -327,7 +327,7 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
     return {
       id,
       sentence: `${all} It is behind 2 jobs of its lane.`,
-      details: { lane: "general", workers: 1, slots: 1, running: 1, ahead },
+      details: { lane: "general", workers: 1, slots: 1, running: 1, ahead, fair: null },
       hint: "It starts when one is free",
       cure: async () => end.open(),
     };
@@ -341,7 +341,7 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
     return {
       id,
       sentence: `${use} It is the next of its lane.`,
-      details: { lane: "general", workers: 1, slots: 4, running: 1, ahead },
+      details: { lane: "general", workers: 1, slots: 4, running: 1, ahead, fair: null },
       hint: "the free slots are those of other lanes",
       cure: async () => end.open(),
     };

@@ -200,8 +200,8 @@ BEGIN
         asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
     ) AS found;
     -- A job that another transaction is moving is left to a later call.
-    SELECT ready.key, ready.rank, ready.n, ready.tries, ready.crashes, ready.tenant,
-           ready.concurrency
+    SELECT ready.key, coalesce(ready.due * 1000, ready.rank) AS rank, ready.n, ready.tries,
+           ready.crashes, ready.tenant, ready.concurrency
     INTO place
     FROM millrace.ready AS ready
     WHERE ready.key = lone.key

@@ -172,8 +172,8 @@ BEGIN
     ORDER BY waiting.priority, waiting.rank, waiting.key
     LIMIT 1;
     -- A job that another transaction is moving is left to a later call.
-    SELECT ready.key, ready.rank, ready.n, ready.tries, ready.crashes, ready.tenant, ready.type,
-           ready.concurrency
+    SELECT ready.key, coalesce(ready.due * 1000, ready.rank) AS rank, ready.n, ready.tries,
+           ready.crashes, ready.tenant, ready.type, ready.concurrency
     INTO place
     FROM millrace.ready AS ready
     WHERE ready.key = found_key

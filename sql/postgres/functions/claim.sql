@@ -70,6 +70,7 @@ DECLARE
     urgency    integer[];
     keys       bigint[];
     ranks      bigint[];
+    turns      bigint[];
     ns         integer[];
     tries      integer[];
     crashes    integer[];
@@ -160,7 +161,7 @@ BEGIN
             places := array_fill(NULL::tid, ARRAY[cardinality(due.keys)]);
             urgency := due.urgency;
             keys := due.keys;
-            ranks := due.ranks;
+            ranks := millrace.ranks_in_queues(due.keys, due.ranks);
             ns := due.ns;
             tries := due.tries;
             crashes := due.crashes;
@@ -178,7 +179,7 @@ BEGIN
                 AS mark (lane, priority, rank, key, "end")
             WHERE lane = ANY (asker.lanes)
             UNION ALL
-            SELECT lane, 0, 0, 0, 2147483647
+            SELECT lane, 0, -4000000000000000, 0, 2147483647
             FROM unnest(asker.lanes) AS other (lane)
             WHERE lane <> ALL (mark_lanes)
             ORDER BY lane, priority
@@ -205,8 +206,8 @@ BEGIN
                 WHERE lane = lanes[turn]
                   AND crashes = 0
                   AND (priority, rank, key) >= (
-                      coalesce(priorities[turn], 0), coalesce(from_ranks[turn], 0),
-                      coalesce(from_keys[turn], 0)
+                      coalesce(priorities[turn], 0),
+                      coalesce(from_ranks[turn], -4000000000000000), coalesce(from_keys[turn], 0)
                   )
                   AND priority < coalesce(ends[turn], 2147483647)
                   AND (of_types IS NULL OR type = ANY (of_types))
@@ -435,6 +436,11 @@ BEGIN
             PERFORM millrace.take_key_tokens(keys, moment);
         END IF;
     END IF;
+    -- The lease has due times. The caller must know which jobs had turns: they set no marks.
+    IF 0 > ANY (ranks) THEN
+        turns := ranks;
+        ranks := millrace.ranks_without_turns(keys, ranks);
+    END IF;
     WITH alive AS MATERIALIZED (
         SELECT FROM millrace.worker WHERE id = claimer FOR KEY SHARE
     ),
@@ -464,7 +470,7 @@ BEGIN
         DELETE FROM millrace.blocked AS blocked WHERE blocked.key = ANY (keys);
     END IF;
 
-    payload := json_build_array(keys, ranks, ns, tries, crashes);
+    payload := json_build_array(keys, ranks, ns, tries, crashes, turns);
     IF mark_lanes IS NULL AND NOT to_prefetch AND cardinality(keys) < most
             AND NOT asker.has_limits
             AND NOT EXISTS (

@@ -130,6 +130,8 @@ CREATE TABLE millrace.scheduled (
 
 CREATE INDEX scheduled_due ON millrace.scheduled (run_at, key);
 
+-- The rank of a due job is its due time in microseconds. In a fair lane, `giveTurns` replaces it by
+-- a turn, which is below 0: then `due` is the due time in milliseconds. No other row is updated.
 CREATE TABLE millrace.ready (
     key         bigint  PRIMARY KEY,
     rank        bigint  NOT NULL,
@@ -140,7 +142,9 @@ CREATE TABLE millrace.ready (
     n           integer NOT NULL,
     tries       integer NOT NULL,
     crashes     integer NOT NULL,
-    concurrency text
+    concurrency text,
+    due         bigint,
+    CHECK ((due IS NOT NULL) = (rank < 0))
 ) WITH (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0
@@ -151,6 +155,8 @@ CREATE TABLE millrace.ready (
 CREATE INDEX ready_order ON millrace.ready (lane, priority, rank, key) WHERE crashes = 0;
 CREATE INDEX ready_crashed ON millrace.ready (lane, crashes, priority, rank, key)
     WHERE crashes > 0;
+-- The oldest of the jobs that have a turn.
+CREATE INDEX ready_due ON millrace.ready (lane, priority, due) WHERE due IS NOT NULL;
 
 CREATE TABLE millrace.blocked (
     key         bigint  PRIMARY KEY,
@@ -192,7 +198,7 @@ CREATE TABLE millrace.lease (
     secret     text   NOT NULL CHECK (length(secret) = 32),
     keys       bigint[] NOT NULL,
     ns         integer[] NOT NULL,
-    ranks      bigint[] NOT NULL,
+    ranks      bigint[] NOT NULL CHECK (0 <= ALL (ranks)),
     started_at timestamptz(3),
     alone      boolean NOT NULL DEFAULT false CHECK (NOT alone OR cardinality(keys) = 1)
 ) WITH (
@@ -466,6 +472,61 @@ CREATE TABLE millrace.permit (
     held     integer NOT NULL CHECK (held >= 1),
     PRIMARY KEY (worker, limit_id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
+
+-- Lanes in which tenants start jobs in proportion to their weights. `weights` has those that are
+-- not 1, by the id of the tenant; `code_weights` is what the worker that joined last states.
+-- Owner 1: the code, 2: an operator.
+CREATE TABLE millrace.fair_lane (
+    lane         integer  PRIMARY KEY CHECK (lane > 0),
+    weights      json     NOT NULL,
+    code_weights json,
+    owner        smallint NOT NULL CHECK (owner IN (1, 2)),
+    by           text,
+    set_at       timestamptz(3) NOT NULL,
+    CHECK (owner = 2 OR code_weights IS NOT NULL)
+);
+
+-- The last turn of each tenant in a fair lane: its tag, the due time of its newest job that has a
+-- turn, and the tag of the last job that came back after a younger one of the tenant.
+CREATE TABLE millrace.fair_turn (
+    lane     integer NOT NULL,
+    priority integer NOT NULL,
+    tenant   integer NOT NULL,
+    tag      bigint  NOT NULL CHECK (tag >= 0),
+    due      bigint  NOT NULL,
+    back_tag bigint  NOT NULL CHECK (back_tag >= 0),
+    PRIMARY KEY (lane, priority, tenant)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
+
+-- The fair lanes in which jobs wait that have no turn. A recursive hop over the index finds the
+-- priorities of the jobs.
+CREATE VIEW millrace.lane_without_turns AS
+SELECT fair.lane
+FROM millrace.fair_lane AS fair
+WHERE EXISTS (
+    WITH RECURSIVE class (priority) AS (
+        SELECT min(priority) FROM millrace.ready WHERE lane = fair.lane AND crashes = 0
+        UNION ALL
+        SELECT (
+            SELECT min(ready.priority)
+            FROM millrace.ready AS ready
+            WHERE ready.lane = fair.lane AND ready.crashes = 0 AND ready.priority > class.priority
+        )
+        FROM class
+        WHERE class.priority IS NOT NULL
+    )
+    SELECT 1
+    FROM class
+    CROSS JOIN LATERAL (
+        SELECT 1
+        FROM millrace.ready AS ready
+        WHERE ready.lane = fair.lane
+          AND ready.crashes = 0
+          AND ready.priority = class.priority
+          AND ready.rank >= 0
+        LIMIT 1
+    ) AS first
+);
 
 -- A closed intake refuses new jobs of producers until an operator opens it. Names are those of
 -- gates, and -2 stands for the whole installation. An open intake has no row, so that mostly the
@@ -922,7 +983,7 @@ SELECT job.*,
        last.outcome AS outcome,
        coalesce(
            scheduled.run_at,
-           millrace.at_ms(ready.rank / 1000),
+           millrace.at_ms(coalesce(ready.due, ready.rank / 1000)),
            millrace.at_ms(blocked.rank / 1000)
        ) AS next_run_at,
        last.started_at AS last_started_at,

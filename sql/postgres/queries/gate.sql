@@ -8,11 +8,11 @@
 -- is due, or a key without a token gets one. Rows that another process has locked are skipped. Also
 -- returns whether jobs may be claimable, whether jobs are behind an open gate, whether there are
 -- gates, locks or dependencies at all, whether a slot is due of a schedule that living workers
--- tick, and when the next probe of a service is due, so that a poll of an idle store is one
--- statement. Without `look` the first of these is not searched for, because dead rows may make that
--- slow.
+-- tick, whether jobs of fair lanes have no turn, and when the next probe of a service is due, so
+-- that a poll of an idle store is one statement. Without `look` the first of these is not searched
+-- for, because dead rows may make that slow. Jobs that this statement moves may have no turn either.
 -- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean,
---   slot_due boolean, probe_ms bigint?
+--   slot_due boolean, fair boolean, probe_ms bigint?
 WITH RECURSIVE moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -100,6 +100,10 @@ SELECT (SELECT count(*) FROM due) AS moved,
                      > moment.at - :declared_ms::bigint * interval '1 millisecond'
              )
        ) AS slot_due,
+       EXISTS (SELECT 1 FROM millrace.lane_without_turns)
+           OR EXISTS (
+               SELECT 1 FROM taken JOIN millrace.fair_lane AS fair ON fair.lane = taken.lane
+           ) AS fair,
        (
            SELECT min(greatest(
                0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)
@@ -448,8 +452,8 @@ taken AS (
 INSERT INTO millrace.blocked (
     key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
-SELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,
-       taken.n, taken.tries, taken.crashes, taken.concurrency
+SELECT taken.key, coalesce(taken.due * 1000, taken.rank), behind.gate, taken.lane, taken.priority,
+       taken.type, taken.tenant, taken.n, taken.tries, taken.crashes, taken.concurrency
 FROM taken
 JOIN behind ON behind.key = taken.key
 ON CONFLICT DO NOTHING;

@@ -316,7 +316,11 @@ due (rank, behind) AS (
     ) OR EXISTS (
         SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant
     )
-    FROM (SELECT lane, type, tenant, rank FROM millrace.ready LIMIT :rows::bigint) AS ready
+    FROM (
+        SELECT lane, type, tenant, coalesce(due * 1000, rank) AS rank
+        FROM millrace.ready
+        LIMIT :rows::bigint
+    ) AS ready
 )
 SELECT count(*) FILTER (WHERE NOT behind) AS queued,
        count(*) FILTER (WHERE behind) AS behind,
@@ -331,7 +335,8 @@ FROM due;
 -- name: longest_due
 -- How long the job that has been due longest has waited. The first job of each lane and priority is
 -- the oldest there, among the jobs with each number of crashes, so a recursive hop over the indexes
--- finds it, however many jobs there are.
+-- finds it, however many jobs there are. Where jobs have turns, the oldest of them and the first
+-- job without a turn are looked up.
 -- returns: ms bigint?, hops bigint
 -- timeout: reader
 WITH RECURSIVE fresh (lane, priority, rank) AS (
@@ -378,7 +383,26 @@ crashed (lane, crashes, priority, rank) AS (
 SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms,
        count(*) AS hops
 FROM (
-    (SELECT rank FROM fresh LIMIT :hops::integer)
+    (
+        SELECT CASE WHEN fresh.rank >= 0 THEN fresh.rank ELSE least(
+                   (
+                       SELECT min(turn.due) * 1000
+                       FROM millrace.ready AS turn
+                       WHERE turn.lane = fresh.lane
+                         AND turn.priority = fresh.priority
+                         AND turn.due IS NOT NULL
+                   ),
+                   (
+                       SELECT min(ready.rank)
+                       FROM millrace.ready AS ready
+                       WHERE ready.lane = fresh.lane
+                         AND ready.crashes = 0
+                         AND ready.priority = fresh.priority
+                         AND ready.rank >= 0
+                   )
+               ) END AS rank
+        FROM (SELECT * FROM fresh LIMIT :hops::integer) AS fresh
+    )
     UNION ALL
     (SELECT rank FROM crashed LIMIT :hops::integer)
 ) AS first

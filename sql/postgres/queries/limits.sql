@@ -187,8 +187,8 @@ taken AS (
 INSERT INTO millrace.blocked (
     key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
-SELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,
-       taken.n, taken.tries, taken.crashes, taken.concurrency
+SELECT taken.key, coalesce(taken.due * 1000, taken.rank), behind.gate, taken.lane, taken.priority,
+       taken.type, taken.tenant, taken.n, taken.tries, taken.crashes, taken.concurrency
 FROM taken
 JOIN behind ON behind.key = taken.key
 ON CONFLICT DO NOTHING;

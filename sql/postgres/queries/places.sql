@@ -6,7 +6,8 @@
 
 -- name: take_waiting
 -- Removes jobs from the places they wait in, in one order for all callers. The statement waits for
--- jobs that another transaction is moving: afterwards such a job is in one place or in none.
+-- jobs that another transaction is moving: afterwards such a job is in one place or in none. The
+-- turns of the jobs end.
 -- returns: WaitingRow
 WITH wanted AS MATERIALIZED (
     SELECT key FROM unnest(:keys::bigint[]) AS wanted (key) ORDER BY key
@@ -15,8 +16,9 @@ from_ready AS (
     DELETE FROM millrace.ready AS place
     USING wanted
     WHERE place.key = wanted.key
-    RETURNING place.key, place.rank, place.lane, place.priority, place.type, place.tenant,
-              place.concurrency, place.n, place.tries, place.crashes
+    RETURNING place.key, coalesce(place.due * 1000, place.rank) AS rank, place.lane,
+              place.priority, place.type, place.tenant, place.concurrency, place.n, place.tries,
+              place.crashes
 ),
 from_scheduled AS (
     DELETE FROM millrace.scheduled AS place

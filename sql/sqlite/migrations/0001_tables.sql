@@ -83,20 +83,26 @@ CREATE TABLE millrace_scheduled (
 CREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);
 
 -- Jobs with each number of crashes are apart in the order: however many jobs have crashed before, a
--- claim of others does not meet them.
+-- claim of others does not meet them. The rank of a job is its due time in microseconds. In a fair
+-- lane, `giveTurns` replaces it by a turn, which is below 0: then `due` is the due time.
 CREATE TABLE millrace_ready (
     lane        INTEGER NOT NULL,
     crashes     INTEGER NOT NULL CHECK (crashes >= 0),
     priority    INTEGER NOT NULL CHECK (priority >= 0),
-    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),
+    rank        INTEGER NOT NULL CHECK (rank BETWEEN -4000000000000000 AND 9000000000000000),
     key         INTEGER NOT NULL UNIQUE,
     type        INTEGER NOT NULL,
     tenant      INTEGER NOT NULL,
     concurrency TEXT,
     n           INTEGER NOT NULL CHECK (n >= 1),
     tries       INTEGER NOT NULL CHECK (tries >= 0),
-    PRIMARY KEY (lane, crashes, priority, rank, key)
+    due         INTEGER CHECK (due BETWEEN 0 AND 9000000000000),
+    PRIMARY KEY (lane, crashes, priority, rank, key),
+    CHECK ((due IS NOT NULL) = (rank < 0))
 ) STRICT, WITHOUT ROWID;
+
+-- The oldest of the jobs that have a turn.
+CREATE INDEX millrace_ready_due ON millrace_ready (lane, priority, due) WHERE due IS NOT NULL;
 
 CREATE TABLE millrace_blocked (
     key         INTEGER PRIMARY KEY,
@@ -131,7 +137,8 @@ CREATE TABLE millrace_lease (
     worker     BLOB    NOT NULL CHECK (length(worker) = 16),
     keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),
     ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),
-    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),
+    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys))
+               CHECK (ranks ->> 0 >= 0),
     starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),
     claimed_at INTEGER NOT NULL,
     alone      INTEGER NOT NULL DEFAULT 0
@@ -370,6 +377,57 @@ CREATE TABLE millrace_permit (
     held     INTEGER NOT NULL CHECK (held >= 1),
     PRIMARY KEY (worker, limit_id)
 ) STRICT, WITHOUT ROWID;
+
+-- Lanes in which tenants start jobs in proportion to their weights. `weights` has those that are
+-- not 1, by the id of the tenant; `code_weights` is what the worker that joined last states.
+-- Owner 1: the code, 2: an operator.
+CREATE TABLE millrace_fair_lane (
+    lane         INTEGER PRIMARY KEY CHECK (lane > 0),
+    weights      TEXT    NOT NULL CHECK (json_valid(weights)),
+    code_weights TEXT    CHECK (json_valid(code_weights)),
+    owner        INTEGER NOT NULL CHECK (owner IN (1, 2)),
+    by           TEXT,
+    set_at       INTEGER NOT NULL,
+    CHECK (owner = 2 OR code_weights IS NOT NULL)
+) STRICT;
+
+-- The last turn of each tenant in a fair lane: its tag, the due time of its newest job that has a
+-- turn, and the tag of the last job that came back after a younger one of the tenant.
+CREATE TABLE millrace_fair_turn (
+    lane     INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    tenant   INTEGER NOT NULL,
+    tag      INTEGER NOT NULL CHECK (tag >= 0),
+    due      INTEGER NOT NULL,
+    back_tag INTEGER NOT NULL CHECK (back_tag >= 0),
+    PRIMARY KEY (lane, priority, tenant)
+) STRICT, WITHOUT ROWID;
+
+-- The fair lanes in which jobs wait that have no turn. A recursive hop over the index finds the
+-- priorities of the jobs.
+CREATE VIEW millrace_lane_without_turns AS
+SELECT fair.lane
+FROM millrace_fair_lane AS fair
+WHERE EXISTS (
+    WITH RECURSIVE class (priority) AS (
+        SELECT min(priority) FROM millrace_ready WHERE lane = fair.lane AND crashes = 0
+        UNION ALL
+        SELECT (
+            SELECT min(ready.priority)
+            FROM millrace_ready AS ready
+            WHERE ready.lane = fair.lane AND ready.crashes = 0 AND ready.priority > class.priority
+        )
+        FROM class
+        WHERE class.priority IS NOT NULL
+    )
+    SELECT 1
+    FROM class
+    CROSS JOIN millrace_ready AS ready
+    WHERE ready.lane = fair.lane
+      AND ready.crashes = 0
+      AND ready.priority = class.priority
+      AND ready.rank >= 0
+);
 
 -- A closed intake refuses new jobs of producers until an operator opens it. Names are those of
 -- gates, and -2 stands for the whole installation. An open intake has no row, so that mostly the
@@ -762,7 +820,9 @@ SELECT job.*,
        coalesce(last.tries, 0) AS tries,
        coalesce(last.crashes, 0) AS crashes,
        last.outcome AS outcome,
-       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,
+       coalesce(
+           scheduled.run_at, ready.due, ready.rank / 1000, blocked.rank / 1000
+       ) AS next_run_at,
        last.started_at AS last_started_at,
        last.finished_at AS last_finished_at,
        last.error AS last_error,

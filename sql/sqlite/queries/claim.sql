@@ -18,8 +18,8 @@ WHERE id = :worker
 -- more urgent jobs.
 -- The transaction has the only write lock, so the rows need no locks of their own.
 -- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
---   crashes integer, tenant integer, concurrency text?, type integer
-SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type
+--   crashes integer, tenant integer, concurrency text?, type integer, due integer?
+SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, due
 FROM millrace_ready
 WHERE lane = :lane
   AND crashes = :crashes

@@ -194,10 +194,12 @@ LIMIT :limit;
 
 -- name: waiting_jobs
 -- Whether jobs may be claimable, whether a gate has opened, whether there are gates, locks or
--- dependencies at all, whether a slot is due of a schedule that living workers tick, and when the
--- next probe of a service is due: 0 where the run of a probe has ended without a verdict.
+-- dependencies at all, whether a slot is due of a schedule that living workers tick, whether jobs
+-- of fair lanes have no turn, and when the next probe of a service is due: 0 where the run of a
+-- probe has ended without a verdict.
 -- only: sqlite, because on PostgreSQL this is a part of `promote_due`.
--- returns: ready boolean, released boolean, blocked boolean, slot_due boolean, probe_at integer?
+-- returns: ready boolean, released boolean, blocked boolean, slot_due boolean, fair boolean,
+--   probe_at integer?
 SELECT EXISTS (SELECT 1 FROM millrace_ready)
            OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)
            OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,
@@ -217,6 +219,7 @@ SELECT EXISTS (SELECT 1 FROM millrace_ready)
              AND next_slot <= :now
              AND (owner = 2 OR declared_at > :declared_since)
        ) AS slot_due,
+       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,
        (
            SELECT min(coalesce(breaker.probe_at, 0))
            FROM millrace_breaker AS breaker

@@ -260,7 +260,11 @@ due (rank, behind) AS (
     ) OR EXISTS (
         SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant
     )
-    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT :rows) AS ready
+    FROM (
+        SELECT lane, type, tenant, coalesce(due * 1000, rank) AS rank
+        FROM millrace_ready
+        LIMIT :rows
+    ) AS ready
 )
 SELECT count(*) FILTER (WHERE NOT behind) AS queued,
        count(*) FILTER (WHERE behind) AS behind,
@@ -270,7 +274,8 @@ FROM due;
 
 -- name: oldest_ready
 -- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
--- is the oldest, so a recursive hop over the index finds it, however many jobs there are.
+-- is the oldest, so a recursive hop over the index finds it, however many jobs there are. Where
+-- jobs have turns, the oldest of them and the first job without a turn are looked up.
 -- returns: rank integer?, hops integer
 WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     SELECT lane, crashes, priority, rank
@@ -308,7 +313,23 @@ WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     )
     LIMIT :hops
 )
-SELECT min(rank) AS rank, count(*) AS hops FROM hop;
+SELECT min(CASE WHEN hop.rank >= 0 THEN hop.rank ELSE (
+           SELECT min(first.rank)
+           FROM (
+               SELECT min(turn.due) * 1000 AS rank
+               FROM millrace_ready AS turn
+               WHERE turn.lane = hop.lane AND turn.priority = hop.priority AND turn.due IS NOT NULL
+               UNION ALL
+               SELECT min(ready.rank)
+               FROM millrace_ready AS ready
+               WHERE ready.lane = hop.lane
+                 AND ready.crashes = hop.crashes
+                 AND ready.priority = hop.priority
+                 AND ready.rank >= 0
+           ) AS first
+       ) END) AS rank,
+       count(*) AS hops
+FROM hop;
 
 -- name: key_at
 -- The first key whose job was created at this time or later, or the key after the last one. Keys

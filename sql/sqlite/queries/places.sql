@@ -9,11 +9,12 @@ WHERE key = :key
 RETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: take_ready
--- Removes one job from `ready`.
+-- Removes one job from `ready`. Its turn ends.
 -- returns: WaitingRow
 DELETE FROM millrace_ready
 WHERE key = :key
-RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
+RETURNING key, coalesce(due * 1000, rank) AS rank, lane, priority, type, tenant, concurrency, n,
+          tries, crashes;
 
 -- name: take_blocked
 -- Removes one job from `blocked`.

@@ -140,6 +140,8 @@ export interface SlotDetails {
    * The mill of a tenant counts its own. Null: the job is not in the queue yet.
    */
   readonly ahead: CountedJobs | null;
+  /** The lane is fair, and this is the weight of the tenant. Null: the lane is not fair. */
+  readonly fair: { readonly weight: number } | null;
 }
 
 export interface RunDetails {

@@ -96,7 +96,7 @@ function knownOf(names: readonly string[]): {
 
 /** There are workers that take the job. The mill of a tenant is not told what others use. */
 export async function explainSlots(
-  store: Pick<JobStore, "countAhead">,
+  store: Pick<JobStore, "countAhead" | "fairLanes">,
   job: JobRecord,
   { alive, isOneTenant }: { readonly alive: readonly WorkerRecord[]; isOneTenant: boolean },
 ): Promise<Explanation> {
@@ -107,7 +107,8 @@ export async function explainSlots(
   const used = takers.reduce((total, worker) => total + worker.running, 0);
   const ahead = await aheadOf(store, job);
   const running = isOneTenant ? null : used;
-  const details: SlotDetails = { lane, workers, slots, running, ahead };
+  const fair = await fairnessOf(store, job);
+  const details: SlotDetails = { lane, workers, slots, running, ahead, fair };
   const behind = behindText(ahead, isOneTenant);
   const more = `--lanes ${shellWord(`${lane}=N`)}`;
   if (takers.every((worker) => worker.running >= worker.slots)) {
@@ -125,6 +126,14 @@ export async function explainSlots(
     hint: `If it does not start soon, the free slots are those of other lanes: ${more}`,
     details,
   };
+}
+
+async function fairnessOf(
+  store: Pick<JobStore, "fairLanes">,
+  { lane, tenant }: JobRecord,
+): Promise<SlotDetails["fair"]> {
+  const found = (await store.fairLanes()).find((each) => each.lane === lane);
+  return found === undefined ? null : { weight: found.weights[tenant] ?? 1 };
 }
 
 async function aheadOf(

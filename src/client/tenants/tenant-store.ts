@@ -155,6 +155,14 @@ const RULES: Rules = {
     ({ store, tenant }) =>
     async () =>
       tenantLimits(await store.limits(), tenant),
+  // The weights of other tenants, and the person who has set them, are not told.
+  fairLanes:
+    ({ store, tenant }) =>
+    async () =>
+      (await store.fairLanes()).map(({ weights, ...lane }) => {
+        const own = weights[tenant];
+        return { ...lane, by: null, weights: own === undefined ? {} : { [tenant]: own } };
+      }),
   pause: (scope) => async (gate, why) => {
     insistOwnGate("pause", scope, gate);
     await scope.store.pause(gate, why);
@@ -241,6 +249,10 @@ const RULES: Rules = {
   overrideType: refused("overrideType"),
   setLimit: refused("setLimit"),
   removeLimit: refused("removeLimit"),
+  declareFairness: refused("declareFairness"),
+  setFairness: refused("setFairness"),
+  removeFairness: refused("removeFairness"),
+  giveTurns: refused("giveTurns"),
   promote: refused("promote"),
   hold: refused("hold"),
   release: refused("release"),

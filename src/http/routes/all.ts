@@ -5,6 +5,7 @@ import { breakerRoutes } from "./breakers.ts";
 import { deadLetterRoutes } from "./dead-letters.ts";
 import { enqueueRoutes } from "./enqueue.ts";
 import { eventRoutes } from "./events.ts";
+import { fairnessRoutes } from "./fairness.ts";
 import { intakeRoutes } from "./intakes.ts";
 import { jobActionRoutes } from "./job-actions.ts";
 import { jobPartRoutes } from "./job-parts.ts";
@@ -34,6 +35,7 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...scheduleRoutes(parts),
     ...runningRoutes(),
     ...limitRoutes(),
+    ...fairnessRoutes(),
     ...intakeRoutes(),
     ...tokenRoutes(),
     ...typeRoutes(),

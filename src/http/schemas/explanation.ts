@@ -17,6 +17,7 @@ const SLOTS = z.strictObject({
   slots: COUNT,
   running: COUNT.nullable(),
   ahead: COUNTED.nullable(),
+  fair: z.strictObject({ weight: COUNT }).nullable(),
 });
 
 const PAUSE = z.strictObject({

@@ -18,7 +18,10 @@ import { Lane, type LaneParts } from "./lane.ts";
 import { LaneGroup } from "./lane-group.ts";
 import type { Permits } from "./permits.ts";
 
-export interface ClaimLoopParts extends Pick<LaneParts, "request" | "process" | "onLost"> {
+export interface ClaimLoopParts extends Pick<
+  LaneParts,
+  "request" | "process" | "onLost" | "isFair"
+> {
   readonly permits: Permits;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -90,13 +93,16 @@ export class ClaimLoop {
 
   #makeLane(name: string, slots: number): Lane {
     const { permits, clock, settings, request, process, runs, mayClaim, onLost } = this.#parts;
-    const { batch, pollMs, preset } = settings;
+    const { isFair } = this.#parts;
+    const { batch, pollMs, preset, laneOptions } = settings;
     return new Lane({
       store: permits.store,
       clock,
       name,
       slots,
       batch,
+      isFair,
+      ageingMs: laneOptions[name]?.ageingMs ?? null,
       // No poll comes sooner.
       dryMs: jittered(pollMs, 0),
       request,

@@ -19,6 +19,7 @@ import type { JobStore } from "../../store/store.ts";
 import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { HostProcess } from "../crashes/host-process.ts";
 import type { RunName } from "../run/lock-queue.ts";
+import { Ageing } from "./ageing.ts";
 import { MarkedJobs, type MarkedJobsParts, type UnbegunOutcome } from "./marked-jobs.ts";
 import { PrefetchedJobs } from "./prefetched-jobs.ts";
 
@@ -29,6 +30,10 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   readonly slots: number;
   /** The maximum number of jobs in one claim. */
   readonly batch: number;
+  /** Jobs that have waited longer have a share of the claims; null: no ageing. */
+  readonly ageingMs: number | null;
+  /** The worker knows of a fair lane: fewer jobs are prefetched. */
+  readonly isFair: () => boolean;
   /** How long a claim that found no job is believed without a hint. */
   readonly dryMs: number;
   /** The worker, and the jobs it takes. */
@@ -48,6 +53,8 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   /** False while too many settlements wait for the store. */
   readonly hasRoom: () => boolean;
 }
+
+type WantedJobs = Pick<ClaimRequest, "lanes" | "limit" | "prefetch" | "olderThanMs">;
 
 /** The maximum number of prefetched jobs. */
 const PREFETCH_MAX = 100;
@@ -73,6 +80,7 @@ export class Lane {
   #foundAt = -Infinity;
   readonly #prefetched: PrefetchedJobs;
   readonly #marked: MarkedJobs;
+  readonly #ageing: Ageing;
   /** Jobs whose mark is under way, as far as there are free slots for them. */
   #marking = 0;
   #isMarking = false;
@@ -82,6 +90,7 @@ export class Lane {
     this.name = parts.name;
     this.#prefetched = new PrefetchedJobs(parts);
     this.#marked = new MarkedJobs(parts);
+    this.#ageing = new Ageing(parts.ageingMs);
   }
 
   /** The slots, and how many of them are taken. */
@@ -205,9 +214,11 @@ export class Lane {
     // Limits left jobs out, and are used up now: the next claim looks behind these jobs.
     if (isCut) return true;
     if (!this.#hasBacklog) return false;
-    const { slots } = this.#parts;
+    const { slots, isFair } = this.#parts;
     const most = this.#prefetchMax;
-    const ahead = this.#prefetched.isReturning ? 0 : this.#prefetched.sizeFor(slots, most);
+    const ahead = this.#prefetched.isReturning
+      ? 0
+      : this.#prefetched.sizeFor(slots, most, isFair());
     if (ahead > 0) await this.#prefetch(lanes, ahead);
     return true;
   }
@@ -216,10 +227,11 @@ export class Lane {
   async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<boolean> {
     const { slots, batch, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
-    const limit = Math.min(this.free, share, batch);
+    const next = this.#ageing.next(Math.min(this.free, share, batch));
+    const { limit } = next;
     const hints = this.#hints;
     const isApart = this.#isApart();
-    const { lease, jobs, tookAll, permits } = await this.#claimFor(lanes, limit);
+    const { lease, jobs, tookAll, permits } = await this.#claimFor(lanes, next);
     const isEmpty = jobs.length === 0 || (tookAll && isApart);
     if (isEmpty && hints === this.#hints) this.#runDry();
     this.#hasBacklog = jobs.length >= limit;
@@ -253,10 +265,14 @@ export class Lane {
   }
 
   /** Claims jobs that start at once. */
-  async #claimFor(lanes: ClaimRequest["lanes"], limit: number): Promise<Claim> {
+  async #claimFor(
+    lanes: ClaimRequest["lanes"],
+    next: Pick<ClaimRequest, "limit" | "olderThanMs">,
+  ): Promise<Claim> {
+    const { limit } = next;
     this.#requested += limit;
     try {
-      const claim = await this.#claim({ lanes, limit, prefetch: false });
+      const claim = await this.#claim({ lanes, ...next, prefetch: false });
       this.#starting += claim.jobs.length;
       return claim;
     } finally {
@@ -277,14 +293,16 @@ export class Lane {
   }
 
   async #prefetch(lanes: ClaimRequest["lanes"], limit: number): Promise<void> {
-    const { lease, jobs } = await this.#claim({ lanes, limit, prefetch: true });
+    const next = this.#ageing.next(limit);
+    const { lease, jobs } = await this.#claim({ lanes, ...next, prefetch: true });
     if (lease !== null) await this.#keepPrefetched(lease, jobs);
   }
 
-  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<Claim> {
+  async #claim(wanted: WantedJobs): Promise<Claim> {
     const { clock, onLost, onClaimed } = this.#parts;
     const askedAt = clock.monotonic();
     const claim = await this.#ask(wanted);
+    this.#ageing.claimed(wanted, claim.jobs.length);
     if (claim.lost) onLost();
     if (!wanted.prefetch) onClaimed(claim.awaitsAlone);
     if (claim.lease !== null) this.#foundAt = askedAt;
@@ -292,7 +310,7 @@ export class Lane {
   }
 
   /** The share of crashed jobs ends before the first run can: a run that ends is counted. */
-  async #ask(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<Claim> {
+  async #ask(wanted: WantedJobs): Promise<Claim> {
     const { store, request, process, crashCap: cap } = this.#parts;
     if (wanted.prefetch) return store.claim({ ...request, ...wanted });
     const share = process.share(wanted.limit);

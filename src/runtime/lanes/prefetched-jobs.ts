@@ -14,6 +14,8 @@ import type { MarkedJob, SettleUnbegun } from "./marked-jobs.ts";
 
 /** The working time that a prefetch may hold. */
 const PREFETCH_MS = 500;
+/** The same where lanes are fair: a job of another tenant starts after the prefetched jobs. */
+const FAIR_PREFETCH_MS = 100;
 /** A job with a shorter time-out is not marked ahead. */
 const MARKED_TIMEOUT_MS_MIN = 60_000;
 /** The weight of the last run in the average. */
@@ -71,9 +73,10 @@ export class PrefetchedJobs {
   }
 
   /** How many jobs the slots will finish within {@link PREFETCH_MS}, by the average of the runs. */
-  sizeFor(slots: number, most: number): number {
+  sizeFor(slots: number, most: number, isFair = false): number {
     if (this.#averageMs === null || slots >= most) return 0;
-    const perSlot = PREFETCH_MS / Math.max(this.#averageMs, RUN_MS_MIN);
+    const ms = isFair ? FAIR_PREFETCH_MS : PREFETCH_MS;
+    const perSlot = ms / Math.max(this.#averageMs, RUN_MS_MIN);
     return Math.min(most, Math.floor(slots * perSlot));
   }
 

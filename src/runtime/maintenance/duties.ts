@@ -6,10 +6,13 @@ import { promoter, type PollTargets } from "./promoter.ts";
 import { pruners, type PrunerParts } from "./pruner.ts";
 import { rescuer } from "./rescuer.ts";
 import { Scheduler, type SchedulerParts } from "./scheduler.ts";
+import { TurnGiver } from "./turn-giver.ts";
 
 export class Duties {
   readonly #promoter: Ticker;
   readonly #scheduler: Scheduler;
+  /** Not started with the other duties: a worker that knows of no fair lane sends nothing. */
+  readonly turns: TurnGiver;
   readonly #all: readonly Pick<Ticker, "wake" | "stop">[];
 
   constructor(parts: PrunerParts & SchedulerParts, targets: Pick<PollTargets, "claim" | "probe">) {
@@ -17,10 +20,12 @@ export class Duties {
     const gates = gatekeeper(parts);
     const scheduler = new Scheduler(parts);
     this.#scheduler = scheduler;
+    this.turns = new TurnGiver(parts);
     this.#promoter = promoter(parts, {
       ...targets,
       keepGates: () => gates.wake(),
       tickSchedules: () => scheduler.hint(),
+      giveTurns: () => this.turns.wake(),
     });
     const others = [rescuer(parts), minuteFolder(parts), this.#scheduler];
     this.#all = [this.#promoter, gates, ...others, ...sweeping];
@@ -38,6 +43,6 @@ export class Duties {
 
   /** Resolves when the ticks under way have ended. */
   async stop(): Promise<void> {
-    await Promise.all(this.#all.map((duty) => duty.stop()));
+    await Promise.all([...this.#all, this.turns].map((duty) => duty.stop()));
   }
 }

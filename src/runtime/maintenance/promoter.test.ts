@@ -6,7 +6,7 @@ import { firstSlot } from "../../core/cron/plan.ts";
 import type { JobStore } from "../../store/store.ts";
 import { promoter, type PollTargets } from "./promoter.ts";
 
-const NO_LISTENER = { claim() {}, keepGates() {}, probe() {}, tickSchedules() {} };
+const NO_LISTENER = { claim() {}, keepGates() {}, probe() {}, tickSchedules() {}, giveTurns() {} };
 const EMAIL = { kind: "type", name: "email" } as const;
 
 describe("a promoter", () => {
@@ -150,6 +150,7 @@ function tellTo(told: string[]): PollTargets {
     keepGates: at("keepGates"),
     probe: at("probe"),
     tickSchedules: at("tickSchedules"),
+    giveTurns: at("giveTurns"),
   };
 }
 

@@ -19,19 +19,29 @@ export interface PollTargets {
   readonly probe: () => void;
   /** A slot of a schedule is due. */
   readonly tickSchedules: () => void;
+  /** Jobs of fair lanes wait for turns. */
+  readonly giveTurns: () => void;
 }
 
 /** If the store does not answer, the claims and the other duties find out for themselves. */
-const UNKNOWN: WaitingJobs = { ready: true, released: true, blocked: true, slotDue: true };
+const UNKNOWN: WaitingJobs = {
+  ready: true,
+  released: true,
+  blocked: true,
+  slotDue: true,
+  // Turns are not needed for jobs to start.
+  fair: false,
+};
 
 export function promoter(parts: DutyParts, targets: PollTargets): Ticker {
-  const { claim, keepGates, probe, tickSchedules } = targets;
+  const { claim, keepGates, probe, tickSchedules, giveTurns } = targets;
   const { store, clock, random, pollMs } = parts;
   let polledAt = -Infinity;
-  const tell = ({ ready, released, blocked, slotDue }: WaitingJobs): void => {
+  const tell = ({ ready, released, blocked, slotDue, fair }: WaitingJobs): void => {
     const now = clock.monotonic();
     const isPoll = now - polledAt >= pollMs / 2;
     if (isPoll) polledAt = now;
+    if (fair) giveTurns();
     if (isPoll && ready) claim();
     if (released || (isPoll && blocked)) keepGates();
     if (isPoll && slotDue) tickSchedules();

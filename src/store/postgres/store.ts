@@ -31,6 +31,13 @@ import {
   release,
   resume,
 } from "./queue/gates.ts";
+import {
+  declareFairness,
+  fairLanes,
+  giveTurns,
+  removeFairness,
+  setFairness,
+} from "./queue/fairness.ts";
 import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
 import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
@@ -172,6 +179,11 @@ export class PostgresJobStore implements JobStore {
   readonly removeLimit: JobStore["removeLimit"] = this.#verb(removeLimit);
   readonly declareLimits: JobStore["declareLimits"] = this.#verb(declareLimits);
   readonly keepPermits: JobStore["keepPermits"] = this.#verb(keepPermits);
+  readonly fairLanes: JobStore["fairLanes"] = this.#verb(fairLanes);
+  readonly setFairness: JobStore["setFairness"] = this.#verb(setFairness);
+  readonly removeFairness: JobStore["removeFairness"] = this.#verb(removeFairness);
+  readonly declareFairness: JobStore["declareFairness"] = this.#verb(declareFairness);
+  readonly giveTurns: JobStore["giveTurns"] = this.#verb(giveTurns);
   readonly closeIntake: JobStore["closeIntake"] = this.#verb(closeIntake);
   readonly openIntake: JobStore["openIntake"] = this.#verb(openIntake);
   readonly intakes: JobStore["intakes"] = this.#verb(intakes);

@@ -1,4 +1,5 @@
 /** What a person does about jobs, gates, workers and dead letters. */
+import type { TenantWeights } from "../../core/control/fairness.ts";
 import type { JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
@@ -70,6 +71,17 @@ export interface OperatorStore {
    * again. Answers whether an operator had set the limit.
    */
   removeLimit(limit: LimitName): Promise<boolean>;
+  /**
+   * Makes a lane fair, in place of what was set before: `giveTurns` gives turns by these weights
+   * from now on. A tenant without a weight has weight 1. Rejected with OPTION_INVALID if there are
+   * too many fair lanes.
+   */
+  setFairness(lane: string, weights: TenantWeights, by: string | null): Promise<void>;
+  /**
+   * Removes what an operator has set. If the code of a worker states that the lane is fair, that
+   * counts again. Turns that were given stay. Answers whether an operator had set it.
+   */
+  removeFairness(lane: string): Promise<boolean>;
   /**
    * Closes an intake: from now on, new jobs of producers that the gate names are refused with
    * INTAKE_CLOSED. Children of runs, successors, and what repeats a job that exists are not

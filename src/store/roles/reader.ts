@@ -2,6 +2,7 @@
 import type { MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
+import type { FairLaneRecord } from "../types/fairness.ts";
 import type { LimitRecord } from "../types/limits.ts";
 import type { IntakeRecord } from "../types/jobs-and-runs.ts";
 import type {
@@ -92,6 +93,8 @@ export interface ReaderStore {
   gates(): Promise<readonly Gate[]>;
   /** All limits, by kind and name. */
   limits(): Promise<readonly LimitRecord[]>;
+  /** All fair lanes, by name. */
+  fairLanes(): Promise<readonly FairLaneRecord[]>;
   /** All closed intakes. */
   intakes(): Promise<readonly IntakeRecord[]>;
   /**

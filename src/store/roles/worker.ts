@@ -20,6 +20,7 @@ import type {
   WorkerInfo,
 } from "../types/jobs-and-runs.ts";
 import type { PermitCount } from "../../core/control/permits.ts";
+import type { DeclaredFairness, TurnsAnswer } from "../types/fairness.ts";
 import type { DeclaredLimit } from "../types/limits.ts";
 import type { AcquiredLocks, Checkpoints, NoteAnswer, OpenRun, RunNote } from "../types/notes.ts";
 import type { Promotion } from "../types/records.ts";
@@ -56,6 +57,10 @@ export interface WorkerStore {
    *
    * A job is taken only if each limit that applies to it has a permit left: a free permit of the
    * worker, or one that no worker holds, which is then granted to this worker.
+   *
+   * In a fair lane, jobs with a turn come before the others of their priority, in the order of
+   * their turns. With `olderThanMs`, if the job of the lanes that has been due longest has waited
+   * longer than that, only jobs of its lane and priority are taken.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
@@ -162,6 +167,18 @@ export interface WorkerStore {
    * more. A limit that an operator has set stays.
    */
   declareLimits(limits: readonly DeclaredLimit[]): Promise<void>;
+  /**
+   * Stores which of these lanes the code of a worker states to be fair, with the weights, and
+   * forgets what it states no more. What an operator has set stays.
+   */
+  declareFairness(lanes: readonly DeclaredFairness[]): Promise<void>;
+  /**
+   * Gives turns to queued jobs of fair lanes that have none: claims take them in the order of the
+   * turns, in which tenants have shares by their weights. Jobs without a turn come after those with
+   * one, in the order of their due times. Jobs that have crashed before get none. A lane in which
+   * another process gives turns is left to that process. A turn ends when the job leaves the queue.
+   */
+  giveTurns(limit: number): Promise<TurnsAnswer>;
   /** Moves due jobs from `scheduled` to `queued`. */
   promote(limit: number): Promise<Promotion>;
   /**

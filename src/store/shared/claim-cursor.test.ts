@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RANK_START } from "../../core/control/fairness.ts";
 import { LowWaterMarks, type Position, type ClaimRange } from "./claim-cursor.ts";
 
 const LANE = 3;
@@ -63,9 +64,25 @@ describe("ClaimCursor", () => {
 
     expect(seen[0]).toBeNull();
     expect(seen[1]).toEqual([
-      { lane: LANE, priority: 0, rank: 0, key: 0, end: 5 },
+      { lane: LANE, priority: 0, rank: RANK_START, key: 0, end: 5 },
       { lane: LANE, priority: 5, rank: 70, key: 1, end: 9 },
       { lane: LANE, priority: 9, rank: 40, key: 3, end: 2_147_483_647 },
+    ]);
+  });
+
+  test("sets no mark beyond a job with a turn, because new turns may be below it", async () => {
+    const { cursor } = cursorAt();
+    const { seen, take } = scripted(
+      [position(5, 70, 1), position(9, -40, 2), position(9, 40, 3)],
+      [],
+    );
+
+    await cursor.scan(3, take);
+    await cursor.scan(3, take);
+
+    expect(seen[1]?.slice(1)).toEqual([
+      { lane: LANE, priority: 5, rank: 70, key: 1, end: 9 },
+      { lane: LANE, priority: 9, rank: RANK_START, key: 0, end: 2_147_483_647 },
     ]);
   });
 

@@ -13,7 +13,11 @@
  * and may not rescan yet asks for a wake-up at the time of the rescan. A lock that this process has
  * released, or a job that it has returned, is a sure sign of a job below the marks: the next claim
  * that finds nothing rescans beyond the budget.
+ *
+ * Jobs of fair lanes get turns while they wait, below the marks as well. So a claimed job with a
+ * turn sets the mark of its priority to the beginning, and no other job of the scan moves it.
  */
+import { RANK_START } from "../../core/control/fairness.ts";
 import type { WakeUp } from "../store.ts";
 
 /** Interval of rescans that nothing else has requested. */
@@ -42,6 +46,14 @@ export interface Position {
 /** A part of a lane's order to scan: from a position up to a priority. */
 export interface ClaimRange extends Position {
   readonly end: number;
+}
+
+/** How many lanes and priorities a claim with `olderThanMs` looks at. */
+export const CLASSES_MAX = 1_000;
+
+/** All jobs of a lane and priority. */
+export function classRange(lane: number, priority: number): ClaimRange {
+  return { lane, priority, rank: RANK_START, key: 0, end: priority + 1 };
 }
 
 /** The time that rescans may take. */
@@ -264,7 +276,11 @@ export class ClaimCursor {
       const marks = this.#lanes.get(position.lane) ?? new Map<number, Position>();
       this.#lanes.set(position.lane, marks);
       const mark = marks.get(position.priority);
-      if (mark === undefined || isBeyond(position, mark)) marks.set(position.priority, position);
+      if (position.rank < 0)
+        marks.set(position.priority, { ...position, rank: RANK_START, key: 0 });
+      else if (mark === undefined || isBeyond(position, mark)) {
+        marks.set(position.priority, position);
+      }
     }
     const count = [...this.#lanes.values()].reduce((sum, marks) => sum + marks.size, 0);
     if (count > MARKS_MAX) this.#lanes.clear();
@@ -275,7 +291,7 @@ export class ClaimCursor {
     if (this.#lanes.size === 0) return null;
     return [...this.#lanes].flatMap(([lane, marks]) => {
       const sorted = [...marks.values()].toSorted((left, right) => left.priority - right.priority);
-      const beginning = { lane, priority: 0, rank: 0, key: 0 };
+      const beginning = { lane, priority: 0, rank: RANK_START, key: 0 };
       return [beginning, ...sorted].map((position, index) => ({
         ...position,
         end: sorted[index]?.priority ?? PRIORITY_END,
@@ -285,5 +301,6 @@ export class ClaimCursor {
 }
 
 function isBeyond(position: Position, mark: Position): boolean {
+  if (mark.rank === RANK_START) return false;
   return position.rank > mark.rank || (position.rank === mark.rank && position.key > mark.key);
 }

@@ -46,6 +46,8 @@ export type TableName =
   | "service_park"
   | "limit_setting"
   | "key_rate"
+  | "fair_lane"
+  | "fair_turn"
   | "intake"
   | "crash_streak"
   | "idempotency"
@@ -159,6 +161,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   changing("ready", ["key"], {
     key: "number",
     rank: "number",
+    due: "number",
     ...WAITING,
   }),
   changing("blocked", ["key"], { key: "number", gate: "number", rank: "number", ...WAITING }),
@@ -243,6 +246,22 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     refilled_at: "moment",
     by: "text",
     set_at: "moment",
+  }),
+  changing("fair_lane", ["lane"], {
+    lane: "number",
+    weights: "json",
+    code_weights: "json",
+    owner: "number",
+    by: "text",
+    set_at: "moment",
+  }),
+  changing("fair_turn", ["lane", "priority", "tenant"], {
+    lane: "number",
+    priority: "number",
+    tenant: "number",
+    tag: "number",
+    due: "number",
+    back_tag: "number",
   }),
   changing("intake", ["name"], {
     name: "number",

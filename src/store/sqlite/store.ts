@@ -24,6 +24,7 @@ import type {
   ThreadEntry,
 } from "../types/jobs-and-runs.ts";
 import type { JobStore, WakeUp } from "../store.ts";
+import type { TurnsAnswer } from "../types/fairness.ts";
 import type { Promotion, Retention } from "../types/records.ts";
 import type {
   CallAnswer,
@@ -61,6 +62,14 @@ import {
   releasesNothing,
   resume,
 } from "./queue/gates.ts";
+import {
+  declareFairness,
+  fairLanes,
+  givesNoTurns,
+  giveTurns,
+  removeFairness,
+  setFairness,
+} from "./queue/fairness.ts";
 import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
@@ -163,6 +172,7 @@ export class SqliteJobStore implements JobStore {
   readonly silent: JobStore["silent"] = this.#reads(silent);
   readonly gates: JobStore["gates"] = this.#reads(gates);
   readonly limits: JobStore["limits"] = this.#reads(limits);
+  readonly fairLanes: JobStore["fairLanes"] = this.#reads(fairLanes);
   readonly intakes: JobStore["intakes"] = this.#reads(intakes);
   readonly countAhead: JobStore["countAhead"] = this.#reads(countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#reads(countBehind);
@@ -222,6 +232,9 @@ export class SqliteJobStore implements JobStore {
   readonly removeLimit: JobStore["removeLimit"] = this.#writes(removeLimit);
   readonly declareLimits: JobStore["declareLimits"] = this.#writes(declareLimits);
   readonly keepPermits: JobStore["keepPermits"] = this.#writes(keepPermits);
+  readonly setFairness: JobStore["setFairness"] = this.#writes(setFairness);
+  readonly removeFairness: JobStore["removeFairness"] = this.#writes(removeFairness);
+  readonly declareFairness: JobStore["declareFairness"] = this.#writes(declareFairness);
   readonly closeIntake: JobStore["closeIntake"] = this.#writes(closeIntake);
   readonly openIntake: JobStore["openIntake"] = this.#writes(openIntake);
   readonly review: JobStore["review"] = this.#writes(review);
@@ -337,6 +350,11 @@ export class SqliteJobStore implements JobStore {
   async hold(limit: number): Promise<number> {
     if (await this.#read((session) => holdsNothing(session, limit))) return 0;
     return this.#write((session) => hold(session, limit));
+  }
+
+  async giveTurns(limit: number): Promise<TurnsAnswer> {
+    if (await this.#read(givesNoTurns)) return { given: 0, more: false };
+    return this.#write((session) => giveTurns(session, limit));
   }
 
   async release(limit: number): Promise<number> {

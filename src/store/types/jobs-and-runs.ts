@@ -169,6 +169,11 @@ export interface ClaimRequest {
   readonly crashed?: CrashedLimits;
   /** The free permits of the worker. Each may be lent to one claim at a time. */
   readonly permits?: readonly PermitCount[];
+  /**
+   * Only jobs of the lane and priority with the job that has been due longest, if it has been due
+   * for longer than this. Jobs that have crashed before are left out.
+   */
+  readonly olderThanMs?: number;
 }
 
 /**

@@ -29,6 +29,8 @@ export interface WaitingJobs {
   readonly blocked: boolean;
   /** A slot is due of a schedule that living workers tick: `dueSchedules` may answer it. */
   readonly slotDue: boolean;
+  /** Jobs without a turn wait in a fair lane: `giveTurns` gives them one. */
+  readonly fair: boolean;
 }
 
 /** What a gate holds back. The one gate of the installation has the name `all`. */

@@ -77,8 +77,8 @@ export const SQLITE_CRASH_FAULTS: Faults = {
     "runs/claim.ts": [
       [
         "the key is left only when it is not needed",
-        "const others = leaveKey(session, scan, request);\n  return cursorOf",
-        "const others = scan;\n  return cursorOf",
+        "const others = leaveKey(session, scan, request);\n  const take",
+        "const others = scan;\n  const take",
       ],
     ],
     "runs/lone-candidates.ts": [

@@ -219,4 +219,4 @@ export function promoteSuite(open: OpenStore): void {
 
 const HOUR = 3_600_000;
 const EMAIL = { kind: "type", name: "email" } as const;
-const NOTHING = { ready: false, released: false, blocked: false, slotDue: false };
+const NOTHING = { ready: false, released: false, blocked: false, slotDue: false, fair: false };

@@ -68,6 +68,11 @@ type Unmodelled =
   | "removeLimit"
   | "limits"
   | "declareLimits"
+  | "setFairness"
+  | "removeFairness"
+  | "fairLanes"
+  | "declareFairness"
+  | "giveTurns"
   | "keepPermits";
 
 /** The verbs that are compared: all others that answer from what is stored. */

@@ -29,7 +29,7 @@ import {
 } from "./world.ts";
 
 /** The stores need not agree on what else there may be to do: they may say so for nothing. */
-const UNKNOWN = { ready: true, released: true, blocked: true, slotDue: true };
+const UNKNOWN = { ready: true, released: true, blocked: true, slotDue: true, fair: true };
 
 export function promote(world: World, limit: number): Promotion {
   const now = world.clock.now();

@@ -57,6 +57,7 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
     jobOf(OTHER, MARK, { after: [own.queued] }),
   );
   await store.setLimit({ kind: "tenant", name: OTHER }, { concurrency: 99, rate: null }, CANARY);
+  await store.setFairness("general", { [OTHER]: 77, [OWN]: 2 }, CANARY);
   await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
   await breakBank(store);
   const closed = { kind: "tenant", name: `${CANARY}-closed` } as const;

@@ -93,6 +93,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   breakerChanges: [(store) => store.breakerChanges("bank", 10)],
   types: [(store) => store.types(), (store, { text }) => store.types(text)],
   limits: [(store) => store.limits()],
+  fairLanes: [(store) => store.fairLanes()],
   countAhead: [(store, { id }) => store.countAhead(id, 100)],
   countBehind: [
     (store, probe) => store.countBehind(gate(probe), 100),
@@ -201,6 +202,10 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   overrideType: "forbidden",
   setLimit: "forbidden",
   removeLimit: "forbidden",
+  declareFairness: "forbidden",
+  setFairness: "forbidden",
+  removeFairness: "forbidden",
+  giveTurns: "forbidden",
   promote: "forbidden",
   hold: "forbidden",
   release: "forbidden",

@@ -192,6 +192,9 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   listLimits: noQuery,
   setLimit: () => ({ params: { kind: "type", name: "elsewhere" }, json: { concurrency: 5 } }),
   removeLimit: () => ({ params: { kind: "type", name: "elsewhere" } }),
+  listFairLanes: noQuery,
+  setFairness: () => ({ params: { lane: "elsewhere" }, json: { weights: { acme: 3 } } }),
+  removeFairness: () => ({ params: { lane: "elsewhere" } }),
   listPauses: noQuery,
   pause: (draw) => ({
     params: draw.one<Record<string, string>>([

@@ -119,6 +119,8 @@ const TABLES = [
   "limit_setting",
   "permit",
   "key_rate",
+  "fair_lane",
+  "fair_turn",
   "intake",
   "crash_streak",
   "worker",

@@ -38,9 +38,9 @@ export async function promote(session: Session, limit: number): Promise<Promotio
   if (row === undefined) throw new Error("promote_due returned no row");
   if (row.moved > 0) notifier.wake("work");
   const { moved, next_due_ms: nextDueMs, probe_ms: probeInMs } = row;
-  const { released, blocked, slot_due: slotDue } = row;
-  const waiting = { ready: row.ready || state.lostClaims.isWaiting, released, blocked, slotDue };
-  return { moved, nextDueMs, probeInMs, waiting };
+  const { released, blocked, slot_due: slotDue, fair } = row;
+  const ready = row.ready || state.lostClaims.isWaiting;
+  return { moved, nextDueMs, probeInMs, waiting: { ready, released, blocked, slotDue, fair } };
 }
 
 export async function pause(

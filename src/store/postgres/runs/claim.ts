@@ -8,7 +8,12 @@ import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import { UncertainWrite } from "../database/errors.ts";
-import { LowWaterMarks, type ClaimRange } from "../../shared/claim-cursor.ts";
+import {
+  CLASSES_MAX,
+  classRange,
+  LowWaterMarks,
+  type ClaimRange,
+} from "../../shared/claim-cursor.ts";
 import { batchOf, type ClaimedBatch } from "./claimed-batch.ts";
 import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -25,11 +30,35 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
   if (found !== null) return found;
   const wanted = { ...(await filterOf(session, request)), prefetch: request.prefetch };
   const cursor = claimCursorsOf(session).of(JSON.stringify([wanted, fullLimits(session, request)]));
-  const { answer } = await cursor.scan(limit, (ranges) =>
-    claimBatch(session, request, { ...wanted, limit, ranges }),
-  );
+  const aged = await claimAged(session, request, { ...wanted, limit });
+  const { answer } =
+    aged ??
+    (await cursor.scan(limit, (ranges) =>
+      claimBatch(session, request, { ...wanted, limit, ranges }),
+    ));
   session.state.fullLimits = answer.permits?.full.map(({ limit: full }) => full) ?? [];
   return answer;
+}
+
+/**
+ * Claims from the lane and priority with the job that has been due longest, if it has waited too
+ * long. Null: it has not, or the claim has found no job there.
+ */
+async function claimAged(
+  session: Session,
+  request: ClaimRequest,
+  wanted: Omit<BatchRequest, "ranges">,
+): Promise<ClaimedBatch | null> {
+  const { olderThanMs, crashed } = request;
+  if (olderThanMs === undefined) return null;
+  const { lanes } = wanted;
+  const found = await session.read.get("longest_due_class", { lanes, hops: CLASSES_MAX });
+  if (found === undefined || found.ms <= olderThanMs) return null;
+  const { lane, priority } = found;
+  const fresh = { ...request, crashed: { cap: crashed?.cap ?? 1, once: 0, often: 0 } };
+  const only = { ...wanted, lanes: list([lane]), ranges: [classRange(lane, priority)] };
+  const batch = await claimBatch(session, fresh, only);
+  return batch.count > 0 || batch.answer.lost ? batch : null;
 }
 
 /**

@@ -32,6 +32,8 @@ type ClaimLists = readonly [
   ns: readonly number[],
   tries: readonly number[],
   crashes: readonly number[],
+  /** Ranks, if some of them are turns. */
+  turns?: readonly number[] | null,
 ];
 
 export async function batchOf(
@@ -56,7 +58,7 @@ export async function batchOf(
   const byKey = new Map<number | null, ClaimTuple>();
   for (const row of rows) byKey.set(row[1], row);
   const kinds = await kindsOf(session, rows);
-  const [keys, ranks, ns, tries, crashes]: ClaimLists = JSON.parse(first[5] ?? "[]");
+  const [keys, ranks, ns, tries, crashes, turns]: ClaimLists = JSON.parse(first[5] ?? "[]");
   const jobs: ClaimedJob[] = [];
   const positions: Position[] = [];
   for (let index = 0; index < keys.length; index += 1) {
@@ -74,7 +76,8 @@ export async function batchOf(
     jobs.push(limits === null ? job : withLimits(job, kind, limits));
     // The marks are those of the jobs without a crash: the others are in an index of their own.
     if (run.crashes > 0) continue;
-    positions.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
+    const place = { lane: kind.laneNumber, priority: kind.priority, key };
+    positions.push({ ...place, rank: turns?.[index] ?? rank });
   }
   const lease = jobs.length === 0 ? null : { number, secret };
   const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll, ...limits?.answer };

@@ -2,6 +2,8 @@
 
 export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: Uint8Array | null; readonly spec: string; }
 
+export interface FairLaneRow { readonly lane: number; readonly weights: string; readonly code_weights: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
+
 export interface JobNowRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: 0 | 1; }
 
 export interface ShownJobRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: 0 | 1; readonly phase: string | null; readonly overall: number | null; readonly is_stale: 0 | 1; }
@@ -83,6 +85,15 @@ export interface QueryRows {
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
+  all_fair_lanes: FairLaneRow;
+  find_fair_lane: FairLaneRow;
+  fair_lane_for_turns: FairLaneRow;
+  lanes_without_turns: { readonly lane: number; };
+  jobs_without_turn: { readonly key: number; readonly priority: number; readonly tenant: number; readonly due: number; };
+  newest_without_turn: { readonly key: number; readonly priority: number; readonly tenant: number; readonly due: number; };
+  first_turns: { readonly priority: number; readonly rank: number | null; };
+  fair_turns: { readonly priority: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
+  longest_due_class: { readonly lane: number; readonly priority: number; readonly ms: number; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   closed_targets: { readonly name: number; readonly tenant: number | null; };
   any_closed_gate: { readonly gate: number; };
@@ -92,7 +103,7 @@ export interface QueryRows {
   open_gates: { readonly name: number; };
   misplaced_types: { readonly gate: number; readonly type: number; };
   misplaced_keys: { readonly key: number; };
-  waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; readonly slot_due: 0 | 1; readonly probe_at: number | null; };
+  waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; readonly slot_due: 0 | 1; readonly fair: 0 | 1; readonly probe_at: number | null; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
@@ -246,7 +257,7 @@ export interface QueryRows {
 
 /** The rows of queries that are read as arrays, in the order of the columns. */
 export interface QueryTuples {
-  claim_candidates: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null, type: number];
+  claim_candidates: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null, type: number, due: number | null];
   payload_sizes: readonly [bytes: number];
   claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number, successor: 0 | 1];
   last_runs: readonly [key: number, n: number];
@@ -345,6 +356,22 @@ export interface QueryParameters {
   places_without_job: readonly ["examined", "limit"];
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
+  all_fair_lanes: readonly [];
+  find_fair_lane: readonly ["lane"];
+  fair_lane_for_turns: readonly ["lane"];
+  put_fair_lane: readonly ["lane", "weights", "code_weights", "owner", "by", "now"];
+  set_code_weights: readonly ["code_weights", "lane"];
+  delete_fair_lane: readonly ["lane"];
+  lanes_without_turns: readonly [];
+  jobs_without_turn: readonly ["lane", "limit"];
+  newest_without_turn: readonly ["lane", "limit", "tenants"];
+  first_turns: readonly ["lane", "priorities"];
+  fair_turns: readonly ["lane", "priorities"];
+  delete_fair_turns: readonly ["lane", "priorities"];
+  delete_turns_of_lane: readonly ["lane"];
+  put_fair_turns: readonly ["lane", "turns"];
+  set_turns: readonly ["turns"];
+  longest_due_class: readonly ["lanes", "hops", "now"];
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
@@ -697,7 +724,7 @@ export const queries: {
     parameters: ["now","worker"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?10)\n  AND (?11 IS NULL OR NOT (\n      type IN (SELECT value FROM json_each(?11))\n      OR tenant IN (SELECT value FROM json_each(?11))\n  ))\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?12))\n              OR key IN (SELECT value FROM json_each(?13))\n          )\n          AND (\n              ?14 IS NULL\n              OR concurrency <> ?14\n              OR tenant <> ?15\n              OR priority < ?16\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?17",
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, due\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?10)\n  AND (?11 IS NULL OR NOT (\n      type IN (SELECT value FROM json_each(?11))\n      OR tenant IN (SELECT value FROM json_each(?11))\n  ))\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?12))\n              OR key IN (SELECT value FROM json_each(?13))\n          )\n          AND (\n              ?14 IS NULL\n              OR concurrency <> ?14\n              OR tenant <> ?15\n              OR priority < ?16\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?17",
     parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","full","names","first","awaited","awaited_tenant","awaited_priority","limit"],
   },
   data_version: {
@@ -968,6 +995,70 @@ export const queries: {
     text: "SELECT coalesce((SELECT min(key) FROM millrace_job), 0) AS first_key,\n       coalesce((SELECT max(key) FROM millrace_job), 0) AS last_key,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dedup LIMIT ?1)) AS dedup,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_cancel_request LIMIT ?1)) AS cancel_request,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_lock LIMIT ?1)) AS lock,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dependency LIMIT ?1)) AS dependency,\n       (\n           SELECT count(*)\n           FROM (SELECT 1 FROM millrace_attempt WHERE state = 6 AND state > 4 LIMIT ?1)\n       ) AS failed,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dead_letter LIMIT ?1)) AS dead_letter,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ended_run LIMIT ?1)) AS ended_run",
     parameters: ["max"],
   },
+  all_fair_lanes: {
+    text: "SELECT lane, weights, code_weights, owner, by, set_at\nFROM millrace_fair_lane\nORDER BY lane",
+    parameters: [],
+  },
+  find_fair_lane: {
+    text: "SELECT lane, weights, code_weights, owner, by, set_at\nFROM millrace_fair_lane\nWHERE lane = ?1",
+    parameters: ["lane"],
+  },
+  fair_lane_for_turns: {
+    text: "SELECT lane, weights, code_weights, owner, by, set_at\nFROM millrace_fair_lane\nWHERE lane = ?1",
+    parameters: ["lane"],
+  },
+  put_fair_lane: {
+    text: "INSERT INTO millrace_fair_lane (lane, weights, code_weights, owner, by, set_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT (lane) DO UPDATE\nSET weights = excluded.weights, code_weights = excluded.code_weights, owner = excluded.owner,\n    by = excluded.by, set_at = excluded.set_at",
+    parameters: ["lane","weights","code_weights","owner","by","now"],
+  },
+  set_code_weights: {
+    text: "UPDATE millrace_fair_lane\nSET code_weights = ?1\nWHERE lane = ?2",
+    parameters: ["code_weights","lane"],
+  },
+  delete_fair_lane: {
+    text: "DELETE FROM millrace_fair_lane\nWHERE lane = ?1",
+    parameters: ["lane"],
+  },
+  lanes_without_turns: {
+    text: "SELECT lane FROM millrace_lane_without_turns ORDER BY lane",
+    parameters: [],
+  },
+  jobs_without_turn: {
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT ready.key, ready.priority, ready.tenant, ready.rank / 1000 AS due\nFROM class\nCROSS JOIN millrace_ready AS ready\nWHERE ready.lane = ?1\n  AND ready.crashes = 0\n  AND ready.priority = class.priority\n  AND ready.rank >= 0\nORDER BY ready.priority, ready.rank, ready.key\nLIMIT ?2",
+    parameters: ["lane","limit"],
+  },
+  newest_without_turn: {
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.tenant, last.rank / 1000 AS due\nFROM class\nJOIN millrace_ready AS last ON last.key IN (\n    SELECT ready.key\n    FROM millrace_ready AS ready\n    WHERE ready.lane = ?1\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT ?2\n)\nWHERE last.tenant NOT IN (SELECT value FROM json_each(?3))\nORDER BY last.priority, last.rank, last.key\nLIMIT ?2",
+    parameters: ["lane","limit","tenants"],
+  },
+  first_turns: {
+    text: "SELECT class.value AS priority,\n       (\n           SELECT min(ready.rank)\n           FROM millrace_ready AS ready\n           WHERE ready.lane = ?1\n             AND ready.crashes = 0\n             AND ready.priority = class.value\n             AND ready.rank < 0\n       ) AS rank\nFROM json_each(?2) AS class",
+    parameters: ["lane","priorities"],
+  },
+  fair_turns: {
+    text: "SELECT priority, tenant, tag, due, back_tag\nFROM millrace_fair_turn\nWHERE lane = ?1\n  AND priority IN (SELECT value FROM json_each(?2))",
+    parameters: ["lane","priorities"],
+  },
+  delete_fair_turns: {
+    text: "DELETE FROM millrace_fair_turn\nWHERE lane = ?1\n  AND priority IN (SELECT value FROM json_each(?2))",
+    parameters: ["lane","priorities"],
+  },
+  delete_turns_of_lane: {
+    text: "DELETE FROM millrace_fair_turn\nWHERE lane = ?1",
+    parameters: ["lane"],
+  },
+  put_fair_turns: {
+    text: "INSERT INTO millrace_fair_turn (lane, priority, tenant, tag, due, back_tag)\nSELECT ?1, turn.value ->> 0, turn.value ->> 1, turn.value ->> 2, turn.value ->> 3,\n       turn.value ->> 4\nFROM json_each(?2) AS turn",
+    parameters: ["lane","turns"],
+  },
+  set_turns: {
+    text: "UPDATE millrace_ready\nSET rank = turn.value ->> 1,\n    due = turn.value ->> 2\nFROM json_each(?1) AS turn\nWHERE millrace_ready.key = turn.value ->> 0",
+    parameters: ["turns"],
+  },
+  longest_due_class: {
+    text: "WITH RECURSIVE class (lane, priority) AS (\n    SELECT lane, priority\n    FROM (\n        SELECT lane, priority\n        FROM millrace_ready\n        WHERE crashes = 0\n          AND (?1 IS NULL OR lane IN (SELECT value FROM json_each(?1)))\n        ORDER BY lane, priority\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.priority\n    FROM class\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = class.lane\n              AND next.crashes = 0\n              AND next.priority > class.priority\n            ORDER BY next.priority\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > class.lane\n              AND next.crashes = 0\n              AND (?1 IS NULL OR next.lane IN (SELECT value FROM json_each(?1)))\n            ORDER BY next.lane, next.priority\n            LIMIT 1\n        )\n    )\n    LIMIT ?2\n)\nSELECT class.lane, class.priority,\n       ?3 - min(\n           coalesce((\n               SELECT min(turn.due)\n               FROM millrace_ready AS turn\n               WHERE turn.lane = class.lane\n                 AND turn.priority = class.priority\n                 AND turn.due IS NOT NULL\n           ), 9000000000000),\n           coalesce((\n               SELECT min(ready.rank)\n               FROM millrace_ready AS ready\n               WHERE ready.lane = class.lane\n                 AND ready.crashes = 0\n                 AND ready.priority = class.priority\n                 AND ready.rank >= 0\n           ) / 1000, 9000000000000)\n       ) AS ms\nFROM class\nORDER BY ms DESC, class.priority, class.lane\nLIMIT 1",
+    parameters: ["lanes","hops","now"],
+  },
   close_gate: {
     text: "INSERT INTO millrace_gate (name, closed_at, until, reason, by)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (name) DO UPDATE\nSET closed_at = CASE WHEN until <= ?2 THEN ?2 ELSE closed_at END,\n    until = ?3, reason = ?4, by = ?5",
     parameters: ["name","now","until","reason","by"],
@@ -1013,7 +1104,7 @@ export const queries: {
     parameters: ["gate","type","limit"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now","declared_since"],
   },
   delete_gate: {
@@ -1081,11 +1172,11 @@ export const queries: {
     parameters: ["gate","worker","limit"],
   },
   count_due: {
-    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?1\n),\nparked (tenant, type) AS MATERIALIZED (\n    SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)\n    ) OR EXISTS (\n        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant\n    )\n    FROM (SELECT lane, type, tenant, rank FROM millrace_ready LIMIT ?2) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?1\n),\nparked (tenant, type) AS MATERIALIZED (\n    SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)\n    ) OR EXISTS (\n        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant\n    )\n    FROM (\n        SELECT lane, type, tenant, coalesce(due * 1000, rank) AS rank\n        FROM millrace_ready\n        LIMIT ?2\n    ) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
     parameters: ["now","rows"],
   },
   oldest_ready: {
-    text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank, count(*) AS hops FROM hop",
+    text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(CASE WHEN hop.rank >= 0 THEN hop.rank ELSE (\n           SELECT min(first.rank)\n           FROM (\n               SELECT min(turn.due) * 1000 AS rank\n               FROM millrace_ready AS turn\n               WHERE turn.lane = hop.lane AND turn.priority = hop.priority AND turn.due IS NOT NULL\n               UNION ALL\n               SELECT min(ready.rank)\n               FROM millrace_ready AS ready\n               WHERE ready.lane = hop.lane\n                 AND ready.crashes = hop.crashes\n                 AND ready.priority = hop.priority\n                 AND ready.rank >= 0\n           ) AS first\n       ) END) AS rank,\n       count(*) AS hops\nFROM hop",
     parameters: ["hops"],
   },
   key_at: {
@@ -1585,7 +1676,7 @@ export const queries: {
     parameters: ["key"],
   },
   take_ready: {
-    text: "DELETE FROM millrace_ready\nWHERE key = ?1\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    text: "DELETE FROM millrace_ready\nWHERE key = ?1\nRETURNING key, coalesce(due * 1000, rank) AS rank, lane, priority, type, tenant, concurrency, n,\n          tries, crashes",
     parameters: ["key"],
   },
   take_blocked: {

@@ -45,10 +45,10 @@ export function outlook({ sql, clock }: Session, moved = 0): Promotion {
   const nextDueMs = next === Infinity ? null : Math.max(0, next - now);
   const row = sql.get("waiting_jobs", { now, declared_since: now - DECLARED_MS });
   const [ready, released, blocked] = [row?.ready === 1, row?.released === 1, row?.blocked === 1];
-  const slotDue = row?.slot_due === 1;
+  const [slotDue, fair] = [row?.slot_due === 1, row?.fair === 1];
   const probeAt = row?.probe_at ?? null;
   const probeInMs = probeAt === null ? null : Math.max(0, probeAt - clock.now());
-  return { moved, nextDueMs, probeInMs, waiting: { ready, released, blocked, slotDue } };
+  return { moved, nextDueMs, probeInMs, waiting: { ready, released, blocked, slotDue, fair } };
 }
 
 /** The id of a gate; undefined if no job or gate ever had the name. */

@@ -1,4 +1,5 @@
 /** The candidates of a claim: the most urgent due jobs without a closed gate or a taken key. */
+import { QUEUE_OFFSET, RANK_START, rankByDue } from "../../../core/control/fairness.ts";
 import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { PRIORITY_END, type ClaimRange, type Ranges } from "../../shared/claim-cursor.ts";
@@ -22,6 +23,8 @@ export interface Candidate {
   readonly n: number;
   readonly tries: number;
   readonly crashes: number;
+  /** The due time in milliseconds, if the rank is a turn. */
+  readonly due?: number | null;
 }
 
 export interface ReadyJob extends Candidate {
@@ -139,9 +142,23 @@ export function findInQueues(
     return rows.map((row) => {
       const [key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane] = row;
       const place = { key, priority, rank, n, tries, crashes, lane, isQueued: true };
-      return { ...place, type, tenant, concurrency };
+      return beforeTurns(sql, { ...place, type, tenant, concurrency });
     });
   });
+}
+
+/**
+ * In a fair lane, a job from the queue of a limit comes before the jobs with turns: the queues have
+ * few permits to give, and a backlog with turns never ends.
+ */
+function beforeTurns(sql: Session["sql"], job: ReadyJob): ReadyJob {
+  if (sql.get("find_fair_lane", { lane: job.lane }) === undefined) return job;
+  return { ...job, rank: job.rank - QUEUE_OFFSET, due: Math.floor(job.rank / 1_000) };
+}
+
+/** The job with its rank by due time: its turn ends. */
+export function withoutTurn(job: ReadyJob): ReadyJob {
+  return { ...job, rank: rankByDue(job.rank, job.due ?? null) };
 }
 
 /** The most urgent jobs with crashes, up to the limit of each number of crashes. */
@@ -236,7 +253,7 @@ interface ClaimFilter {
 
 /** The ranges of a lane. Jobs that have crashed before have no marks. */
 function rangesOf(ranges: Ranges, lane: number, crashes: number): readonly ClaimRange[] {
-  const whole = [{ lane, priority: 0, rank: 0, key: 0, end: PRIORITY_END }];
+  const whole = [{ lane, priority: 0, rank: RANK_START, key: 0, end: PRIORITY_END }];
   if (ranges === null || crashes > 0) return whole;
   const own = ranges.filter((range) => range.lane === lane);
   return own.length > 0 ? own : whole;
@@ -254,8 +271,8 @@ interface Position {
 }
 
 function readyJob(row: QueryTuples["claim_candidates"], lane: number): ReadyJob {
-  const [key, priority, rank, n, tries, crashes, tenant, concurrency, type] = row;
-  const place = { key, priority, rank, n, tries, crashes, lane, isQueued: false };
+  const [key, priority, rank, n, tries, crashes, tenant, concurrency, type, due] = row;
+  const place = { key, priority, rank, n, tries, crashes, due, lane, isQueued: false };
   return { ...place, type, tenant, concurrency };
 }
 

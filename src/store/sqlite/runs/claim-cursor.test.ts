@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { RANK_START } from "../../../core/control/fairness.ts";
 import { newJob, newJobs, workerInfo } from "../../../../test/support/factories.ts";
 import { virtualClock, type VirtualClock } from "../../../../test/support/virtual-clock.ts";
 import type { JobStore, WakeUp } from "../../store.ts";
@@ -64,7 +65,7 @@ describe("the next claim", () => {
       name === "claim_candidates" ? [Reflect.get(values, "after_rank")] : [],
     );
     // To look from the beginning; to take, from other priorities and from the job that was found.
-    expect(positions).toEqual([0, 0, 1_000 * (first?.runAt ?? 0)]);
+    expect(positions).toEqual([RANK_START, RANK_START, 1_000 * (first?.runAt ?? 0)]);
   });
 
   test("finds a more urgent job of another connection in front of that position", async () => {

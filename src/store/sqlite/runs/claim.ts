@@ -4,7 +4,12 @@ import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimedJob, ClaimRequest, JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
-import type { ClaimCursor } from "../../shared/claim-cursor.ts";
+import {
+  CLASSES_MAX,
+  classRange,
+  type ClaimCursor,
+  type Ranges,
+} from "../../shared/claim-cursor.ts";
 import {
   sameRequest,
   newLostClaim,
@@ -19,6 +24,7 @@ import {
   lanesOf,
   scanOf,
   withinWeight,
+  withoutTurn,
   type Candidate,
   type ClaimScan,
   type ReadyJob,
@@ -188,7 +194,7 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   const { jobs: found, isCut } = takeCandidates(session, scan, request);
   const { present, missing } = splitMissing(session, found);
   dropPlaces(session, missing);
-  const candidates = takeKeyTokens(session, present);
+  const candidates = takeKeyTokens(session, present).map(withoutTurn);
   if (candidates.length === 0) return nothing(session, scan, request);
 
   const now = clock.now();
@@ -238,15 +244,45 @@ function takeCandidates(
   if (limits?.isClosed === true) return { jobs: [], isCut: false };
   const limit = bounded(request.limit, BATCH_MAX);
   const others = leaveKey(session, scan, request);
-  return cursorOf(session, request, limits).scanNow(limit, (ranges) => {
-    const found = findCandidates(session, others, request, ranges);
+  const take = (from: ClaimScan, ranges: Ranges): TakenCandidates => {
+    const found = findCandidates(session, from, request, ranges);
     const admitted = limits?.admit(found) ?? found;
     const isCut = admitted.length < found.length;
     const light = withinWeight(session, admitted);
     const positions = light.filter(({ crashes, isQueued }) => crashes === 0 && !isQueued);
     // Jobs that were left out are below the marks.
     return { jobs: light, isCut, count: isCut ? light.length : found.length, positions };
+  };
+  const aged = agedClass(session, others, request);
+  const old = aged === null ? null : take(aged.scan, aged.ranges);
+  if (old !== null && old.jobs.length > 0) return old;
+  return cursorOf(session, request, limits).scanNow(limit, (ranges) => take(others, ranges));
+}
+
+interface TakenCandidates {
+  readonly jobs: readonly ReadyJob[];
+  readonly isCut: boolean;
+  readonly count: number;
+  readonly positions: readonly ReadyJob[];
+}
+
+/** The lane and priority with the job that has been due longest, if it has waited too long. */
+function agedClass(
+  { sql, clock }: Session,
+  scan: ClaimScan,
+  { olderThanMs }: ClaimRequest,
+): { readonly scan: ClaimScan; readonly ranges: Ranges } | null {
+  if (olderThanMs === undefined) return null;
+  const { onlyLanes } = scan;
+  const found = sql.get("longest_due_class", {
+    lanes: onlyLanes,
+    hops: CLASSES_MAX,
+    now: clock.now(),
   });
+  if (found === undefined || found.ms <= olderThanMs) return null;
+  const { lane, priority } = found;
+  const only = { ...scan, lanes: [lane], onlyLanes: JSON.stringify([lane]), crashNumbers: [] };
+  return { scan: only, ranges: [classRange(lane, priority)] };
 }
 
 /** Removes jobs without a row from `ready`: they would hold back the jobs behind them. */

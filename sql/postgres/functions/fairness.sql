@@ -1,0 +1,29 @@
+-- The ranks of candidates without their turns: due times in microseconds.
+CREATE FUNCTION millrace.ranks_without_turns(keys bigint[], ranks bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE
+RETURN (
+    SELECT array_agg(coalesce(ready.due * 1000, blocked.rank, named.rank) ORDER BY named.turn)
+    FROM unnest(keys, ranks) WITH ORDINALITY AS named (key, rank, turn)
+    LEFT JOIN millrace.ready AS ready ON ready.key = named.key AND named.rank < 0
+    LEFT JOIN millrace.blocked AS blocked
+        ON blocked.key = named.key AND named.rank < 0 AND ready.key IS NULL
+);
+
+-- The ranks of candidates from the queues of limits. In a fair lane they come before the jobs with
+-- turns: the queues have few permits to give, and a backlog with turns never ends.
+CREATE FUNCTION millrace.ranks_in_queues(keys bigint[], ranks bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE
+RETURN CASE WHEN NOT EXISTS (SELECT 1 FROM millrace.fair_lane) THEN ranks ELSE (
+    SELECT array_agg(
+               CASE
+                   WHEN fair.lane IS NULL THEN named.rank
+                   ELSE named.rank - 9000000000000000
+               END
+               ORDER BY named.turn
+           )
+    FROM unnest(keys, ranks) WITH ORDINALITY AS named (key, rank, turn)
+    LEFT JOIN millrace.blocked AS blocked ON blocked.key = named.key
+    LEFT JOIN millrace.fair_lane AS fair ON fair.lane = blocked.lane
+) END;
