@@ -48,9 +48,7 @@ describe("a run is charged once it has a failure that a breaker has counted", ()
   test("also by several rate limits at once", async () => {
     await using kit = await openTest({ preset });
     const call = (ctx: Context<{}, unknown>): Promise<never> =>
-      ctx.breaker("bank", () =>
-        Promise.reject(new RateLimitedError("429", { retryAfter: "30s" })),
-      );
+      ctx.breaker("bank", () => Promise.reject(new RateLimitedError("429", { retryAfter: "30s" })));
 
     const ended = await attemptsAfterOneRun(kit, async (ctx) => {
       const calls = await Promise.allSettled([call(ctx), call(ctx), call(ctx)]);

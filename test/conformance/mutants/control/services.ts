@@ -121,7 +121,11 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
       ],
     ],
     misplaced_types: [
-      ["jobs wait for a service of the past", "FROM millrace_misplaced\n", "FROM millrace_misplaced\nWHERE 0\n"],
+      [
+        "jobs wait for a service of the past",
+        "FROM millrace_misplaced\n",
+        "FROM millrace_misplaced\nWHERE 0\n",
+      ],
     ],
     misplaced_keys: [["jobs of all types return", "AND type = :type", "AND :type > 0"]],
     "services/types.ts": [["claims do not look back", "state.claimCursors.forget();", ""]],
