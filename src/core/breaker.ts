@@ -98,9 +98,9 @@ export function recordFailure(
 }
 
 /**
- * The state after the end of a run that was the probe and has neither succeeded nor failed: the next
- * probe is due when it would be after a failure. Otherwise an error that says nothing about the
- * service would let one job after the other start.
+ * The state after the end of a run that was the probe and has neither succeeded nor failed: the
+ * next probe is due when it would be after a failure. Otherwise an error that says nothing about
+ * the service would let one job after the other start.
  */
 export function endProbe(breaker: Breaker, end: Omit<FailedCall, "reason">): Breaker {
   if (breaker.state !== "half_open" || !isProbe(breaker, end.run)) return breaker;

@@ -28,8 +28,8 @@ export interface ClassifyOptions {
 }
 
 /**
- * The longest `retryAfter` that counts: a day. A wrong header of a service would otherwise keep jobs
- * back for years.
+ * The longest `retryAfter` that counts: a day. A wrong header of a service would otherwise keep
+ * jobs back for years.
  */
 export const RETRY_AFTER_MS_MAX = 86_400_000;
 

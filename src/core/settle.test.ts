@@ -151,11 +151,11 @@ describe("a job that fails", () => {
 
   test("waits a day at most, whatever it was told", () => {
     const fail = { type: "failed", fault: fault("rate_limited") } as const;
-    const waits = [DAY_MS, DAY_MS + 1, 9_999 * DAY_MS].map((retryAfterMs) =>
+    const ends = [DAY_MS, DAY_MS + 1, 9_999 * DAY_MS].map((retryAfterMs) =>
       settle(facts(), { ...fail, retryAfterMs }, context),
     );
 
-    expect(waits).toMatchObject([{ delayMs: DAY_MS }, { delayMs: DAY_MS }, { delayMs: DAY_MS }]);
+    expect(ends).toMatchObject([{ delayMs: DAY_MS }, { delayMs: DAY_MS }, { delayMs: DAY_MS }]);
   });
 
   test("follows the policy and the dice it is given (004-22)", () => {

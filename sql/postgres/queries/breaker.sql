@@ -106,8 +106,8 @@ DELETE FROM millrace.service_park
 WHERE service = :service::integer;
 
 -- name: hurry_sent_back
--- Makes scheduled jobs due now, among so many that are due first, whose last run ended with an error
--- of a service.
+-- Makes scheduled jobs due now, among so many that are due first, whose last run ended with an
+-- error of a service.
 -- only: postgres, because SQLite goes job by job.
 WITH waiting AS MATERIALIZED (
     SELECT key, n

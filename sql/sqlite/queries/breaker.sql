@@ -72,7 +72,8 @@ WHERE service = :service
   AND until > :now;
 
 -- name: sent_back_keys
--- Scheduled jobs, among so many that are due first, whose last run ended with an error of a service.
+-- Scheduled jobs, among so many that are due first, whose last run ended with an error of a
+-- service.
 -- only: sqlite, because one statement of PostgreSQL makes these jobs due.
 -- returns: key integer
 SELECT waiting.key

@@ -31,8 +31,8 @@ export async function explainServices(
 }
 
 /**
- * A job that is due later because of a service: a closed service has sent it back, or has failed its
- * last run, or is closed beyond the due time. Null: the job waits for its due time alone.
+ * A job that is due later because of a service: a closed service has sent it back, or has failed
+ * its last run, or is closed beyond the due time. Null: the job waits for its due time alone.
  */
 export async function explainSentBack(
   store: JobStore,
