@@ -8,7 +8,7 @@ export { schedule } from "./api/schedule.ts";
 export type { JobContract, JobRequest } from "./api/contract.ts";
 export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
 export type { FailingJob, JobSettings } from "./api/settings.ts";
-export type { Schedule, Schedules, ScheduleView, TickView, Timing } from "./api/schedule.ts";
+export type { Schedule, Schedules, ScheduleView, TickView, Timing, TimingChange } from "./api/schedule.ts";
 
 // What a handler receives
 export type { Context, Logger, Units } from "./api/context.ts";

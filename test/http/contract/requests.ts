@@ -215,6 +215,12 @@ const OWN: Readonly<Record<string, Own>> = {
   "removeSchedule 404": async () => onSchedule("none", ""),
   "pauseSchedule 404": async () => onSchedule("none", "/pause", { reason: "x" }),
   "resumeSchedule 404": async () => onSchedule("none", "/pause"),
+  "runSchedule 409": async (world) => {
+    const name = await scheduled(world);
+    await world.mill.enqueue(waiting, 1, { idempotencyKey: name });
+    const headers = { "idempotency-key": name };
+    return ask(`/api/v1/schedules/${name}/run`, { headers });
+  },
   "runSchedule 404": async () => onSchedule("none", "/run"),
   "quietWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/quiet`),
   "stopWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/stop`),
