@@ -365,6 +365,8 @@ export interface DeadLetter {
   readonly jobId: string;
   readonly status: "pending_review" | "acknowledged" | "reprocessed" | "discarded";
   readonly error: Fault;
+  /** Equal for dead letters of one cause, such as the same mistake in the same function. */
+  readonly cause: string;
   readonly type: string;
   readonly tenant: string;
   readonly attempts: number;

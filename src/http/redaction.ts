@@ -56,7 +56,8 @@ export class Redactor {
 
   fault(fault: Fault | null): Fault | null {
     if (fault === null || this.#sight !== "none") return fault;
-    return { class: fault.class, name: fault.name, message: HIDDEN };
+    const { class: errorClass, name, cause } = fault;
+    return { class: errorClass, name, message: HIDDEN, ...(cause === undefined ? {} : { cause }) };
   }
 
   #within(value: unknown, path: string, depth: number): unknown {

@@ -600,6 +600,7 @@ CREATE TABLE millrace.dead_letter (
     reviewed_by text,
     notes       text,
     spec        json     NOT NULL CHECK (json_typeof(spec) = 'object'),
+    cause       text     NOT NULL COLLATE "C" CHECK (length(cause) = 16),
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
@@ -609,6 +610,12 @@ CREATE TABLE millrace.dead_letter (
 
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX dead_letter_died ON millrace.dead_letter (died_at, id, status, type, tenant);
+
+-- Groups of failures are the open letters of one cause, of all tenants or of one.
+CREATE INDEX dead_letter_cause ON millrace.dead_letter (cause, died_at, id, type)
+    WHERE status IN (1, 2);
+CREATE INDEX dead_letter_tenant_cause ON millrace.dead_letter (tenant, cause, died_at, id, type)
+    WHERE status IN (1, 2);
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are

@@ -2,13 +2,13 @@
 
 -- row DeadLetterRow: id uuid, type integer, tenant integer, status smallint, error json,
 --   attempts integer, died_at bigint, reviewed_by text?, reviewed_at bigint?, notes text?,
---   successor uuid?, spec json
+--   successor uuid?, spec json, cause text
 
 -- name: find_dead_letter
 -- One review record.
 -- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,
-       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec
+       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause
 FROM millrace.dead_letter
 WHERE id = :id::uuid;
 
@@ -27,7 +27,7 @@ FOR UPDATE;
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,
        millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,
-       letter.spec
+       letter.spec, letter.cause
 FROM (
     SELECT id
     FROM millrace.dead_letter

@@ -116,12 +116,12 @@ WHERE job.key = ANY (:keys::bigint[]);
 -- Writes the review records of jobs that have failed for good. After retention has removed a job
 -- but not its record, its id may have been used again: then the record is replaced.
 INSERT INTO millrace.dead_letter AS letter (
-    id, type, tenant, status, error, attempts, died_at, spec
+    id, type, tenant, status, error, attempts, died_at, spec, cause
 )
 SELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,
-       attempt.finished_at, dead.spec::json
+       attempt.finished_at, dead.spec::json, dead.cause
 FROM json_to_recordset(:letters::json) AS dead (
-    key bigint, n integer, error text, attempts integer, spec text
+    key bigint, n integer, error text, attempts integer, spec text, cause text
 )
 JOIN millrace.job AS job ON job.key = dead.key
 JOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n
@@ -129,4 +129,5 @@ ORDER BY job.id
 ON CONFLICT (id) DO UPDATE
 SET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,
     attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,
-    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec;
+    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,
+    cause = excluded.cause;

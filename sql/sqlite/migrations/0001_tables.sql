@@ -468,6 +468,7 @@ CREATE TABLE millrace_dead_letter (
     notes       TEXT,
     successor   BLOB    CHECK (length(successor) = 16),
     spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),
+    cause       TEXT    NOT NULL CHECK (length(cause) = 16),
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
@@ -478,6 +479,13 @@ CREATE TABLE millrace_dead_letter (
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX millrace_dead_letter_died
     ON millrace_dead_letter (died_at, id, status, type, tenant);
+
+-- Groups of failures are the open letters of one cause, of all tenants or of one.
+CREATE INDEX millrace_dead_letter_cause ON millrace_dead_letter (cause, died_at, id, type)
+    WHERE status IN (1, 2);
+CREATE INDEX millrace_dead_letter_tenant_cause
+    ON millrace_dead_letter (tenant, cause, died_at, id, type)
+    WHERE status IN (1, 2);
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are

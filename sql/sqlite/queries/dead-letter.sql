@@ -1,22 +1,24 @@
 -- row DeadLetterRow: id blob, type integer, tenant integer, status integer, error text,
 --   attempts integer, died_at integer, reviewed_by text?, reviewed_at integer?, notes text?,
---   successor blob?, spec text
+--   successor blob?, spec text, cause text
 
 -- name: insert_dead_letter
 -- Writes the review record of a job that has failed for good.
-INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
-VALUES (:id, :type, :tenant, 1, :error, :attempts, :died_at, :spec)
+INSERT INTO millrace_dead_letter (
+    id, type, tenant, status, error, attempts, died_at, spec, cause
+)
+VALUES (:id, :type, :tenant, 1, :error, :attempts, :died_at, :spec, :cause)
 -- After retention has removed a job but not its record, its id may have been used again.
 ON CONFLICT (id) DO UPDATE
 SET type = :type, tenant = :tenant, status = 1, error = :error, attempts = :attempts,
     died_at = :died_at, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,
-    spec = :spec;
+    spec = :spec, cause = :cause;
 
 -- name: find_dead_letter
 -- One review record.
 -- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,
-       successor, spec
+       successor, spec, cause
 FROM millrace_dead_letter
 WHERE id = :id;
 
@@ -25,7 +27,7 @@ WHERE id = :id;
 -- returns: DeadLetterRow
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,
-       letter.spec
+       letter.spec, letter.cause
 FROM (
     SELECT id
     FROM millrace_dead_letter

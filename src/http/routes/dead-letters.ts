@@ -30,6 +30,7 @@ const LETTER = z
     jobId: TEXT,
     status: z.enum(STATUSES),
     error: FAULT,
+    cause: TEXT,
     type: TEXT,
     tenant: TEXT,
     attempts: COUNT,

@@ -304,6 +304,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     notes: "text",
     successor: "id",
     spec: "json",
+    cause: "text",
   }),
   changing("api_token", ["id"], {
     id: "id",

@@ -124,6 +124,7 @@ export interface StoredLetter {
   readonly notes: string | null;
   readonly successor: JobId | null;
   readonly spec: string;
+  readonly cause: string;
 }
 
 export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
@@ -261,6 +262,7 @@ export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLett
     notes: row.notes,
     successor: row.successor,
     spec: row.spec,
+    cause: row.cause,
   };
 }
 

@@ -242,6 +242,8 @@ export interface DeadLetterRecord {
   readonly successor: JobId | null;
   /** The {@link JobSpec} of the failed job, as JSON. */
   readonly spec: JsonText;
+  /** Equal for letters whose jobs failed for the same cause. */
+  readonly cause: string;
 }
 
 export interface DeadLetterQuery {

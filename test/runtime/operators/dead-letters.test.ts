@@ -33,6 +33,37 @@ describe("a dead letter", () => {
     });
   });
 
+  test("has the cause of the last attempt, which every attempt shows", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const other = await kit.mill.enqueue(pay, { amount: 900 });
+    await kit.drain([pay]);
+
+    const { cause, error } = await letters.get(job.id);
+    const [attempt] = await kit.mill.jobs.attempts(job.id);
+
+    expect(cause).toMatch(/^[0-9a-f]{16}$/);
+    expect(error.cause).toBe(cause);
+    expect(attempt?.error?.cause).toBe(cause);
+    expect((await kit.mill.jobs.get(job.id)).error?.cause).toBe(cause);
+    expect((await letters.get(other.id)).cause).toBe(cause);
+  });
+
+  test("of a job that was failed by hand has the cause of the message", async () => {
+    await using kit = await openTest();
+    const [first, second] = await kit.mill.enqueueMany([
+      pay.of({ amount: 1 }),
+      pay.of({ amount: 2 }),
+    ]);
+    await kit.mill.jobs.fail(first.id, "order 17 is void");
+    await kit.mill.jobs.fail(second.id, "order 18 is void");
+
+    const causes = (await kit.mill.deadLetters.list()).map(({ cause }) => cause);
+    const [attempt] = await kit.mill.jobs.attempts(first.id);
+
+    expect(causes).toEqual([attempt?.error?.cause, attempt?.error?.cause]);
+  });
+
   test("keeps its whole job and error, its death and its reviewer (004-09, C-17)", async () => {
     const { kit, job, letters } = await withLetter({
       tenant: "acme",

@@ -4,7 +4,7 @@ import type { TimeoutClass } from "./statement-timeouts.ts";
 
 export type ClaimTuple = readonly [lost: boolean, key: number | null, id: JobId | null, created_at: number, kind: string, payload: string | null, payload_version: string | null, correlation: string | null, parent: JobId | null, concurrency: string | null, tags: string | null];
 
-export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; }
+export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; readonly cause: string; }
 
 export interface BodyRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly payload: string | null; readonly state: number; }
 
@@ -647,7 +647,7 @@ export const queries: {
     timeout: "answer",
   },
   find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
     parameters: ["id"],
     timeout: "answer",
   },
@@ -657,7 +657,7 @@ export const queries: {
     timeout: "answer",
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
     parameters: ["before_at","before_id","status","type","tenant","limit"],
     timeout: "reader",
   },
@@ -1752,7 +1752,7 @@ export const queries: {
     timeout: "answer",
   },
   insert_dead_letters: {
-    text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec",
+    text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json, dead.cause\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text, cause text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,\n    cause = excluded.cause",
     parameters: ["letters"],
     timeout: "answer",
   },

@@ -1,4 +1,5 @@
 /** Inserts the dead letter of a job, in the transaction in which the job fails. */
+import { causeOf } from "../../../core/failures/fingerprint.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { withNameTexts, jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -21,6 +22,7 @@ export function insertDeadLetter(
     error: JSON.stringify(settlement.fault),
     attempts: settlement.tries,
     died_at: now,
+    cause: causeOf(settlement.fault),
     spec: JSON.stringify(jobSpec(withNameTexts(session.names, withIds(row)))),
   });
 }
