@@ -1,6 +1,6 @@
 /** The client that `openMillrace` returns, and its options. */
 import type { Duration } from "../core/duration.ts";
-import type { Fault } from "../core/outcome.ts";
+import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
@@ -287,6 +287,10 @@ export interface DeadLetters {
     id: string,
     by: { actor: string; notes?: string; payload?: Json },
   ): Promise<Enqueued<unknown>>;
+  /** Adds notes to a dead letter, whatever its status is. */
+  note(id: string, by: { actor: string; notes: string }): Promise<void>;
+  /** Assigns an open dead letter to a person. `null`: the person does not have it any more. */
+  assign(id: string, by: { actor: string; to: string | null; notes?: string }): Promise<void>;
   /** Closes a dead letter without a successor. */
   discard(id: string, by: { actor: string; notes?: string }): Promise<void>;
 }
@@ -374,9 +378,40 @@ export interface DeadLetter {
   readonly reviewedBy: string | null;
   readonly reviewedAt: Date | null;
   readonly notes: string | null;
+  /** The person who takes care of it. */
+  readonly assignedTo: string | null;
+  /** What reviewers have done: the newest 100 entries, oldest first. */
+  readonly reviews: readonly ReviewView[];
+  readonly category: string | null;
+  readonly correlationId: string | null;
+  readonly idempotencyKey: string | null;
+  readonly dedupKey: string | null;
+  readonly concurrencyKey: string | null;
+  /** When the failed job was enqueued. */
+  readonly originalCreatedAt: Date | null;
+  /** The errors of the newest 50 failed runs, oldest first. They outlive the job. */
+  readonly history: readonly FailedRunView[];
   /** The job that `reprocess` has enqueued. */
   readonly successorId: string | null;
   readonly payload: Json;
   /** Present if the stored text of the payload is damaged. The payload reads as `null`. */
   readonly damaged?: readonly ["payload"];
+}
+
+/** A failed run, as its dead letter keeps it: without a stack, and with a short message. */
+export interface FailedRunView {
+  readonly number: number;
+  readonly outcome: OutcomeName;
+  readonly finishedAt: Date;
+  readonly error: Fault;
+}
+
+/** An entry in the review of a dead letter. */
+export interface ReviewView {
+  readonly at: Date;
+  readonly by: string;
+  readonly act: "acknowledged" | "discarded" | "reprocessed" | "assigned" | "noted";
+  readonly notes: string | null;
+  /** To whom the dead letter was assigned. */
+  readonly to: string | null;
 }

@@ -4,7 +4,7 @@ import type { JobId } from "../core/job.ts";
 import { decode, encodePayload } from "../core/payload.ts";
 import type { DeadLetters } from "../api/client.ts";
 import { aName, anObject, type Rule } from "../api/rules.ts";
-import type { DeadLetterRecord } from "../store/types/records.ts";
+import type { Annotation, DeadLetterRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
 import { successorAnswer, successorOf, type Repeatable } from "./retry-as-new-job.ts";
@@ -26,6 +26,15 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
     async acknowledge(id, by) {
       insistOn("deadLetters.acknowledge", aReviewer, by, "");
       await review(store, idOf(id), "acknowledged", by);
+    },
+    async note(id, by) {
+      insistOn("deadLetters.note", aNoter, by, "");
+      await annotate(store, idOf(id), { act: "noted", by: by.actor, notes: by.notes });
+    },
+    async assign(id, by) {
+      insistOn("deadLetters.assign", anAssigner, by, "");
+      const { actor, to, notes = null } = by;
+      await annotate(store, idOf(id), { act: "assigned", by: actor, to, notes });
     },
     async discard(id, by) {
       insistOn("deadLetters.discard", aReviewer, by, "");
@@ -65,6 +74,17 @@ function reviewerRule(more: Readonly<Record<string, Rule>>): Rule {
 }
 
 const aReviewer = reviewerRule({});
+const aNoter = anObject(
+  { required: { actor: aName, notes: anyRemark }, optional: {} },
+  'an object such as { actor: "ada", notes: "asked the bank" }',
+);
+const anAssigner = anObject(
+  {
+    required: { actor: aName, to: (value, place) => (value === null ? null : aName(value, place)) },
+    optional: { notes: anyRemark },
+  },
+  'an object such as { actor: "ada", to: "bob" }',
+);
 // encodePayload checks the payload, and names the path of an error.
 const aReprocessor = reviewerRule({ payload: () => null });
 
@@ -72,6 +92,12 @@ async function letterOf(store: JobStore, id: JobId): Promise<DeadLetterRecord> {
   const letter = await store.deadLetter(id);
   if (letter === null) throw unknown(id);
   return letter;
+}
+
+async function annotate(store: JobStore, id: JobId, annotation: Annotation): Promise<void> {
+  const answer = await store.annotate(id, annotation);
+  if (answer.status === "unknown") throw unknown(id);
+  if (answer.status === "closed") throw closed(answer.letter);
 }
 
 async function review(

@@ -63,5 +63,10 @@ export function redactedLetter(letter: DeadLetter, redactor: Redactor): object {
     payload: redactor.value(letter.payload),
     error: redactor.fault(letter.error),
     notes: letter.notes === null ? null : redactor.text(letter.notes),
+    reviews: letter.reviews.map((entry) => ({
+      ...entry,
+      notes: entry.notes === null ? null : redactor.text(entry.notes),
+    })),
+    history: letter.history.map((run) => ({ ...run, error: redactor.fault(run.error) })),
   };
 }

@@ -98,9 +98,45 @@ export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
     reviewedBy: letter.reviewedBy,
     reviewedAt: dateOf(letter.reviewedAt),
     notes: letter.notes,
+    assignedTo: letter.assignedTo,
+    reviews: letter.reviews.map(({ at, to = null, ...entry }) => ({
+      ...entry,
+      at: new Date(at),
+      to,
+    })),
+    ...copiedRequest(letter),
+    history: letter.history.map(({ n, finishedAt, outcome, fault }) => ({
+      number: n,
+      outcome,
+      finishedAt: new Date(finishedAt),
+      error: withCause(fault),
+    })),
     successorId: letter.successor,
     payload: payload ?? null,
     ...(payload === undefined ? { damaged: ["payload"] as const } : {}),
+  };
+}
+
+/** What a list of dead letters shows of the request. All are null if the copy is damaged. */
+function copiedRequest({
+  spec,
+}: store.DeadLetterRecord): Pick<
+  DeadLetter,
+  | "category"
+  | "correlationId"
+  | "idempotencyKey"
+  | "dedupKey"
+  | "concurrencyKey"
+  | "originalCreatedAt"
+> {
+  const request: any = readable(spec) ?? {};
+  return {
+    category: request.category ?? null,
+    correlationId: request.correlationId ?? null,
+    idempotencyKey: request.idempotencyKey ?? null,
+    dedupKey: request.dedupKey ?? null,
+    concurrencyKey: request.concurrencyKey ?? null,
+    originalCreatedAt: typeof request.createdAt === "number" ? new Date(request.createdAt) : null,
   };
 }
 

@@ -104,6 +104,8 @@ function remoteDeadLetters(calls: ServerCalls): DeadLetters {
       return entries;
     },
     acknowledge: (id, { notes }) => review(id, "acknowledge", { notes }),
+    note: (id, { notes }) => review(id, "notes", { notes }),
+    assign: (id, { to, notes }) => review(id, "assign", { to, notes }),
     discard: async (id, { notes }) => review(id, "discard", { notes: reasonOf(notes) }),
     reprocess: async (id, { notes, payload }) =>
       review(id, "reprocess", { notes: reasonOf(notes), payload }),

@@ -72,6 +72,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   deadLetter: true,
   deadLetters: true,
   review: true,
+  annotate: true,
   reprocess: true,
   workers: true,
   types: true,

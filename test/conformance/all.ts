@@ -13,6 +13,7 @@ import { countAheadSuite } from "./inspect/count-ahead.suite.ts";
 import { countRunningSuite } from "./inspect/running.suite.ts";
 import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
+import { annotateSuite } from "./jobs/annotate.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
 import { endsSuite } from "./inspect/ends.suite.ts";
@@ -110,6 +111,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   endsSuite,
   listSuite,
   listBoundsSuite,
+  annotateSuite,
   deadLettersSuite,
   reviewSuite,
   statsSuite,

@@ -77,6 +77,8 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     listDeadLetters: { path: "/api/v1/dead-letters" },
     getDeadLetter: { path: letter },
     acknowledgeDeadLetter: { path: `${letter}/acknowledge`, json: { notes: "seen" } },
+    noteDeadLetter: { path: `${letter}/notes`, json: { notes: "asked the bank" } },
+    assignDeadLetter: { path: `${letter}/assign`, json: { to: "bob" } },
     discardDeadLetter: { path: `${letter}/discard`, json: { notes: "old" } },
     reprocessDeadLetter: { path: `${letter}/reprocess`, json: { notes: "fixed" } },
     ...CONTROL,

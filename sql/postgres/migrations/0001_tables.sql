@@ -601,6 +601,10 @@ CREATE TABLE millrace.dead_letter (
     notes       text,
     spec        json     NOT NULL CHECK (json_typeof(spec) = 'object'),
     cause       text     NOT NULL COLLATE "C" CHECK (length(cause) = 16),
+    assigned_to text,
+    -- The errors of the attempts, and what reviewers have done: the newest 50 and 100.
+    history     json     NOT NULL DEFAULT '[]' CHECK (json_typeof(history) = 'array'),
+    reviews     json     NOT NULL DEFAULT '[]' CHECK (json_typeof(reviews) = 'array'),
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),

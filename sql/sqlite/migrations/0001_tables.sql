@@ -469,6 +469,10 @@ CREATE TABLE millrace_dead_letter (
     successor   BLOB    CHECK (length(successor) = 16),
     spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),
     cause       TEXT    NOT NULL CHECK (length(cause) = 16),
+    assigned_to TEXT,
+    -- The errors of the attempts, and what reviewers have done: the newest 50 and 100.
+    history     TEXT    NOT NULL DEFAULT '[]' CHECK (json_type(history) = 'array'),
+    reviews     TEXT    NOT NULL DEFAULT '[]' CHECK (json_type(reviews) = 'array'),
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),

@@ -82,6 +82,7 @@ const RULES: Rules = {
   intervene: ofOwnJob((store, id, decide) => store.intervene(id, decide), UNKNOWN),
   deadLetter: ofOwnJob((store, id) => store.deadLetter(id), null),
   review: ofOwnJob((store, id, review) => store.review(id, review), UNKNOWN),
+  annotate: ofOwnJob((store, id, annotation) => store.annotate(id, annotation), UNKNOWN),
   reprocess: (scope) => async (id, successor, by, notes) => {
     // The link of a successor to its own dead letter is allowed, also if the job was removed.
     if (!(await isOwn(scope, id))) return UNKNOWN;

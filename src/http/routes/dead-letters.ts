@@ -38,6 +38,25 @@ const LETTER = z
     reviewedBy: TEXT_OR_NULL,
     reviewedAt: MOMENT_OR_NULL,
     notes: TEXT_OR_NULL,
+    assignedTo: TEXT_OR_NULL,
+    reviews: z.array(
+      z.strictObject({
+        at: MOMENT,
+        by: TEXT,
+        act: z.enum(["acknowledged", "discarded", "reprocessed", "assigned", "noted"]),
+        notes: TEXT_OR_NULL,
+        to: TEXT_OR_NULL,
+      }),
+    ),
+    category: TEXT_OR_NULL,
+    correlationId: TEXT_OR_NULL,
+    idempotencyKey: TEXT_OR_NULL,
+    dedupKey: TEXT_OR_NULL,
+    concurrencyKey: TEXT_OR_NULL,
+    originalCreatedAt: MOMENT_OR_NULL,
+    history: z.array(
+      z.strictObject({ number: COUNT, outcome: TEXT, finishedAt: MOMENT, error: FAULT }),
+    ),
     successorId: TEXT_OR_NULL,
     payload: ANYTHING,
     damaged: z.array(z.enum(["payload"])).optional(),
@@ -50,6 +69,8 @@ export function deadLetterRoutes(parts: AppParts): readonly Route[] {
     getRoute(parts),
     reviewRoute("acknowledge"),
     reviewRoute("discard"),
+    noteRoute(),
+    assignRoute(),
     reprocessRoute(),
   ];
 }
@@ -125,6 +146,43 @@ function reviewRoute(verb: "acknowledge" | "discard"): Route {
   } as const;
   return route(form, async ({ params: { id }, body: { notes }, mill, identity: { actor } }) => {
     await mill.deadLetters[verb](id, notes === undefined ? { actor } : { actor, notes });
+    return new Response(null, { status: 204 });
+  });
+}
+
+function noteRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/{id}/notes`,
+    name: "noteDeadLetter",
+    summary: "Adds notes to a dead letter.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({ notes: REMARK }),
+    answers: { 204: { description: "Done." } },
+    problems: [404],
+  } as const;
+  return route(form, async ({ params: { id }, body: { notes }, mill, identity: { actor } }) => {
+    await mill.deadLetters.note(id, { actor, notes });
+    return new Response(null, { status: 204 });
+  });
+}
+
+function assignRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/{id}/assign`,
+    name: "assignDeadLetter",
+    summary: "Assigns an open dead letter to a person, or with null to no person.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({ to: NAME.nullable(), notes: REMARK.optional() }),
+    answers: { 204: { description: "Done." } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body, mill, identity: { actor } }) => {
+    const { to, notes } = body;
+    await mill.deadLetters.assign(id, { actor, to, ...(notes === undefined ? {} : { notes }) });
     return new Response(null, { status: 204 });
   });
 }

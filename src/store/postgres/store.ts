@@ -72,7 +72,7 @@ import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
-import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
+import { annotate, deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import { Session } from "./database/session.ts";
 import { newState } from "./database/session-state.ts";
 import { settle } from "./runs/settle.ts";
@@ -198,6 +198,7 @@ export class PostgresJobStore implements JobStore {
   readonly deadLetter: JobStore["deadLetter"] = this.#verb(deadLetter);
   readonly deadLetters: JobStore["deadLetters"] = this.#verb(deadLetters);
   readonly review: JobStore["review"] = this.#verb(review);
+  readonly annotate: JobStore["annotate"] = this.#verb(annotate);
   readonly reprocess: JobStore["reprocess"] = this.#verb(reprocess);
   readonly workers: JobStore["workers"] = this.#verb(workers);
   readonly types: JobStore["types"] = this.#verb(types);

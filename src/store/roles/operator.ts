@@ -4,6 +4,7 @@ import type { Settlement } from "../../core/outcome.ts";
 import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
 import type { LimitName, StoredRule } from "../types/limits.ts";
 import type {
+  Annotation,
   CancelAnswer,
   GateName,
   IntakeName,
@@ -87,6 +88,11 @@ export interface OperatorStore {
    * change: the answer is `closed`.
    */
   review(id: JobId, review: Review): Promise<ReviewAnswer>;
+  /**
+   * Adds notes to a dead letter, or assigns it. A reprocessed or discarded letter can get notes; an
+   * assignment is answered with `closed`.
+   */
+  annotate(id: JobId, annotation: Annotation): Promise<ReviewAnswer>;
   /**
    * Enqueues the successor of a failed job and closes its dead letter, in one transaction. Rejected
    * with OPTION_INVALID if the successor does not name the job as its `retryOf`.

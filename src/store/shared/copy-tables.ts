@@ -305,6 +305,9 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     successor: "id",
     spec: "json",
     cause: "text",
+    assigned_to: "text",
+    history: "json",
+    reviews: "json",
   }),
   changing("api_token", ["id"], {
     id: "id",

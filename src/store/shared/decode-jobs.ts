@@ -18,6 +18,7 @@ import type {
   AttemptRecord,
   DeadLetterRecord,
   DeletedDetail,
+  FailedRunRecord,
   GateName,
   IntakeName,
   HeldBy,
@@ -125,6 +126,9 @@ export interface StoredLetter {
   readonly successor: JobId | null;
   readonly spec: string;
   readonly cause: string;
+  readonly assigned_to: string | null;
+  readonly history: string;
+  readonly reviews: string;
 }
 
 export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
@@ -263,7 +267,20 @@ export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLett
     successor: row.successor,
     spec: row.spec,
     cause: row.cause,
+    assignedTo: row.assigned_to,
+    history: listOf(row.history).map(failedRunRecord),
+    reviews: listOf(row.reviews),
   };
+}
+
+function failedRunRecord({ n, outcome, at, cause, ...fault }: any): FailedRunRecord {
+  const named = cause === null ? fault : { ...fault, cause };
+  return { n, outcome: outcomeCodec.word(outcome), finishedAt: at, fault: named };
+}
+
+function listOf(json: string): any[] {
+  const value = parsed(json);
+  return Array.isArray(value) ? value : [];
 }
 
 export function attemptRecord(row: StoredAttempt): AttemptRecord {

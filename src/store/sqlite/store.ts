@@ -96,7 +96,7 @@ import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
-import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
+import { annotate, deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
@@ -224,6 +224,7 @@ export class SqliteJobStore implements JobStore {
   readonly closeIntake: JobStore["closeIntake"] = this.#writes(closeIntake);
   readonly openIntake: JobStore["openIntake"] = this.#writes(openIntake);
   readonly review: JobStore["review"] = this.#writes(review);
+  readonly annotate: JobStore["annotate"] = this.#writes(annotate);
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
   readonly quiet: JobStore["quiet"] = this.#writes(quiet);

@@ -63,6 +63,7 @@ export function reviewSuite(open: OpenStore): void {
           reviewedBy: verdict.by,
           reviewedAt: clock.now(),
           notes: verdict.notes,
+          reviews: [{ at: clock.now(), by: verdict.by, act: verdict.status, notes: verdict.notes }],
         };
         expect(answer).toEqual({ status: "reviewed", letter });
         expect(await store.deadLetter(id)).toEqual(letter);
@@ -180,6 +181,10 @@ export function reviewSuite(open: OpenStore): void {
         reviewedAt: clock.now(),
         notes: "source fixed",
         successor: successor.id,
+        reviews: [
+          ...(before?.reviews ?? []),
+          { at: clock.now(), by: "eve", act: "reprocessed", notes: "source fixed" },
+        ],
       };
       expect(answer).toEqual({
         status: "reprocessed",

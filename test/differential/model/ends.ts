@@ -136,6 +136,9 @@ function bury(world: World, job: ModelJob, { fault, tries, finishedAt }: LedgerR
     successor: null,
     spec: JSON.stringify(specOf(job)),
     cause: causeOf(fault),
+    assignedTo: null,
+    history: [],
+    reviews: [],
   });
 }
 

@@ -33,6 +33,7 @@ type Beyond =
 type Unmodelled =
   | "expired"
   | "markStale"
+  | "annotate"
   | "remove"
   | "groupedStats"
   | "countAhead"

@@ -3,7 +3,11 @@ import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { openTest } from "../support.ts";
 
-const pay = defineJob({ type: "pay", payload: typed<{ amount: number }>() }).run(({ amount }) => {
+const pay = defineJob({
+  type: "pay",
+  category: "billing",
+  payload: typed<{ amount: number }>(),
+}).run(({ amount }) => {
   if (amount > 100) throw new NonRetryableError("too much");
   return amount;
 });
@@ -31,6 +35,41 @@ describe("a dead letter", () => {
       error: { class: "non_retryable", message: "too much" },
       diedAt: new Date(kit.clock.now()),
     });
+  });
+
+  test("carries category, keys, correlation and every error, and outlives its job (003-23, 003-24)", async () => {
+    const keys = { idempotencyKey: "i", dedupKey: "d", concurrencyKey: "c" };
+    const { kit, job, letters } = await withLetter(keys);
+    await using _ = kit;
+
+    expect(await letters.get(job.id)).toMatchObject({
+      ...keys,
+      category: "billing",
+      correlationId: "trace",
+      originalCreatedAt: (await kit.mill.jobs.get(job.id)).createdAt,
+      history: [{ number: 1, outcome: "failed", error: { message: "too much" } }],
+    });
+  });
+
+  test("is assigned to a person, and gets notes", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const at = new Date(kit.clock.now());
+
+    await letters.assign(job.id, { actor: "ada", to: "bob" });
+    await letters.note(job.id, { actor: "bob", notes: "asked the bank" });
+
+    expect(await letters.get(job.id)).toMatchObject({
+      status: "pending_review",
+      assignedTo: "bob",
+      reviews: [
+        { at, by: "ada", act: "assigned", notes: null, to: "bob" },
+        { at, by: "bob", act: "noted", notes: "asked the bank", to: null },
+      ],
+    });
+    await letters.discard(job.id, actor);
+    await expect(letters.assign(job.id, { actor: "ada", to: null })).rejects.toThrow(/discarded/);
+    await expect(letters.note(job.id, { actor: "x" } as never)).rejects.toThrow(/notes/);
   });
 
   test("has the cause of the last attempt, which every attempt shows", async () => {

@@ -166,6 +166,8 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
   "deadLetters.acknowledge": [byId("deadLetters.acknowledge", BY)],
   "deadLetters.reprocess": [byId("deadLetters.reprocess", BY)],
+  "deadLetters.note": [byId("deadLetters.note", { actor: "me", notes: "x" })],
+  "deadLetters.assign": [byId("deadLetters.assign", { actor: "me", to: "me" })],
   "deadLetters.discard": [byId("deadLetters.discard", BY)],
   stream: [
     (mill, _, audit) => streamed(mill, {}, audit),

@@ -43,6 +43,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   intervene: [(store, { id }) => store.intervene(id, () => cancelled())],
   deadLetter: [(store, { id }) => store.deadLetter(id)],
   review: [(store, { id }) => store.review(id, { status: "acknowledged", by: "me", notes: null })],
+  annotate: [(store, { id }) => store.annotate(id, { act: "noted", by: "me", notes: "x" })],
   reprocess: [
     (store, { id }) => {
       const [successor] = mine({ retryOf: id });

@@ -185,6 +185,8 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
     }),
   }),
   acknowledgeDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
+  noteDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
+  assignDeadLetter: (draw) => ({ ...ofJob(draw), json: { to: draw.remark() } }),
   discardDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   reprocessDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   listLimits: noQuery,

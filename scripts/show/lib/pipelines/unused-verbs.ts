@@ -24,6 +24,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   remove: "for jobs that ended long ago",
   reprocess: "a decision of people, about jobs that failed",
   resume: "a decision of people",
+  annotate: "notes of people, about jobs that failed",
   review: "a decision of people, about jobs that failed",
   revokeToken: "a decision of people",
   startPrefetched: "for jobs that come from a prefetch, which was empty when the run was recorded",

@@ -4,7 +4,7 @@ import type { TimeoutClass } from "./statement-timeouts.ts";
 
 export type ClaimTuple = readonly [lost: boolean, key: number | null, id: JobId | null, created_at: number, kind: string, payload: string | null, payload_version: string | null, correlation: string | null, parent: JobId | null, concurrency: string | null, tags: string | null];
 
-export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; readonly cause: string; }
+export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; readonly cause: string; readonly assigned_to: string | null; readonly history: string; readonly reviews: string; }
 
 export interface BodyRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly payload: string | null; readonly state: number; }
 
@@ -277,7 +277,8 @@ export interface QueryParameters {
   find_dead_letter: readonly ["id"];
   lock_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "id"];
+  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "act", "id"];
+  annotate_dead_letter: readonly ["act", "assigned_to", "now", "by", "notes", "id"];
   find_dependencies: readonly ["ids"];
   insert_finished_dependencies: readonly ["jobs"];
   dependencies_in_use: readonly [];
@@ -647,7 +648,7 @@ export const queries: {
     timeout: "answer",
   },
   find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,\n       assigned_to, history, reviews\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
     parameters: ["id"],
     timeout: "answer",
   },
@@ -657,13 +658,18 @@ export const queries: {
     timeout: "answer",
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
     parameters: ["before_at","before_id","status","type","tenant","limit"],
     timeout: "reader",
   },
   review_dead_letter: {
-    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid\nWHERE id = $6::uuid\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","now","notes","successor","id"],
+    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid,\n    reviews     = (\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0\n            ELSE reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $6::text, 'notes', $4::text\n        )\n    )::json\nWHERE id = $7::uuid\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","now","notes","successor","act","id"],
+    timeout: "answer",
+  },
+  annotate_dead_letter: {
+    text: "UPDATE millrace.dead_letter\nSET assigned_to = CASE WHEN $1::text = 'assigned' THEN $2::text ELSE assigned_to END,\n    reviews     = (\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0\n            ELSE reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $4::text,\n            'act', $1::text, 'notes', $5::text, 'to', $2::text\n        )\n    )::json\nWHERE id = $6::uuid\n  AND (status IN (1, 2) OR $1::text = 'noted')",
+    parameters: ["act","assigned_to","now","by","notes","id"],
     timeout: "answer",
   },
   find_dependencies: {
@@ -1752,7 +1758,7 @@ export const queries: {
     timeout: "answer",
   },
   insert_dead_letters: {
-    text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json, dead.cause\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text, cause text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,\n    cause = excluded.cause",
+    text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json, dead.cause,\n       coalesce(past.history, '[]')\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text, cause text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nLEFT JOIN LATERAL (\n    SELECT json_agg(\n               json_build_object(\n                   'n', run.n, 'outcome', run.outcome, 'at', millrace.ms_of(run.finished_at),\n                   'class', run.error ->> 'class', 'name', run.error ->> 'name',\n                   'message', left(run.error ->> 'message', 300), 'cause', run.error ->> 'cause'\n               )\n               ORDER BY run.n\n           ) AS history\n    FROM (\n        SELECT n, outcome, finished_at, error\n        FROM millrace.attempt\n        WHERE key = dead.key AND error IS NOT NULL\n        ORDER BY n DESC\n        LIMIT 50\n    ) AS run\n) AS past ON true\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,\n    cause = excluded.cause, history = excluded.history, reviews = '[]', assigned_to = NULL",
     parameters: ["letters"],
     timeout: "answer",
   },

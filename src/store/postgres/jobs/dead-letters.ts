@@ -1,9 +1,10 @@
-/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
+/** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts";
 import type {
+  Annotation,
   DeadLetterRecord,
   DeadLetterQuery,
   ReprocessAnswer,
@@ -76,6 +77,22 @@ export async function review(session: Session, id: JobId, verdict: Review): Prom
   });
 }
 
+/** An entry whose answer was lost is not repeated: it may be there. */
+export async function annotate(
+  session: Session,
+  id: JobId,
+  annotation: Annotation,
+): Promise<ReviewAnswer> {
+  const { act, by, notes } = annotation;
+  const assigned_to = act === "assigned" ? annotation.to : null;
+  const changed = await session.transaction((sql) =>
+    sql.run("annotate_dead_letter", { id: uuidOf(id), act, by, notes, assigned_to }),
+  );
+  const letter = await deadLetter(session, id);
+  if (letter === null) return { status: "unknown" };
+  return { status: changed > 0 ? "reviewed" : "closed", letter };
+}
+
 export async function reprocess(
   session: Session,
   id: JobId,
@@ -146,6 +163,7 @@ async function writeVerdict(
     status: deadLetterCodec.code[verdict.status],
     reviewed_by: verdict.by,
     notes: verdict.notes,
+    act: verdict.status,
     successor: verdict.successor === null ? null : uuidOf(verdict.successor),
   });
   return changed > 0;

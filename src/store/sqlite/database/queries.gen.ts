@@ -1,6 +1,6 @@
 // Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
 
-export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: Uint8Array | null; readonly spec: string; readonly cause: string; }
+export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: Uint8Array | null; readonly spec: string; readonly cause: string; readonly assigned_to: string | null; readonly history: string; readonly reviews: string; }
 
 export interface JobNowRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: 0 | 1; }
 
@@ -287,10 +287,11 @@ export interface QueryParameters {
   delete_streak: readonly ["type"];
   reset_streaks: readonly ["keys"];
   gate_is_closed: readonly ["name", "now"];
-  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec", "cause"];
+  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec", "cause", "key"];
   find_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
+  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "act", "id"];
+  annotate_dead_letter: readonly ["act", "assigned_to", "at", "by", "notes", "id"];
   find_key: readonly ["id"];
   insert_dependency: readonly ["job", "depends_on", "tolerant"];
   set_rank_of_dependant: readonly ["rank", "key"];
@@ -767,20 +768,24 @@ export const queries: {
     parameters: ["name","now"],
   },
   insert_dead_letter: {
-    text: "INSERT INTO millrace_dead_letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause\n)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7, cause = ?8",
-    parameters: ["id","type","tenant","error","attempts","died_at","spec","cause"],
+    text: "INSERT INTO millrace_dead_letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nVALUES (\n    ?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, (\n        SELECT json_group_array(\n            json_object(\n                'n', n, 'outcome', outcome, 'at', finished_at, 'class', error ->> 'class',\n                'name', error ->> 'name', 'message', substr(error ->> 'message', 1, 300),\n                'cause', error ->> 'cause'\n            )\n            ORDER BY n\n        )\n        FROM (\n            SELECT n, outcome, finished_at, error\n            FROM millrace_attempt\n            WHERE key = ?9 AND error IS NOT NULL AND json_valid(error)\n            ORDER BY n DESC\n            LIMIT 50\n        )\n    )\n)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    history = excluded.history, reviews = '[]', assigned_to = NULL, died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7, cause = ?8",
+    parameters: ["id","type","tenant","error","attempts","died_at","spec","cause","key"],
   },
   find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause\nFROM millrace_dead_letter\nWHERE id = ?1",
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE id = ?1",
     parameters: ["id"],
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
     parameters: ["before_at","before_id","status","type","tenant","limit"],
   },
   review_dead_letter: {
-    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5\nWHERE id = ?6\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
+    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5,\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object('at', ?3, 'by', ?2, 'act', ?6, 'notes', ?4)\n    )\nWHERE id = ?7\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","reviewed_at","notes","successor","act","id"],
+  },
+  annotate_dead_letter: {
+    text: "UPDATE millrace_dead_letter\nSET assigned_to = iif(?1 = 'assigned', ?2, assigned_to),\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object('at', ?3, 'by', ?4, 'act', ?1, 'notes', ?5, 'to', ?2)\n    )\nWHERE id = ?6\n  AND (status IN (1, 2) OR ?1 = 'noted')",
+    parameters: ["act","assigned_to","at","by","notes","id"],
   },
   find_key: {
     text: "SELECT key\nFROM millrace_job_name\nWHERE id = ?1",

@@ -1,10 +1,11 @@
-/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
+/** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
+  Annotation,
   DeadLetterRecord,
   DeadLetterQuery,
   ReprocessAnswer,
@@ -60,6 +61,21 @@ export function review(session: Session, id: JobId, verdict: Review): ReviewAnsw
   return { status: isReviewed ? "reviewed" : "closed", letter };
 }
 
+export function annotate(session: Session, id: JobId, annotation: Annotation): ReviewAnswer {
+  const { act, by, notes } = annotation;
+  const { changes } = session.sql.run("annotate_dead_letter", {
+    id: idBytes(id),
+    act,
+    by,
+    notes,
+    assigned_to: act === "assigned" ? annotation.to : null,
+    at: session.clock.now(),
+  });
+  const letter = deadLetter(session, id);
+  if (letter === null) return { status: "unknown" };
+  return { status: changes > 0 ? "reviewed" : "closed", letter };
+}
+
 export function reprocess(
   session: Session,
   id: JobId,
@@ -99,6 +115,7 @@ function writeReview(
     reviewed_by: verdict.by,
     reviewed_at: clock.now(),
     notes: verdict.notes,
+    act: verdict.status,
     successor: verdict.successor === null ? null : idBytes(verdict.successor),
   });
   return changes > 0;

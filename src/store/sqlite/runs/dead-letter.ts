@@ -16,6 +16,7 @@ export function insertDeadLetter(
   const row = session.sql.get("job_by_key", { key });
   if (row === undefined) throw new Error(`job ${key} has failed but has no row`);
   session.sql.run("insert_dead_letter", {
+    key,
     id: row.id,
     type: row.type,
     tenant: row.tenant,
