@@ -58,6 +58,14 @@ export type {
 } from "./api/control/drain.ts";
 export type { BreakerChangeView, Breakers, BreakerView } from "./api/services/breakers.ts";
 export type { Types, TypeView } from "./api/services/types.ts";
+export type {
+  DiscardedFailures,
+  FailureActor,
+  FailureFilter,
+  FailureGroup,
+  Failures,
+  RetriedFailures,
+} from "./api/failures.ts";
 export type { ClosedIntake, Intake, IntakeTarget } from "./api/control/intake.ts";
 export type { StreamEvent, StreamMessage, StreamOptions } from "./api/stream.ts";
 export type {

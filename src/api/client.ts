@@ -1,5 +1,6 @@
 /** The client that `openMillrace` returns, and its options. */
 import type { Duration } from "../core/duration.ts";
+import type { Failures } from "./failures.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
@@ -126,6 +127,7 @@ export interface Millrace extends AsyncDisposable {
 
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
+  readonly failures: Failures;
   readonly workers: Workers;
   readonly tokens: Tokens;
   readonly metrics: Metrics;

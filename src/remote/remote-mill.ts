@@ -22,6 +22,7 @@ import { pausePath, remoteDrain, remoteRunning } from "./remote-drain.ts";
 import { withDates } from "./dates.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
+import { remoteFailures } from "./remote-failures.ts";
 import { remoteIntake } from "./remote-intake.ts";
 import { remoteSchedules } from "./remote-schedules.ts";
 import { jobPath, remoteJobs, type RemoteJobs } from "./remote-jobs.ts";
@@ -34,6 +35,7 @@ export type RemoteMillrace = Pick<
   | "enqueue"
   | "wait"
   | "deadLetters"
+  | "failures"
   | "workers"
   | "metrics"
   | "schedules"
@@ -63,6 +65,7 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
   return {
     jobs: remoteJobs(calls),
     deadLetters: remoteDeadLetters(calls),
+    failures: remoteFailures(calls, reasonOf),
     workers: remoteWorkers(calls),
     metrics: remoteMetrics(calls),
     types: remoteTypes(calls),

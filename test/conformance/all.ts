@@ -14,6 +14,7 @@ import { countRunningSuite } from "./inspect/running.suite.ts";
 import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
 import { annotateSuite } from "./jobs/annotate.suite.ts";
+import { failuresSuite } from "./jobs/failures.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
 import { endsSuite } from "./inspect/ends.suite.ts";
@@ -113,6 +114,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   listBoundsSuite,
   annotateSuite,
   deadLettersSuite,
+  failuresSuite,
   reviewSuite,
   statsSuite,
   feedSuite,

@@ -81,6 +81,7 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     assignDeadLetter: { path: `${letter}/assign`, json: { to: "bob" } },
     discardDeadLetter: { path: `${letter}/discard`, json: { notes: "old" } },
     reprocessDeadLetter: { path: `${letter}/reprocess`, json: { notes: "fixed" } },
+    ...failureSamples(),
     ...CONTROL,
     ...INTAKES,
     getStats: { path: "/api/v1/stats" },
@@ -111,5 +112,17 @@ function scheduleSamples(fresh: string): Readonly<Record<string, SampleRequest>>
     pauseSchedule: { path: "/api/v1/schedules/none/pause", json: { reason: "asked" } },
     resumeSchedule: { path: "/api/v1/schedules/none/pause" },
     runSchedule: { path: "/api/v1/schedules/none/run" },
+  };
+}
+
+function failureSamples(): Readonly<Record<string, SampleRequest>> {
+  const group = "/api/v1/failures/0123456789abcdef";
+  return {
+    listFailures: { path: "/api/v1/failures" },
+    getFailure: { path: group },
+    acknowledgeFailure: { path: `${group}/acknowledge`, json: { notes: "seen" } },
+    snoozeFailure: { path: `${group}/snooze`, json: { until: "2030-01-01T00:00:00Z" } },
+    retryFailure: { path: `${group}/retry`, json: { notes: "fixed" } },
+    discardFailure: { path: `${group}/discard`, json: { notes: "old" } },
   };
 }

@@ -621,6 +621,20 @@ CREATE INDEX dead_letter_cause ON millrace.dead_letter (cause, died_at, id, type
 CREATE INDEX dead_letter_tenant_cause ON millrace.dead_letter (tenant, cause, died_at, id, type)
     WHERE status IN (1, 2);
 
+-- What an operator has decided about the failures of one cause. `tenant` 0: for the installation.
+-- `decision` 1: acknowledged, 2: snoozed until `until`, 3: retried, 4: discarded.
+CREATE TABLE millrace.failure_group (
+    decided_at timestamptz(3) NOT NULL,
+    until      timestamptz(3),
+    tenant     integer  NOT NULL,
+    decision   smallint NOT NULL CHECK (decision BETWEEN 1 AND 4),
+    cause      text     NOT NULL COLLATE "C" CHECK (length(cause) = 16),
+    by         text     NOT NULL,
+    notes      text,
+    PRIMARY KEY (tenant, cause),
+    CHECK ((decision = 2) = (until IS NOT NULL))
+);
+
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are
 -- made up for. `next_slot` only grows, so that no slot makes a second job.

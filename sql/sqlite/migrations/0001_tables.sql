@@ -491,6 +491,20 @@ CREATE INDEX millrace_dead_letter_tenant_cause
     ON millrace_dead_letter (tenant, cause, died_at, id, type)
     WHERE status IN (1, 2);
 
+-- What an operator has decided about the failures of one cause. `tenant` 0: for the installation.
+-- `decision` 1: acknowledged, 2: snoozed until `until`, 3: retried, 4: discarded.
+CREATE TABLE millrace_failure_group (
+    tenant     INTEGER NOT NULL,
+    cause      TEXT    NOT NULL CHECK (length(cause) = 16),
+    decision   INTEGER NOT NULL CHECK (decision BETWEEN 1 AND 4),
+    decided_at INTEGER NOT NULL,
+    until      INTEGER,
+    by         TEXT    NOT NULL,
+    notes      TEXT,
+    CHECK ((decision = 2) = (until IS NOT NULL)),
+    PRIMARY KEY (tenant, cause)
+) STRICT, WITHOUT ROWID;
+
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are
 -- made up for. `next_slot` only grows, so that no slot makes a second job.

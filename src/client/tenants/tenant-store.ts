@@ -19,6 +19,7 @@ import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
 import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
 import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
+import { FAILURE_RULES } from "./tenant-failures.ts";
 import { SCHEDULE_RULES } from "./tenant-schedules.ts";
 import { TOKEN_RULES } from "./tenant-tokens.ts";
 
@@ -90,6 +91,8 @@ const RULES: Rules = {
     const { retryOf } = successor;
     return scope.store.reprocess(id, { ...given, retryOf }, by, notes);
   },
+
+  ...FAILURE_RULES,
 
   // Lists and counts.
   list: (scope) => async (filter, page) =>

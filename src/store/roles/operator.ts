@@ -1,6 +1,7 @@
 /** What a person does about jobs, gates, workers and dead letters. */
 import type { JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
+import type { FailureScope, NewGroupDecision, ReprocessOutcome } from "../types/failures.ts";
 import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
 import type { LimitName, StoredRule } from "../types/limits.ts";
 import type {
@@ -93,6 +94,19 @@ export interface OperatorStore {
    * assignment is answered with `closed`.
    */
   annotate(id: JobId, annotation: Annotation): Promise<ReviewAnswer>;
+  /** Stores a decision about the failures of one cause, in place of the one before. */
+  decideGroup(cause: string, scope: FailureScope, decision: NewGroupDecision): Promise<void>;
+  /**
+   * Reprocesses up to 500 dead letters, each named by the `retryOf` of its successor, in one
+   * transaction. Answers in the order given. A repeat makes no second successor.
+   */
+  reprocessMany(
+    successors: readonly (NewJob & { readonly retryOf: JobId })[],
+    by: string,
+    notes: string | null,
+  ): Promise<readonly ReprocessOutcome[]>;
+  /** Discards those of up to 500 dead letters that are open, in one transaction. Answers how many. */
+  discardMany(ids: readonly JobId[], by: string, notes: string | null): Promise<number>;
   /**
    * Enqueues the successor of a failed job and closes its dead letter, in one transaction. Rejected
    * with OPTION_INVALID if the successor does not name the job as its `retryOf`.

@@ -61,6 +61,7 @@ export type TableName =
   | "stale"
   | "event"
   | "dead_letter"
+  | "failure_group"
   | "api_token"
   /** Figures. The source folds its outbox before it is blocked. */
   | "minute"
@@ -308,6 +309,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     assigned_to: "text",
     history: "json",
     reviews: "json",
+  }),
+  changing("failure_group", ["tenant", "cause"], {
+    tenant: "number",
+    cause: "text",
+    decision: "number",
+    decided_at: "moment",
+    until: "moment",
+    by: "text",
+    notes: "text",
   }),
   changing("api_token", ["id"], {
     id: "id",

@@ -44,6 +44,37 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   deadLetter: [(store, { id }) => store.deadLetter(id)],
   review: [(store, { id }) => store.review(id, { status: "acknowledged", by: "me", notes: null })],
   annotate: [(store, { id }) => store.annotate(id, { act: "noted", by: "me", notes: "x" })],
+  failureGroups: [
+    (store) => store.failureGroups({}, 10),
+    (store, { tenant }) => store.failureGroups({ tenant }, 10),
+  ],
+  failureGroup: [
+    async (store) => store.failureGroup(await anyCause(store), {}),
+    (store, { tenant }) => store.failureGroup("0123456789abcdef", { tenant }),
+  ],
+  lettersOfCause: [
+    async (store, { id }) =>
+      store.lettersOfCause(await anyCause(store), {}, { after: id, limit: 9 }),
+  ],
+  decideGroup: [
+    (store, { tenant }) =>
+      store.decideGroup(
+        "0123456789abcdef",
+        { tenant },
+        {
+          kind: "acknowledged",
+          by: "me",
+          notes: null,
+        },
+      ),
+  ],
+  reprocessMany: [
+    (store, { id }) => {
+      const [successor] = mine({ retryOf: id });
+      return store.reprocessMany([{ ...successor!, retryOf: id }], "me", null);
+    },
+  ],
+  discardMany: [(store, { id }) => store.discardMany([id], "me", null)],
   reprocess: [
     (store, { id }) => {
       const [successor] = mine({ retryOf: id });
@@ -269,4 +300,9 @@ async function figuresOf(store: JobStore, tenant: string): Promise<unknown> {
   const { scheduled, queued, held, running, failed } = await store.stats(100);
   const expected = { scheduled: 1, queued: 1, held: 2, running: 1, failed: 1 };
   return tenant === OTHER ? { scheduled, queued, held, running, failed } : expected;
+}
+
+async function anyCause(store: JobStore): Promise<string> {
+  const [letter] = await store.deadLetters({}, { limit: 1 });
+  return letter?.cause ?? "0123456789abcdef";
 }

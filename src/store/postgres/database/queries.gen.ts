@@ -88,6 +88,16 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: JobId; readonly is_over: boolean; readonly is_held: boolean; readonly is_twin: boolean; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
+  failure_causes: { readonly cause: string; readonly last_at: number; };
+  failure_hours: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure: { readonly first_at: number; };
+  letters_of_cause: DeadLetterRow;
+  failure_causes_of_tenant: { readonly cause: string; readonly last_at: number; };
+  failure_hours_of_tenant: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure_of_tenant: { readonly first_at: number; };
+  letters_of_cause_of_tenant: DeadLetterRow;
+  find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
+  lock_dead_letters: { readonly id: JobId; readonly status: number; readonly successor: JobId | null; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
   feed_start: { readonly position: number; };
@@ -320,6 +330,18 @@ export interface QueryParameters {
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
   prefer_lookups: readonly [];
+  failure_causes: readonly ["max"];
+  failure_hours: readonly ["now", "cause", "max"];
+  first_failure: readonly ["cause"];
+  letters_of_cause: readonly ["cause", "before_at", "before_id", "limit"];
+  failure_causes_of_tenant: readonly ["tenant", "max"];
+  failure_hours_of_tenant: readonly ["now", "tenant", "cause", "max"];
+  first_failure_of_tenant: readonly ["tenant", "cause"];
+  letters_of_cause_of_tenant: readonly ["tenant", "cause", "before_at", "before_id", "limit"];
+  find_failure_group: readonly ["tenant", "cause"];
+  decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
+  lock_dead_letters: readonly ["ids"];
+  close_dead_letters: readonly ["status", "reviewed_by", "now", "notes", "act", "letters"];
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
   feed_start: readonly [];
@@ -875,6 +897,66 @@ export const queries: {
   prefer_lookups: {
     text: "SELECT set_config('enable_hashjoin', 'off', true) AS hash,\n       set_config('enable_mergejoin', 'off', true) AS merge,\n       set_config('enable_seqscan', 'off', true) AS scan",
     parameters: [],
+    timeout: "answer",
+  },
+  failure_causes: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $1::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["max"],
+    timeout: "reader",
+  },
+  failure_hours: {
+    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE cause = $2::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $3::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","cause","max"],
+    timeout: "reader",
+  },
+  first_failure: {
+    text: "SELECT millrace.ms_of(died_at) AS first_at\nFROM millrace.dead_letter\nWHERE cause = $1::text AND status IN (1, 2)\nORDER BY millrace.dead_letter.died_at\nLIMIT 1",
+    parameters: ["cause"],
+    timeout: "answer",
+  },
+  letters_of_cause: {
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,\n       assigned_to, history, reviews\nFROM millrace.dead_letter\nWHERE cause = $1::text AND status IN (1, 2)\n  AND (died_at, id) < (millrace.at_ms($2::bigint), $3::uuid)\nORDER BY millrace.dead_letter.died_at DESC, millrace.dead_letter.id DESC\nLIMIT $4::integer",
+    parameters: ["cause","before_at","before_id","limit"],
+    timeout: "reader",
+  },
+  failure_causes_of_tenant: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE tenant = $1::integer AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.tenant = $1::integer AND letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $2::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.tenant = $1::integer AND letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["tenant","max"],
+    timeout: "reader",
+  },
+  failure_hours_of_tenant: {
+    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE tenant = $2::integer AND cause = $3::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $4::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","tenant","cause","max"],
+    timeout: "reader",
+  },
+  first_failure_of_tenant: {
+    text: "SELECT millrace.ms_of(died_at) AS first_at\nFROM millrace.dead_letter\nWHERE tenant = $1::integer AND cause = $2::text AND status IN (1, 2)\nORDER BY millrace.dead_letter.died_at\nLIMIT 1",
+    parameters: ["tenant","cause"],
+    timeout: "answer",
+  },
+  letters_of_cause_of_tenant: {
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,\n       assigned_to, history, reviews\nFROM millrace.dead_letter\nWHERE tenant = $1::integer AND cause = $2::text AND status IN (1, 2)\n  AND (died_at, id) < (millrace.at_ms($3::bigint), $4::uuid)\nORDER BY millrace.dead_letter.died_at DESC, millrace.dead_letter.id DESC\nLIMIT $5::integer",
+    parameters: ["tenant","cause","before_at","before_id","limit"],
+    timeout: "reader",
+  },
+  find_failure_group: {
+    text: "SELECT decision, millrace.ms_of(decided_at) AS decided_at, millrace.ms_of(until) AS until, by, notes\nFROM millrace.failure_group\nWHERE tenant = $1::integer AND cause = $2::text",
+    parameters: ["tenant","cause"],
+    timeout: "answer",
+  },
+  decide_failure_group: {
+    text: "INSERT INTO millrace.failure_group (tenant, cause, decision, decided_at, until, by, notes)\nSELECT $1::integer, $2::text, $3::smallint,\n       millrace.clock_at($4::timestamptz),\n       millrace.clock_at($4::timestamptz) + $5::bigint * interval '1 millisecond',\n       $6::text, $7::text\nON CONFLICT (tenant, cause) DO UPDATE\nSET decision = excluded.decision, decided_at = excluded.decided_at, until = excluded.until,\n    by = excluded.by, notes = excluded.notes",
+    parameters: ["tenant","cause","decision","now","for_ms","by","notes"],
+    timeout: "answer",
+  },
+  lock_dead_letters: {
+    text: "SELECT id, status, successor\nFROM millrace.dead_letter\nWHERE id = ANY ($1::uuid[])\nORDER BY id\nFOR UPDATE",
+    parameters: ["ids"],
+    timeout: "answer",
+  },
+  close_dead_letters: {
+    text: "UPDATE millrace.dead_letter AS letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = closed.successor,\n    reviews     = (\n        CASE\n            WHEN json_array_length(letter.reviews) >= 100 THEN letter.reviews::jsonb - 0\n            ELSE letter.reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $5::text, 'notes', $4::text\n        )\n    )::json\nFROM json_to_recordset($6::json) AS closed (id uuid, successor uuid)\nWHERE letter.id = closed.id\n  AND letter.status IN (1, 2)",
+    parameters: ["status","reviewed_by","now","notes","act","letters"],
     timeout: "answer",
   },
   number_events: {

@@ -25,11 +25,15 @@ const PAGE_MAX = 1_000;
 const NEVER = 9_000_000_000_000;
 const LEAST_ID = "0".repeat(32);
 /** Lock time-out while another call reprocesses the same dead letter. */
-const LOCK_MS = 10_000;
+export const LOCK_MS = 10_000;
 const OPEN: readonly number[] = [
   deadLetterCodec.code.pending_review,
   deadLetterCodec.code.acknowledged,
 ];
+
+export function isOpenLetter(status: number | undefined): boolean {
+  return status !== undefined && OPEN.includes(status);
+}
 
 export async function deadLetter(session: Session, id: JobId): Promise<DeadLetterRecord | null> {
   const row = await session.read.get("find_dead_letter", { id: uuidOf(id) });
@@ -55,7 +59,7 @@ export async function deadLetters(
 }
 
 /** Where a page begins. Null: retention has removed the letter `after` and all older ones. */
-async function pageStart(
+export async function pageStart(
   { read }: Session,
   after: JobId | undefined,
 ): Promise<{ readonly before_at: number; readonly before_id: string } | null> {
@@ -140,7 +144,7 @@ async function replaceLetter(
   // A concurrent call waits for this lock, and then finds the letter closed.
   await transaction.run("lock_dead_letter", { id: uuidOf(id) });
   const row = await transaction.get("find_dead_letter", { id: uuidOf(id) });
-  if (row === undefined || !OPEN.includes(row.status)) return { row, answer: null };
+  if (row === undefined || !isOpenLetter(row.status)) return { row, answer: null };
   const [answer] = await enqueueWithin(transaction, interned, [successor]);
   if (answer?.status !== "created") return { row, answer: answer ?? null };
   await writeVerdict(transaction, id, { status: "reprocessed", by, notes, successor: answer.id });
@@ -169,7 +173,7 @@ async function writeVerdict(
   return changed > 0;
 }
 
-async function lettersOf(
+export async function lettersOf(
   names: InternedNames,
   rows: readonly StoredLetter[],
 ): Promise<DeadLetterRecord[]> {

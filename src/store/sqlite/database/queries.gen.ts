@@ -80,6 +80,15 @@ export interface QueryRows {
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
+  failure_causes: { readonly cause: string; readonly last_at: number; };
+  failure_hours: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure: { readonly first_at: number; };
+  letters_of_cause: DeadLetterRow;
+  failure_causes_of_tenant: { readonly cause: string; readonly last_at: number; };
+  failure_hours_of_tenant: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure_of_tenant: { readonly first_at: number; };
+  letters_of_cause_of_tenant: DeadLetterRow;
+  find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   closed_targets: { readonly name: number; readonly tenant: number | null; };
   any_closed_gate: { readonly gate: number; };
@@ -327,6 +336,16 @@ export interface QueryParameters {
   places_without_job: readonly ["examined", "limit"];
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
+  failure_causes: readonly ["max"];
+  failure_hours: readonly ["now", "cause", "max"];
+  first_failure: readonly ["cause"];
+  letters_of_cause: readonly ["cause", "before_at", "before_id", "limit"];
+  failure_causes_of_tenant: readonly ["tenant", "max"];
+  failure_hours_of_tenant: readonly ["now", "tenant", "cause", "max"];
+  first_failure_of_tenant: readonly ["tenant", "cause"];
+  letters_of_cause_of_tenant: readonly ["tenant", "cause", "before_at", "before_id", "limit"];
+  find_failure_group: readonly ["tenant", "cause"];
+  decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
@@ -926,6 +945,46 @@ export const queries: {
   examined_tables: {
     text: "SELECT coalesce((SELECT min(key) FROM millrace_job), 0) AS first_key,\n       coalesce((SELECT max(key) FROM millrace_job), 0) AS last_key,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dedup LIMIT ?1)) AS dedup,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_cancel_request LIMIT ?1)) AS cancel_request,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_lock LIMIT ?1)) AS lock,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dependency LIMIT ?1)) AS dependency,\n       (\n           SELECT count(*)\n           FROM (SELECT 1 FROM millrace_attempt WHERE state = 6 AND state > 4 LIMIT ?1)\n       ) AS failed,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dead_letter LIMIT ?1)) AS dead_letter,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ended_run LIMIT ?1)) AS ended_run",
     parameters: ["max"],
+  },
+  failure_causes: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace_dead_letter\n        WHERE status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace_dead_letter AS letter\n        WHERE letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < ?1\n)\nSELECT found.cause, (\n    SELECT letter.died_at\n    FROM millrace_dead_letter AS letter\n    WHERE letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["max"],
+  },
+  failure_hours: {
+    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, max(?1 - died_at, 0) / 3600000 AS age\n    FROM millrace_dead_letter\n    WHERE cause = ?2 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?3\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","cause","max"],
+  },
+  first_failure: {
+    text: "SELECT died_at AS first_at\nFROM millrace_dead_letter\nWHERE cause = ?1 AND status IN (1, 2)\nORDER BY millrace_dead_letter.died_at\nLIMIT 1",
+    parameters: ["cause"],
+  },
+  letters_of_cause: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE cause = ?1 AND status IN (1, 2)\n  AND (died_at, id) < (?2, ?3)\nORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC\nLIMIT ?4",
+    parameters: ["cause","before_at","before_id","limit"],
+  },
+  failure_causes_of_tenant: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace_dead_letter\n        WHERE tenant = ?1 AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace_dead_letter AS letter\n        WHERE letter.tenant = ?1 AND letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < ?2\n)\nSELECT found.cause, (\n    SELECT letter.died_at\n    FROM millrace_dead_letter AS letter\n    WHERE letter.tenant = ?1 AND letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["tenant","max"],
+  },
+  failure_hours_of_tenant: {
+    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, max(?1 - died_at, 0) / 3600000 AS age\n    FROM millrace_dead_letter\n    WHERE tenant = ?2 AND cause = ?3 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?4\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","tenant","cause","max"],
+  },
+  first_failure_of_tenant: {
+    text: "SELECT died_at AS first_at\nFROM millrace_dead_letter\nWHERE tenant = ?1 AND cause = ?2 AND status IN (1, 2)\nORDER BY millrace_dead_letter.died_at\nLIMIT 1",
+    parameters: ["tenant","cause"],
+  },
+  letters_of_cause_of_tenant: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE tenant = ?1 AND cause = ?2 AND status IN (1, 2)\n  AND (died_at, id) < (?3, ?4)\nORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC\nLIMIT ?5",
+    parameters: ["tenant","cause","before_at","before_id","limit"],
+  },
+  find_failure_group: {
+    text: "SELECT decision, decided_at, until, by, notes\nFROM millrace_failure_group\nWHERE tenant = ?1 AND cause = ?2",
+    parameters: ["tenant","cause"],
+  },
+  decide_failure_group: {
+    text: "INSERT INTO millrace_failure_group (tenant, cause, decision, decided_at, until, by, notes)\nVALUES (?1, ?2, ?3, ?4, ?4 + ?5, ?6, ?7)\nON CONFLICT (tenant, cause) DO UPDATE\nSET decision = excluded.decision, decided_at = excluded.decided_at, until = excluded.until,\n    by = excluded.by, notes = excluded.notes",
+    parameters: ["tenant","cause","decision","now","for_ms","by","notes"],
   },
   close_gate: {
     text: "INSERT INTO millrace_gate (name, closed_at, until, reason, by)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (name) DO UPDATE\nSET closed_at = CASE WHEN until <= ?2 THEN ?2 ELSE closed_at END,\n    until = ?3, reason = ?4, by = ?5",

@@ -43,7 +43,7 @@ export function deadLetters(
 }
 
 /** Where a page starts. Null: retention has removed the letter `after`, and all older letters. */
-function boundary(
+export function boundary(
   { sql }: Session,
   after: JobId | undefined,
 ): { readonly before_at: number; readonly before_id: Uint8Array } | null {
@@ -121,7 +121,7 @@ function writeReview(
   return changes > 0;
 }
 
-function letterOf({ names }: Session, row: DeadLetterRow): DeadLetterRecord {
+export function letterOf({ names }: Session, row: DeadLetterRow): DeadLetterRecord {
   const successor = row.successor === null ? null : idFromBytes(row.successor);
   return deadLetterRecord(names, { ...row, id: idFromBytes(row.id), successor });
 }
