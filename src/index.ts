@@ -65,7 +65,8 @@ export type {
   FailureGroup,
   Failures,
   RetriedFailures,
-} from "./api/failures.ts";
+} from "./api/control/failures.ts";
+export type { JsonChange } from "./core/failures/json-difference.ts";
 export type { ClosedIntake, Intake, IntakeTarget } from "./api/control/intake.ts";
 export type { StreamEvent, StreamMessage, StreamOptions } from "./api/stream.ts";
 export type {

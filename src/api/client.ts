@@ -1,6 +1,7 @@
 /** The client that `openMillrace` returns, and its options. */
 import type { Duration } from "../core/duration.ts";
-import type { Failures } from "./failures.ts";
+import type { Failures } from "./control/failures.ts";
+import type { JsonChange } from "../core/failures/json-difference.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
@@ -282,13 +283,16 @@ export interface DeadLetters {
   /** Marks a dead letter as reviewed. Notes have up to 2,000 characters, here and below. */
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
   /**
-   * Enqueues the job again as a linked successor. If another job holds the dedup key, the call
-   * throws DEDUP_KEY_HELD and the dead letter stays open.
+   * Enqueues the job again as a linked successor. A dead letter has one successor: a second call
+   * answers the same job, with `created: false`. If the failed job had an idempotency key, the
+   * successor has this key with `_retry_` and the time behind it. If this process knows the type,
+   * its schema checks another payload. If another job holds the dedup key, the call throws
+   * DEDUP_KEY_HELD and the dead letter stays open.
    */
   reprocess(
     id: string,
     by: { actor: string; notes?: string; payload?: Json },
-  ): Promise<Enqueued<unknown>>;
+  ): Promise<Reprocessed>;
   /** Adds notes to a dead letter, whatever its status is. */
   note(id: string, by: { actor: string; notes: string }): Promise<void>;
   /** Assigns an open dead letter to a person. `null`: the person does not have it any more. */
@@ -400,6 +404,12 @@ export interface DeadLetter {
   readonly damaged?: readonly ["payload"];
 }
 
+/** The successor of a dead letter. */
+export interface Reprocessed extends Enqueued<unknown> {
+  /** The idempotency key of the successor. */
+  readonly idempotencyKey: string | null;
+}
+
 /** A failed run, as its dead letter keeps it: without a stack, and with a short message. */
 export interface FailedRunView {
   readonly number: number;
@@ -416,4 +426,6 @@ export interface ReviewView {
   readonly notes: string | null;
   /** To whom the dead letter was assigned. */
   readonly to: string | null;
+  /** What `reprocess` has changed in the payload, at most 100 places. */
+  readonly changes: readonly JsonChange[];
 }

@@ -10,7 +10,7 @@ import { declareDeadLetters } from "./commands/dead-letters.ts";
 import { declareDev } from "./commands/dev.ts";
 import { declareDoctor } from "./commands/doctor.ts";
 import { declareEnqueue } from "./commands/enqueue.ts";
-import { declareFailures } from "./commands/failures.ts";
+import { declareFailures } from "./commands/control/failures.ts";
 import { declareJobs } from "./commands/jobs/jobs.ts";
 import { declareDrain } from "./commands/control/drain.ts";
 import { declareLimits } from "./commands/control/limits.ts";

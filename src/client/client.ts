@@ -21,7 +21,7 @@ import type { Logger } from "../api/context.ts";
 import type { JobContract, JobRequest } from "../api/contract.ts";
 import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
-import type { Failures } from "../api/failures.ts";
+import type { Failures } from "../api/control/failures.ts";
 import type { Intake } from "../api/control/intake.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
@@ -146,7 +146,7 @@ export class Client implements Omit<Millrace, "work"> {
       now: () => clock.now(),
       tenantWorkers: tenantParts?.workers,
     });
-    this.deadLetters = makeDeadLetters(store, newId);
+    this.deadLetters = makeDeadLetters({ store, clock, newId, known });
     this.failures = makeFailures({ store, clock, newId });
     this.tokens = makeTokens({
       store,

@@ -43,6 +43,11 @@ export class Redactor {
     this.#sight = sightOf(identity);
   }
 
+  /** Whether nothing is hidden. */
+  get seesAll(): boolean {
+    return this.#sight === "all";
+  }
+
   /** A payload, a result or any other JSON of the application. */
   value(value: unknown): unknown {
     if (this.#sight === "all" || value === null || value === undefined) return value;

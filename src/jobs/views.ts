@@ -99,10 +99,11 @@ export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
     reviewedAt: dateOf(letter.reviewedAt),
     notes: letter.notes,
     assignedTo: letter.assignedTo,
-    reviews: letter.reviews.map(({ at, to = null, ...entry }) => ({
+    reviews: letter.reviews.map(({ at, to = null, changes = [], ...entry }) => ({
       ...entry,
       at: new Date(at),
       to,
+      changes,
     })),
     ...copiedRequest(letter),
     history: letter.history.map(({ n, finishedAt, outcome, fault }) => ({

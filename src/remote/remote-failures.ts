@@ -1,5 +1,5 @@
 /** `mill.failures` of a server. */
-import type { FailureActor, FailureGroup, Failures } from "../api/failures.ts";
+import type { FailureActor, FailureGroup, Failures } from "../api/control/failures.ts";
 import { instantMs } from "../core/duration.ts";
 import { withDates } from "./dates.ts";
 import type { ServerCalls } from "./server-calls.ts";

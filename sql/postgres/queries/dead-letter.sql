@@ -57,7 +57,7 @@ SET status      = :status::smallint,
             ELSE reviews::jsonb
         END || jsonb_build_object(
             'at', millrace.ms_of(millrace.clock_at(:now::timestamptz)), 'by', :reviewed_by::text,
-            'act', :act::text, 'notes', :notes::text
+            'act', :act::text, 'notes', :notes::text, 'changes', :changes::json
         )
     )::json
 WHERE id = :id::uuid

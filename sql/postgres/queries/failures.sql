@@ -40,7 +40,9 @@ ORDER BY last_at DESC, found.cause;
 -- timeout: reader
 SELECT type, hour, count(*) AS letters
 FROM (
-    SELECT type, greatest(millrace.ms_of(millrace.clock_at(:now::timestamptz)) - millrace.ms_of(died_at), 0) / 3600000 AS age
+    SELECT type, greatest(
+               millrace.ms_of(millrace.clock_at(:now::timestamptz)) - millrace.ms_of(died_at), 0
+           ) / 3600000 AS age
     FROM millrace.dead_letter
     WHERE cause = :cause::text AND status IN (1, 2)
     ORDER BY died_at DESC
@@ -73,8 +75,8 @@ ORDER BY millrace.dead_letter.died_at DESC, millrace.dead_letter.id DESC
 LIMIT :limit::integer;
 
 -- name: failure_causes_of_tenant
--- The causes of open review records of one tenant, and when each was seen last. One step of the index per
--- cause, and at most `max` causes.
+-- The causes of open review records of one tenant, and when each was seen last. One step of the
+-- index per cause, and at most `max` causes.
 -- returns: cause text, last_at bigint
 -- timeout: reader
 WITH RECURSIVE found (cause, n) AS (
@@ -89,7 +91,9 @@ WITH RECURSIVE found (cause, n) AS (
     SELECT (
         SELECT letter.cause
         FROM millrace.dead_letter AS letter
-        WHERE letter.tenant = :tenant::integer AND letter.cause > found.cause AND letter.status IN (1, 2)
+        WHERE letter.tenant = :tenant::integer
+          AND letter.cause > found.cause
+          AND letter.status IN (1, 2)
         ORDER BY letter.cause
         LIMIT 1
     ), n + 1
@@ -99,7 +103,9 @@ WITH RECURSIVE found (cause, n) AS (
 SELECT found.cause, (
     SELECT millrace.ms_of(letter.died_at)
     FROM millrace.dead_letter AS letter
-    WHERE letter.tenant = :tenant::integer AND letter.cause = found.cause AND letter.status IN (1, 2)
+    WHERE letter.tenant = :tenant::integer
+      AND letter.cause = found.cause
+      AND letter.status IN (1, 2)
     ORDER BY letter.died_at DESC
     LIMIT 1
 ) AS last_at
@@ -108,13 +114,15 @@ WHERE found.cause IS NOT NULL
 ORDER BY last_at DESC, found.cause;
 
 -- name: failure_hours_of_tenant
--- How many of the newest open review records of a cause of one tenant died in each hour, by type. Hour 23 is
--- the present one, and -1 is all that came before hour 0.
+-- How many of the newest open review records of a cause of one tenant died in each hour, by type.
+-- Hour 23 is the present one, and -1 is all that came before hour 0.
 -- returns: type integer, hour bigint, letters bigint
 -- timeout: reader
 SELECT type, hour, count(*) AS letters
 FROM (
-    SELECT type, greatest(millrace.ms_of(millrace.clock_at(:now::timestamptz)) - millrace.ms_of(died_at), 0) / 3600000 AS age
+    SELECT type, greatest(
+               millrace.ms_of(millrace.clock_at(:now::timestamptz)) - millrace.ms_of(died_at), 0
+           ) / 3600000 AS age
     FROM millrace.dead_letter
     WHERE tenant = :tenant::integer AND cause = :cause::text AND status IN (1, 2)
     ORDER BY died_at DESC

@@ -30,7 +30,8 @@ VALUES (
 -- After retention has removed a job but not its record, its id may have been used again.
 ON CONFLICT (id) DO UPDATE
 SET type = :type, tenant = :tenant, status = 1, error = :error, attempts = :attempts,
-    history = excluded.history, reviews = '[]', assigned_to = NULL, died_at = :died_at, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,
+    history = excluded.history, reviews = '[]', assigned_to = NULL, died_at = :died_at,
+    reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,
     spec = :spec, cause = :cause;
 
 -- name: find_dead_letter
@@ -74,7 +75,10 @@ SET status      = :status,
             ELSE reviews
         END,
         '$[#]',
-        json_object('at', :reviewed_at, 'by', :reviewed_by, 'act', :act, 'notes', :notes)
+        json_object(
+            'at', :reviewed_at, 'by', :reviewed_by, 'act', :act, 'notes', :notes,
+            'changes', json(:changes)
+        )
     )
 WHERE id = :id
   AND status IN (1, 2);

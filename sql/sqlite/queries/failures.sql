@@ -68,8 +68,8 @@ ORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC
 LIMIT :limit;
 
 -- name: failure_causes_of_tenant
--- The causes of open review records of one tenant, and when each was seen last. One step of the index per
--- cause, and at most `max` causes.
+-- The causes of open review records of one tenant, and when each was seen last. One step of the
+-- index per cause, and at most `max` causes.
 -- returns: cause text, last_at integer
 WITH RECURSIVE found (cause, n) AS (
     SELECT (
@@ -83,7 +83,9 @@ WITH RECURSIVE found (cause, n) AS (
     SELECT (
         SELECT letter.cause
         FROM millrace_dead_letter AS letter
-        WHERE letter.tenant = :tenant AND letter.cause > found.cause AND letter.status IN (1, 2)
+        WHERE letter.tenant = :tenant
+          AND letter.cause > found.cause
+          AND letter.status IN (1, 2)
         ORDER BY letter.cause
         LIMIT 1
     ), n + 1
@@ -93,7 +95,9 @@ WITH RECURSIVE found (cause, n) AS (
 SELECT found.cause, (
     SELECT letter.died_at
     FROM millrace_dead_letter AS letter
-    WHERE letter.tenant = :tenant AND letter.cause = found.cause AND letter.status IN (1, 2)
+    WHERE letter.tenant = :tenant
+      AND letter.cause = found.cause
+      AND letter.status IN (1, 2)
     ORDER BY letter.died_at DESC
     LIMIT 1
 ) AS last_at
@@ -102,8 +106,8 @@ WHERE found.cause IS NOT NULL
 ORDER BY last_at DESC, found.cause;
 
 -- name: failure_hours_of_tenant
--- How many of the newest open review records of a cause of one tenant died in each hour, by type. Hour 23 is
--- the present one, and -1 is all that came before hour 0.
+-- How many of the newest open review records of a cause of one tenant died in each hour, by type.
+-- Hour 23 is the present one, and -1 is all that came before hour 0.
 -- returns: type integer, hour integer, letters integer
 SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters
 FROM (

@@ -6,7 +6,7 @@ import type {
   FailureGroup,
   Failures,
   RetriedFailures,
-} from "../../api/failures.ts";
+} from "../../api/control/failures.ts";
 import { aName, anObject, aWholeNumber, must, type Rule } from "../../api/rules.ts";
 import type { Clock } from "../../core/clock.ts";
 import { instantMs } from "../../core/duration.ts";

@@ -26,10 +26,8 @@ export const FAILURE_RULES: {
     if (isForeign || isOther(scope, asked)) return [];
     return scope.store.lettersOfCause(cause, { tenant: scope.tenant }, page);
   },
-  decideGroup: (scope) => async (cause, asked, decision) => {
-    if (isOther(scope, asked)) return;
-    await scope.store.decideGroup(cause, { tenant: scope.tenant }, decision);
-  },
+  decideGroup: (scope) => async (cause, asked, decision) =>
+    !isOther(scope, asked) && scope.store.decideGroup(cause, { tenant: scope.tenant }, decision),
   reprocessMany: (scope) => async (successors, by, notes) => {
     const own = await ownAmong(
       scope,

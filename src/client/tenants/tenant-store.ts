@@ -84,12 +84,12 @@ const RULES: Rules = {
   deadLetter: ofOwnJob((store, id) => store.deadLetter(id), null),
   review: ofOwnJob((store, id, review) => store.review(id, review), UNKNOWN),
   annotate: ofOwnJob((store, id, annotation) => store.annotate(id, annotation), UNKNOWN),
-  reprocess: (scope) => async (id, successor, by, notes) => {
+  reprocess: (scope) => async (id, successor, by, notes, changes) => {
     // The link of a successor to its own dead letter is allowed, also if the job was removed.
     if (!(await isOwn(scope, id))) return UNKNOWN;
     const [given = successor] = (await tenantJobs(scope, [{ ...successor, retryOf: null }])).jobs;
     const { retryOf } = successor;
-    return scope.store.reprocess(id, { ...given, retryOf }, by, notes);
+    return scope.store.reprocess(id, { ...given, retryOf }, by, notes, changes);
   },
 
   ...FAILURE_RULES,

@@ -17,7 +17,7 @@ import {
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
-import { ENQUEUED, FAULT } from "../schemas/jobs.ts";
+import { FAULT, STATE } from "../schemas/jobs.ts";
 import { redactedLetter } from "../views.ts";
 
 const PATH = "/api/v1/dead-letters";
@@ -46,6 +46,13 @@ const LETTER = z
         act: z.enum(["acknowledged", "discarded", "reprocessed", "assigned", "noted"]),
         notes: TEXT_OR_NULL,
         to: TEXT_OR_NULL,
+        changes: z.array(
+          z.strictObject({
+            path: TEXT,
+            before: ANYTHING.optional(),
+            after: ANYTHING.optional(),
+          }),
+        ),
       }),
     ),
     category: TEXT_OR_NULL,
@@ -62,6 +69,16 @@ const LETTER = z
     damaged: z.array(z.enum(["payload"])).optional(),
   })
   .openapi("DeadLetter");
+
+const REPROCESSED = z
+  .strictObject({
+    id: TEXT,
+    type: TEXT,
+    state: STATE.nullable(),
+    created: z.boolean().openapi({ description: "False when it was reprocessed before." }),
+    idempotencyKey: TEXT_OR_NULL.openapi({ description: "The key of the successor." }),
+  })
+  .openapi("Reprocessed");
 
 export function deadLetterRoutes(parts: AppParts): readonly Route[] {
   return [
@@ -196,7 +213,7 @@ function reprocessRoute(): Route {
     access: MANAGE,
     params: ID_PARAMS,
     body: z.strictObject({ notes: REMARK, payload: ANYTHING.optional() }),
-    answers: { 200: { description: "The successor.", schema: ENQUEUED } },
+    answers: { 200: { description: "The successor.", schema: REPROCESSED } },
     problems: [...PROBLEMS, 422],
   } as const;
   return route(form, async ({ params: { id }, body, mill, identity: { actor } }) => {

@@ -1,6 +1,6 @@
 /** `/api/v1/failures`: dead letters by cause. */
 import { z } from "@hono/zod-openapi";
-import type { FailureGroup } from "../../api/failures.ts";
+import type { FailureGroup } from "../../api/control/failures.ts";
 import { MANAGE, OPERATE, SEE } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";

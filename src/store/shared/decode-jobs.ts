@@ -1,4 +1,5 @@
 /** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
+import type { FailedRunRecord, ReviewEntry } from "../types/reviews.ts";
 import { idUuid } from "../../core/ids.ts";
 import { isFinal, type JobId, type JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
@@ -18,7 +19,6 @@ import type {
   AttemptRecord,
   DeadLetterRecord,
   DeletedDetail,
-  FailedRunRecord,
   GateName,
   IntakeName,
   HeldBy,
@@ -269,13 +269,17 @@ export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLett
     cause: row.cause,
     assignedTo: row.assigned_to,
     history: listOf(row.history).map(failedRunRecord),
-    reviews: listOf(row.reviews),
+    reviews: listOf(row.reviews).map(reviewEntry),
   };
 }
 
 function failedRunRecord({ n, outcome, at, cause, ...fault }: any): FailedRunRecord {
   const named = cause === null ? fault : { ...fault, cause };
   return { n, outcome: outcomeCodec.word(outcome), finishedAt: at, fault: named };
+}
+
+function reviewEntry({ changes, ...entry }: any): ReviewEntry {
+  return Array.isArray(changes) ? { ...entry, changes } : entry;
 }
 
 function listOf(json: string): any[] {

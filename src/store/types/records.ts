@@ -1,6 +1,7 @@
 /**
  * What the store answers to readers and operators: jobs, attempts, gates, dead letters, the feed.
  */
+import type { FailedRunRecord, ReviewEntry } from "./reviews.ts";
 import type { ErrorClass, FinalState, JobId, JsonText, State } from "../../core/job.ts";
 import type { Fault, OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { EnqueueAnswer, JobKey, WorkerId } from "./jobs-and-runs.ts";
@@ -251,35 +252,6 @@ export interface DeadLetterRecord {
   /** What reviewers have done: the newest 100 entries, oldest first. */
   readonly reviews: readonly ReviewEntry[];
 }
-
-/** A failed run in the copy that a dead letter keeps. */
-export interface FailedRunRecord {
-  readonly n: number;
-  readonly outcome: OutcomeName;
-  readonly finishedAt: number;
-  /** The error without its stack, and with the first 300 characters of its message. */
-  readonly fault: Fault;
-}
-
-export interface ReviewEntry {
-  readonly at: number;
-  readonly by: string;
-  readonly act: "acknowledged" | "discarded" | "reprocessed" | "assigned" | "noted";
-  readonly notes: string | null;
-  /** To whom the letter was assigned. */
-  readonly to?: string | null;
-}
-
-/** An entry of a review that decides nothing. */
-export type Annotation =
-  | { readonly act: "noted"; readonly by: string; readonly notes: string }
-  | {
-      readonly act: "assigned";
-      readonly by: string;
-      /** Null: the letter is taken from the person who had it. */
-      readonly to: string | null;
-      readonly notes: string | null;
-    };
 
 export interface DeadLetterQuery {
   readonly status?: DeadLetterRecord["status"];

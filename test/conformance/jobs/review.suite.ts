@@ -163,6 +163,17 @@ export function reviewSuite(open: OpenStore): void {
   });
 
   describe("reprocess", () => {
+    test("keeps what the payload has changed (003-26)", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await addDead(store, {});
+      const changes = [{ path: "$.a", before: 1, after: "€" }, { path: "$.b" }];
+
+      await store.reprocess(id, successorOf(id), "eve", null, JSON.stringify(changes));
+
+      expect((await store.deadLetter(id))?.reviews).toMatchObject([{ by: "eve", changes }]);
+    });
+
     test.each(OPEN)("replaces a %s letter by a linked job (003-44)", async (_, prepare) => {
       await using db = await open();
       const { store, clock } = db;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { openTest } from "../support.ts";
 
 const pay = defineJob({
@@ -179,6 +180,59 @@ describe("a dead letter", () => {
       successorId: successor.id,
       notes: "the limit was raised",
     });
+  });
+
+  test("has one successor, however often it is reprocessed (003-44)", async () => {
+    const { kit, job, letters } = await withLetter({ idempotencyKey: "order-17" });
+    await using _ = kit;
+
+    const answers = await Promise.all([
+      letters.reprocess(job.id, actor),
+      letters.reprocess(job.id, actor),
+    ]);
+    const later = await letters.reprocess(job.id, { actor: "bob" });
+
+    const [first] = answers;
+    expect(new Set([...answers, later].map(({ id }) => id)).size).toBe(1);
+    expect([...answers, later].filter(({ created }) => created)).toHaveLength(1);
+    expect(first.idempotencyKey).toBe(`order-17_retry_${(kit.clock.now() / 1_000).toFixed(3)}`);
+    expect(later).toMatchObject({ state: "queued", idempotencyKey: first.idempotencyKey });
+    expect((await kit.mill.jobs.list({ state: "queued" })).jobs).toHaveLength(1);
+  });
+
+  test("without an idempotency key has a successor without one", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+
+    expect(await letters.reprocess(job.id, actor)).toMatchObject({ idempotencyKey: null });
+  });
+
+  test("checks another payload by the schema, and keeps what it has changed", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+
+    await letters.reprocess(job.id, { ...actor, payload: { amount: 5 } });
+
+    expect((await letters.get(job.id)).reviews).toMatchObject([
+      { act: "reprocessed", changes: [{ path: "$.amount", before: 500, after: 5 }] },
+    ]);
+  });
+
+  test("refuses another payload that the schema refuses (PAYLOAD_INVALID)", async () => {
+    const strict = defineJob({ type: "strict", payload: z.object({ n: z.number().max(9) }) }).run(
+      () => {
+        throw new NonRetryableError("no");
+      },
+    );
+    await using kit = await openTest();
+    const { id } = await kit.mill.enqueue(strict, { n: 1 });
+    await kit.drain([strict]);
+    const { deadLetters } = kit.mill;
+
+    await expect(deadLetters.reprocess(id, { ...actor, payload: { n: 10 } })).rejects.toMatchObject(
+      { code: "PAYLOAD_INVALID" },
+    );
+    expect(await deadLetters.get(id)).toMatchObject({ status: "pending_review" });
   });
 
   test("whose dedup key is held by another stays open, and says so", async () => {

@@ -50,10 +50,10 @@ const byId =
 
 /** The cause of failures of all tenants. */
 const byCause =
-  (path: string, ...args: readonly unknown[]): Call =>
-  async (methods, _, { all }) => {
+  (path: string, by: object): Call =>
+  async (methods, { tenant }, { all }) => {
     const [group] = await all.failures.list();
-    return methodAt(methods, path)(group?.cause ?? "0123456789abcdef", ...args);
+    return methodAt(methods, path)(group?.cause ?? "0123456789abcdef", { ...by, tenant });
   };
 
 const CALLS: Readonly<Record<string, readonly Call[]>> = {

@@ -49,8 +49,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store, { tenant }) => store.failureGroups({ tenant }, 10),
   ],
   failureGroup: [
-    async (store) => store.failureGroup(await anyCause(store), {}),
-    (store, { tenant }) => store.failureGroup("0123456789abcdef", { tenant }),
+    async (store, { tenant }) => store.failureGroup(await anyCause(store), { tenant }),
   ],
   lettersOfCause: [
     async (store, { id }) =>

@@ -287,7 +287,7 @@ export interface QueryParameters {
   find_dead_letter: readonly ["id"];
   lock_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "act", "id"];
+  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "act", "changes", "id"];
   annotate_dead_letter: readonly ["act", "assigned_to", "now", "by", "notes", "id"];
   find_dependencies: readonly ["ids"];
   insert_finished_dependencies: readonly ["jobs"];
@@ -685,8 +685,8 @@ export const queries: {
     timeout: "reader",
   },
   review_dead_letter: {
-    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid,\n    reviews     = (\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0\n            ELSE reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $6::text, 'notes', $4::text\n        )\n    )::json\nWHERE id = $7::uuid\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","now","notes","successor","act","id"],
+    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid,\n    reviews     = (\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0\n            ELSE reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $6::text, 'notes', $4::text, 'changes', $7::json\n        )\n    )::json\nWHERE id = $8::uuid\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","now","notes","successor","act","changes","id"],
     timeout: "answer",
   },
   annotate_dead_letter: {
@@ -905,7 +905,7 @@ export const queries: {
     timeout: "reader",
   },
   failure_hours: {
-    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE cause = $2::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $3::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
+    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(\n               millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0\n           ) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE cause = $2::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $3::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
     parameters: ["now","cause","max"],
     timeout: "reader",
   },
@@ -920,12 +920,12 @@ export const queries: {
     timeout: "reader",
   },
   failure_causes_of_tenant: {
-    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE tenant = $1::integer AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.tenant = $1::integer AND letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $2::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.tenant = $1::integer AND letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE tenant = $1::integer AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.tenant = $1::integer\n          AND letter.cause > found.cause\n          AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $2::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.tenant = $1::integer\n      AND letter.cause = found.cause\n      AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
     parameters: ["tenant","max"],
     timeout: "reader",
   },
   failure_hours_of_tenant: {
-    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE tenant = $2::integer AND cause = $3::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $4::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
+    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(\n               millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0\n           ) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE tenant = $2::integer AND cause = $3::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $4::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
     parameters: ["now","tenant","cause","max"],
     timeout: "reader",
   },

@@ -1,10 +1,10 @@
 /** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
+import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
-import type { JobId } from "../../../core/job.ts";
+import type { JobId, JsonText } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts";
 import type {
-  Annotation,
   DeadLetterRecord,
   DeadLetterQuery,
   ReprocessAnswer,
@@ -103,6 +103,7 @@ export async function reprocess(
   successor: NewJob,
   by: string,
   notes: string | null,
+  changes: JsonText | null = null,
 ): Promise<ReprocessAnswer> {
   if (successor.retryOf !== id) {
     const message = `the successor of dead letter ${id} must have retryOf set to it`;
@@ -111,7 +112,7 @@ export async function reprocess(
   const interned = await internJobs(session.names, [successor]);
   return repeating(session.dice, async (isRepeat) => {
     const { row, answer } = await session.transaction(
-      (transaction) => replaceLetter(transaction, id, { by, notes, interned, successor }),
+      (transaction) => replaceLetter(transaction, id, { by, notes, changes, interned, successor }),
       { lockMs: LOCK_MS },
     );
     if (row === undefined) return { status: "unknown" };
@@ -136,18 +137,20 @@ async function replaceLetter(
   request: {
     readonly by: string;
     readonly notes: string | null;
+    readonly changes: JsonText | null;
     readonly interned: Awaited<ReturnType<typeof internJobs>>;
     readonly successor: NewJob;
   },
 ): Promise<{ row: StoredLetter | undefined; answer: EnqueueAnswer | null }> {
-  const { by, notes, interned, successor } = request;
+  const { by, notes, changes, interned, successor } = request;
   // A concurrent call waits for this lock, and then finds the letter closed.
   await transaction.run("lock_dead_letter", { id: uuidOf(id) });
   const row = await transaction.get("find_dead_letter", { id: uuidOf(id) });
   if (row === undefined || !isOpenLetter(row.status)) return { row, answer: null };
   const [answer] = await enqueueWithin(transaction, interned, [successor]);
   if (answer?.status !== "created") return { row, answer: answer ?? null };
-  await writeVerdict(transaction, id, { status: "reprocessed", by, notes, successor: answer.id });
+  const verdict = { status: "reprocessed", by, notes, successor: answer.id, changes } as const;
+  await writeVerdict(transaction, id, verdict);
   return { row: await transaction.get("find_dead_letter", { id: uuidOf(id) }), answer };
 }
 
@@ -160,6 +163,7 @@ async function writeVerdict(
     readonly by: string;
     readonly notes: string | null;
     readonly successor: JobId | null;
+    readonly changes?: JsonText | null;
   },
 ): Promise<boolean> {
   const changed = await transaction.run("review_dead_letter", {
@@ -168,6 +172,7 @@ async function writeVerdict(
     reviewed_by: verdict.by,
     notes: verdict.notes,
     act: verdict.status,
+    changes: verdict.changes ?? null,
     successor: verdict.successor === null ? null : uuidOf(verdict.successor),
   });
   return changed > 0;

@@ -6,7 +6,7 @@ import {
   decisionParams,
   failureGroupRecord,
   reprocessOutcome,
-} from "../../shared/failure-groups.ts";
+} from "../../shared/control/failure-groups.ts";
 import { bounded } from "../../shared/limits.ts";
 import {
   CAUSES_MAX,
@@ -116,14 +116,15 @@ export async function decideGroup(
   cause: string,
   scope: FailureScope,
   decision: NewGroupDecision,
-): Promise<void> {
+): Promise<boolean> {
   const tenant = (await tenantOf(session, scope)) ?? ALL_TENANTS;
   // Without a job, the tenant has no group.
-  if (scope.tenant !== undefined && tenant === ALL_TENANTS) return;
+  if (scope.tenant !== undefined && tenant === ALL_TENANTS) return false;
   const params = { tenant, cause, ...decisionParams(decision) };
   await repeating(session.dice, () =>
     session.transaction((sql) => sql.run("decide_failure_group", params)),
   );
+  return true;
 }
 
 /** Letters are locked in the order of their ids, so that two calls cannot deadlock. */

@@ -299,7 +299,7 @@ export interface QueryParameters {
   insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec", "cause", "key"];
   find_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "act", "id"];
+  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "act", "changes", "id"];
   annotate_dead_letter: readonly ["act", "assigned_to", "at", "by", "notes", "id"];
   find_key: readonly ["id"];
   insert_dependency: readonly ["job", "depends_on", "tolerant"];
@@ -787,7 +787,7 @@ export const queries: {
     parameters: ["name","now"],
   },
   insert_dead_letter: {
-    text: "INSERT INTO millrace_dead_letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nVALUES (\n    ?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, (\n        SELECT json_group_array(\n            json_object(\n                'n', n, 'outcome', outcome, 'at', finished_at, 'class', error ->> 'class',\n                'name', error ->> 'name', 'message', substr(error ->> 'message', 1, 300),\n                'cause', error ->> 'cause'\n            )\n            ORDER BY n\n        )\n        FROM (\n            SELECT n, outcome, finished_at, error\n            FROM millrace_attempt\n            WHERE key = ?9 AND error IS NOT NULL AND json_valid(error)\n            ORDER BY n DESC\n            LIMIT 50\n        )\n    )\n)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    history = excluded.history, reviews = '[]', assigned_to = NULL, died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7, cause = ?8",
+    text: "INSERT INTO millrace_dead_letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nVALUES (\n    ?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, (\n        SELECT json_group_array(\n            json_object(\n                'n', n, 'outcome', outcome, 'at', finished_at, 'class', error ->> 'class',\n                'name', error ->> 'name', 'message', substr(error ->> 'message', 1, 300),\n                'cause', error ->> 'cause'\n            )\n            ORDER BY n\n        )\n        FROM (\n            SELECT n, outcome, finished_at, error\n            FROM millrace_attempt\n            WHERE key = ?9 AND error IS NOT NULL AND json_valid(error)\n            ORDER BY n DESC\n            LIMIT 50\n        )\n    )\n)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    history = excluded.history, reviews = '[]', assigned_to = NULL, died_at = ?6,\n    reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7, cause = ?8",
     parameters: ["id","type","tenant","error","attempts","died_at","spec","cause","key"],
   },
   find_dead_letter: {
@@ -799,8 +799,8 @@ export const queries: {
     parameters: ["before_at","before_id","status","type","tenant","limit"],
   },
   review_dead_letter: {
-    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5,\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object('at', ?3, 'by', ?2, 'act', ?6, 'notes', ?4)\n    )\nWHERE id = ?7\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","reviewed_at","notes","successor","act","id"],
+    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5,\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object(\n            'at', ?3, 'by', ?2, 'act', ?6, 'notes', ?4,\n            'changes', json(?7)\n        )\n    )\nWHERE id = ?8\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","reviewed_at","notes","successor","act","changes","id"],
   },
   annotate_dead_letter: {
     text: "UPDATE millrace_dead_letter\nSET assigned_to = iif(?1 = 'assigned', ?2, assigned_to),\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object('at', ?3, 'by', ?4, 'act', ?1, 'notes', ?5, 'to', ?2)\n    )\nWHERE id = ?6\n  AND (status IN (1, 2) OR ?1 = 'noted')",
@@ -963,7 +963,7 @@ export const queries: {
     parameters: ["cause","before_at","before_id","limit"],
   },
   failure_causes_of_tenant: {
-    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace_dead_letter\n        WHERE tenant = ?1 AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace_dead_letter AS letter\n        WHERE letter.tenant = ?1 AND letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < ?2\n)\nSELECT found.cause, (\n    SELECT letter.died_at\n    FROM millrace_dead_letter AS letter\n    WHERE letter.tenant = ?1 AND letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace_dead_letter\n        WHERE tenant = ?1 AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace_dead_letter AS letter\n        WHERE letter.tenant = ?1\n          AND letter.cause > found.cause\n          AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < ?2\n)\nSELECT found.cause, (\n    SELECT letter.died_at\n    FROM millrace_dead_letter AS letter\n    WHERE letter.tenant = ?1\n      AND letter.cause = found.cause\n      AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
     parameters: ["tenant","max"],
   },
   failure_hours_of_tenant: {

@@ -1,11 +1,11 @@
 /** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
+import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
-import type { JobId } from "../../../core/job.ts";
+import type { JobId, JsonText } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
-  Annotation,
   DeadLetterRecord,
   DeadLetterQuery,
   ReprocessAnswer,
@@ -82,6 +82,7 @@ export function reprocess(
   successor: NewJob,
   by: string,
   notes: string | null,
+  changes: JsonText | null = null,
 ): ReprocessAnswer {
   if (successor.retryOf !== id) {
     const message = `the successor of dead letter ${id} must have it as retryOf`;
@@ -94,7 +95,8 @@ export function reprocess(
   }
   const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status !== "created") return { status: "reprocessed", letter, answer };
-  writeReview(session, id, { status: "reprocessed", by, notes, successor: answer.id });
+  const verdict = { status: "reprocessed", by, notes, successor: answer.id, changes } as const;
+  writeReview(session, id, verdict);
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
 }
 
@@ -107,6 +109,7 @@ function writeReview(
     readonly by: string;
     readonly notes: string | null;
     readonly successor: JobId | null;
+    readonly changes?: JsonText | null;
   },
 ): boolean {
   const { changes } = sql.run("review_dead_letter", {
@@ -116,6 +119,7 @@ function writeReview(
     reviewed_at: clock.now(),
     notes: verdict.notes,
     act: verdict.status,
+    changes: verdict.changes ?? null,
     successor: verdict.successor === null ? null : idBytes(verdict.successor),
   });
   return changes > 0;

@@ -5,7 +5,7 @@ import {
   decisionParams,
   failureGroupRecord,
   reprocessOutcome,
-} from "../../shared/failure-groups.ts";
+} from "../../shared/control/failure-groups.ts";
 import { bounded } from "../../shared/limits.ts";
 import {
   CAUSES_MAX,
@@ -103,12 +103,13 @@ export function decideGroup(
   cause: string,
   scope: FailureScope,
   decision: NewGroupDecision,
-): void {
+): boolean {
   const tenant = tenantOf(session, scope) ?? ALL_TENANTS;
   // Without a job, the tenant has no group.
-  if (scope.tenant !== undefined && tenant === ALL_TENANTS) return;
+  if (scope.tenant !== undefined && tenant === ALL_TENANTS) return false;
   const now = session.clock.now();
   session.sql.run("decide_failure_group", { tenant, cause, now, ...decisionParams(decision) });
+  return true;
 }
 
 export function reprocessMany(

@@ -1,7 +1,7 @@
 /** Failures grouped by cause. */
-import type { Instant } from "../core/duration.ts";
-import type { GroupStatus } from "../core/failures/group-status.ts";
-import type { Fault } from "../core/outcome.ts";
+import type { Instant } from "../../core/duration.ts";
+import type { GroupStatus } from "../../core/failures/group-status.ts";
+import type { Fault } from "../../core/outcome.ts";
 
 /**
  * Open dead letters by cause. The mill of a tenant has the groups and the decisions of the tenant;

@@ -1,17 +1,17 @@
 /** `millrace failures`: dead letters by cause. */
 import { Option, type Command } from "commander";
-import type { FailureGroup } from "../../api/failures.ts";
-import { durationMs, type Duration } from "../../core/duration.ts";
-import { systemClock } from "../../lib/system.ts";
-import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
-import { EXIT } from "../terminal/exit-codes.ts";
+import type { FailureGroup } from "../../../api/control/failures.ts";
+import { durationMs, type Duration } from "../../../core/duration.ts";
+import { systemClock } from "../../../lib/system.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
 import {
   actorOption,
   databaseOption,
   limitOption,
   outputOption,
   serverOption,
-} from "../terminal/options.ts";
+} from "../../terminal/options.ts";
 import {
   ageOf,
   errorOf,
@@ -20,7 +20,7 @@ import {
   table,
   timeOf,
   type Format,
-} from "../terminal/output.ts";
+} from "../../terminal/output.ts";
 
 interface ReadOptions {
   readonly db: string;

@@ -1,16 +1,16 @@
 /** Puts the rows of groups of failures together, for both stores. */
-import type { GroupDecision } from "../../core/failures/group-status.ts";
-import type { JobId } from "../../core/job.ts";
+import type { GroupDecision } from "../../../core/failures/group-status.ts";
+import type { JobId } from "../../../core/job.ts";
 import {
   GROUP_COUNT_MAX,
   type FailureGroupRecord,
   type NewGroupDecision,
   type ReprocessOutcome,
-} from "../types/failures.ts";
-import type { EnqueueAnswer } from "../types/jobs-and-runs.ts";
-import type { DeadLetterRecord } from "../types/records.ts";
-import { codec, type Codec } from "./codes.ts";
-import type { NameLookup } from "./decode-jobs.ts";
+} from "../../types/failures.ts";
+import type { EnqueueAnswer } from "../../types/jobs-and-runs.ts";
+import type { DeadLetterRecord } from "../../types/records.ts";
+import { codec, type Codec } from "../codes.ts";
+import type { NameLookup } from "../decode-jobs.ts";
 
 /** The tenant of decisions about the failures of all tenants. */
 export const ALL_TENANTS = 0;
