@@ -17,12 +17,12 @@ export interface Failures {
    * import { defineJob, NonRetryableError, typed } from "millrace";
    * import { createTestMill } from "millrace/testing";
    *
-   * const pay = defineJob({ type: "pay", payload: typed<{ order: number }>() }).run(({ order }) => {
+   * const pay = defineJob({ type: "pay", payload: typed<number>() }).run((order) => {
    *   throw new NonRetryableError(`order ${order} has no account`);
    * });
    *
    * await using test = await createTestMill();
-   * await test.mill.enqueueMany([pay.of({ order: 17 }), pay.of({ order: 18 })]);
+   * await test.mill.enqueueMany([pay.of(17), pay.of(18)]);
    * await test.drain([pay]);
    *
    * const [group] = await test.mill.failures.list();
@@ -40,9 +40,9 @@ export interface Failures {
   /** Hides a group until an instant. A failure after that instant makes it `returned`. */
   snooze(cause: string, by: FailureActor & { until: Instant }): Promise<void>;
   /**
-   * Reprocesses the dead letters of a group, newest first, in transactions of 100. A call deals with
-   * up to `limit` dead letters, 10,000 if it is not given: `complete` says whether it reached the
-   * end of the group. A repeat makes no second job for a dead letter.
+   * Reprocesses the dead letters of a group, newest first, in transactions of 100. A call deals
+   * with up to `limit` dead letters, 10,000 if it is not given: `complete` says whether it reached
+   * the end of the group. A repeat makes no second job for a dead letter.
    */
   retry(cause: string, by: FailureActor & { limit?: number }): Promise<RetriedFailures>;
   /** Discards the dead letters of a group, in the same way. */

@@ -1,7 +1,7 @@
 /**
  * The cause of a failure: a short hash that is equal for failures with the same error class, error
- * name, kind of message and own frame. A cause is computed from the stored form of an error, so that
- * an old row without a cause gets the cause that a new row has.
+ * name, kind of message and own frame. A cause is computed from the stored form of an error, so
+ * that an old row without a cause gets the cause that a new row has.
  */
 import type { Fault } from "../outcome.ts";
 import { normalMessage } from "./normal-message.ts";

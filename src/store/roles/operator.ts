@@ -108,7 +108,7 @@ export interface OperatorStore {
     by: string,
     notes: string | null,
   ): Promise<readonly ReprocessOutcome[]>;
-  /** Discards those of up to 500 dead letters that are open, in one transaction. Answers how many. */
+  /** Discards the open ones of up to 500 dead letters, in one transaction. Answers how many. */
   discardMany(ids: readonly JobId[], by: string, notes: string | null): Promise<number>;
   /**
    * Enqueues the successor of a failed job and closes its dead letter, in one transaction. Rejected

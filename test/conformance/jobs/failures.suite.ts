@@ -162,7 +162,7 @@ export function failuresSuite(open: OpenStore): void {
   });
 
   describe("reprocessMany", () => {
-    test("makes one successor of each open letter, however often it is asked (003-44)", async () => {
+    test("makes one successor of each open letter, however often asked (003-44)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [one, two, gone] = await fail(store, RED, {}, {}, {});

@@ -6,7 +6,16 @@ import { EVENT_KINDS } from "../../../src/api/events.ts";
 import type { JobId } from "../../../src/core/job.ts";
 import { cancelled, newJob, newSchedule, newToken, retention } from "../factories.ts";
 import { leaksIn, outcomeOf } from "./outcome.ts";
-import { OTHER, OWN, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
+import {
+  causeIn,
+  OTHER,
+  OWN,
+  probesOf,
+  SHARED_UNIT,
+  TYPE,
+  type Probe,
+  type TenantScene,
+} from "./scene.ts";
 
 type Call = (store: JobStore, probe: Probe, scene: TenantScene) => Promise<unknown>;
 
@@ -48,12 +57,10 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store) => store.failureGroups({}, 10),
     (store, { tenant }) => store.failureGroups({ tenant }, 10),
   ],
-  failureGroup: [
-    async (store, { tenant }) => store.failureGroup(await anyCause(store), { tenant }),
-  ],
+  failureGroup: [(store, { tenant }) => store.failureGroup(causeIn(OTHER), { tenant })],
   lettersOfCause: [
-    async (store, { id }) =>
-      store.lettersOfCause(await anyCause(store), {}, { after: id, limit: 9 }),
+    (store) => store.lettersOfCause(causeIn(OTHER), {}, { limit: 9 }),
+    (store, { id }) => store.lettersOfCause(causeIn(OTHER), {}, { after: id, limit: 9 }),
   ],
   decideGroup: [
     (store, { tenant }) =>
@@ -299,9 +306,4 @@ async function figuresOf(store: JobStore, tenant: string): Promise<unknown> {
   const { scheduled, queued, held, running, failed } = await store.stats(100);
   const expected = { scheduled: 1, queued: 1, held: 2, running: 1, failed: 1 };
   return tenant === OTHER ? { scheduled, queued, held, running, failed } : expected;
-}
-
-async function anyCause(store: JobStore): Promise<string> {
-  const [letter] = await store.deadLetters({}, { limit: 1 });
-  return letter?.cause ?? "0123456789abcdef";
 }

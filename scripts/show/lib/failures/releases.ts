@@ -23,7 +23,8 @@ function messageOf(n) {
   const hex = n.toString(16).padStart(12, "0");
   const uuid = "0193f0aa-0000-7000-8000-" + hex;
   const time = new Date(1_760_000_000_000 + n * 61_000).toISOString();
-  return "card " + uuid + " of customer " + n + " was refused at " + time + " by 10.0." + (n % 250) + ".7";
+  const host = "10.0." + (n % 250) + ".7";
+  return "card " + uuid + " of " + n + " was refused at " + time + " by " + host;
 }
 
 function chargeCard(n) {
@@ -36,7 +37,8 @@ function refundCard(n) {
 
 function readFile(n) {
   const id = "01K7" + n.toString(32).toUpperCase().replace(/[ILOU]/g, "0").padStart(22, "0");
-  throw new TypeError("job " + id + ": no column 'v" + n + "' in /data/" + n + "/in.csv:" + n + ":" + (n % 80));
+  const place = "/data/" + n + "/in.csv:" + n + ":" + (n % 80);
+  throw new TypeError("job " + id + ": no column 'v" + n + "' in " + place);
 }
 `;
 
