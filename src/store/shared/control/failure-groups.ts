@@ -15,7 +15,7 @@ import type { NameLookup } from "../decode-jobs.ts";
 /** The tenant of decisions about the failures of all tenants. */
 export const ALL_TENANTS = 0;
 
-export const decisionCodec: Codec<GroupDecision["kind"]> = codec({
+const decisionCodec: Codec<GroupDecision["kind"]> = codec({
   acknowledged: 1,
   snoozed: 2,
   retried: 3,
