@@ -8,7 +8,14 @@ export { schedule } from "./api/schedule.ts";
 export type { JobContract, JobRequest } from "./api/contract.ts";
 export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
 export type { FailingJob, JobSettings } from "./api/settings.ts";
-export type { Schedule, Schedules, ScheduleView, TickView, Timing, TimingChange } from "./api/schedule.ts";
+export type {
+  Schedule,
+  Schedules,
+  ScheduleView,
+  TickView,
+  Timing,
+  TimingChange,
+} from "./api/schedule.ts";
 
 // What a handler receives
 export type { Context, Logger, Units } from "./api/context.ts";
@@ -58,6 +65,15 @@ export type {
 } from "./api/control/drain.ts";
 export type { BreakerChangeView, Breakers, BreakerView } from "./api/services/breakers.ts";
 export type { Types, TypeView } from "./api/services/types.ts";
+export type {
+  DiscardedFailures,
+  FailureActor,
+  FailureFilter,
+  FailureGroup,
+  Failures,
+  RetriedFailures,
+} from "./api/control/failures.ts";
+export type { JsonChange } from "./core/failures/json-difference.ts";
 export type { ClosedIntake, Intake, IntakeTarget } from "./api/control/intake.ts";
 export type { StreamEvent, StreamMessage, StreamOptions } from "./api/stream.ts";
 export type {

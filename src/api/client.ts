@@ -1,6 +1,8 @@
 /** The client that `openMillrace` returns, and its options. */
 import type { Duration } from "../core/duration.ts";
-import type { Fault } from "../core/outcome.ts";
+import type { Failures } from "./control/failures.ts";
+import type { JsonChange } from "../core/failures/json-difference.ts";
+import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
@@ -127,6 +129,7 @@ export interface Millrace extends AsyncDisposable {
 
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
+  readonly failures: Failures;
   readonly workers: Workers;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
@@ -282,13 +285,20 @@ export interface DeadLetters {
   /** Marks a dead letter as reviewed. Notes have up to 2,000 characters, here and below. */
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
   /**
-   * Enqueues the job again as a linked successor. If another job holds the dedup key, the call
-   * throws DEDUP_KEY_HELD and the dead letter stays open.
+   * Enqueues the job again as a linked successor. A dead letter has one successor: a second call
+   * answers the same job, with `created: false`. If the failed job had an idempotency key, the
+   * successor has this key with `_retry_` and the time behind it. If this process knows the type,
+   * its schema checks another payload. If another job holds the dedup key, the call throws
+   * DEDUP_KEY_HELD and the dead letter stays open.
    */
   reprocess(
     id: string,
     by: { actor: string; notes?: string; payload?: Json },
-  ): Promise<Enqueued<unknown>>;
+  ): Promise<Reprocessed>;
+  /** Adds notes to a dead letter, whatever its status is. */
+  note(id: string, by: { actor: string; notes: string }): Promise<void>;
+  /** Assigns an open dead letter to a person. `null`: the person does not have it any more. */
+  assign(id: string, by: { actor: string; to: string | null; notes?: string }): Promise<void>;
   /** Closes a dead letter without a successor. */
   discard(id: string, by: { actor: string; notes?: string }): Promise<void>;
 }
@@ -367,6 +377,8 @@ export interface DeadLetter {
   readonly jobId: string;
   readonly status: "pending_review" | "acknowledged" | "reprocessed" | "discarded";
   readonly error: Fault;
+  /** Equal for dead letters of one cause, such as the same mistake in the same function. */
+  readonly cause: string;
   readonly type: string;
   readonly tenant: string;
   readonly attempts: number;
@@ -374,9 +386,48 @@ export interface DeadLetter {
   readonly reviewedBy: string | null;
   readonly reviewedAt: Date | null;
   readonly notes: string | null;
+  /** The person who takes care of it. */
+  readonly assignedTo: string | null;
+  /** What reviewers have done: the newest 100 entries, oldest first. */
+  readonly reviews: readonly ReviewView[];
+  readonly category: string | null;
+  readonly correlationId: string | null;
+  readonly idempotencyKey: string | null;
+  readonly dedupKey: string | null;
+  readonly concurrencyKey: string | null;
+  /** When the failed job was enqueued. */
+  readonly originalCreatedAt: Date | null;
+  /** The errors of the newest 50 failed runs, oldest first. They outlive the job. */
+  readonly history: readonly FailedRunView[];
   /** The job that `reprocess` has enqueued. */
   readonly successorId: string | null;
   readonly payload: Json;
   /** Present if the stored text of the payload is damaged. The payload reads as `null`. */
   readonly damaged?: readonly ["payload"];
+}
+
+/** The successor of a dead letter. */
+export interface Reprocessed extends Enqueued<unknown> {
+  /** The idempotency key of the successor. */
+  readonly idempotencyKey: string | null;
+}
+
+/** A failed run, as its dead letter keeps it: without a stack, and with a short message. */
+export interface FailedRunView {
+  readonly number: number;
+  readonly outcome: OutcomeName;
+  readonly finishedAt: Date;
+  readonly error: Fault;
+}
+
+/** An entry in the review of a dead letter. */
+export interface ReviewView {
+  readonly at: Date;
+  readonly by: string;
+  readonly act: "acknowledged" | "discarded" | "reprocessed" | "assigned" | "noted";
+  readonly notes: string | null;
+  /** To whom the dead letter was assigned. */
+  readonly to: string | null;
+  /** What `reprocess` has changed in the payload, at most 100 places. */
+  readonly changes: readonly JsonChange[];
 }

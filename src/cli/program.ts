@@ -10,6 +10,7 @@ import { declareDeadLetters } from "./commands/dead-letters.ts";
 import { declareDev } from "./commands/dev.ts";
 import { declareDoctor } from "./commands/doctor.ts";
 import { declareEnqueue } from "./commands/enqueue.ts";
+import { declareFailures } from "./commands/control/failures.ts";
 import { declareJobs } from "./commands/jobs/jobs.ts";
 import { declareDrain } from "./commands/control/drain.ts";
 import { declareFairness } from "./commands/control/fairness.ts";
@@ -90,6 +91,7 @@ export function createProgram(shell: Shell): Command {
   declareEnqueue(program, shell);
   declareJobs(program, shell);
   declareDeadLetters(program, shell);
+  declareFailures(program, shell);
   program.commandsGroup("Operate:");
   declarePause(program, shell);
   declareDrain(program, shell);

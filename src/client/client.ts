@@ -21,6 +21,7 @@ import type { Logger } from "../api/context.ts";
 import type { JobContract, JobRequest } from "../api/contract.ts";
 import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
+import type { Failures } from "../api/control/failures.ts";
 import type { Intake } from "../api/control/intake.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
@@ -39,6 +40,7 @@ import type { FinalJob } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { currentJob, type CurrentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
+import { makeFailures } from "./failures/failures.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { EndWatch } from "./waits/end-watch.ts";
 import { countRunning, drain } from "./control/drain.ts";
@@ -98,6 +100,7 @@ export class Client implements Omit<Millrace, "work"> {
   readonly jobDefaults: JobDefaults;
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
+  readonly failures: Failures;
   readonly workers: Workers;
   readonly metrics: Metrics;
   readonly tokens: Tokens;
@@ -146,7 +149,8 @@ export class Client implements Omit<Millrace, "work"> {
       now: () => clock.now(),
       tenantWorkers: tenantParts?.workers,
     });
-    this.deadLetters = makeDeadLetters(store, newId);
+    this.deadLetters = makeDeadLetters({ store, clock, newId, known });
+    this.failures = makeFailures({ store, clock, newId });
     this.tokens = makeTokens({
       store,
       newId,

@@ -1,17 +1,30 @@
 /** `mill.deadLetters`: review of failed jobs. */
+import type { Annotation } from "../store/types/reviews.ts";
 import { MillraceError } from "../core/errors.ts";
-import type { JobId } from "../core/job.ts";
-import { decode, encodePayload } from "../core/payload.ts";
-import type { DeadLetters } from "../api/client.ts";
+import type { Clock } from "../core/clock.ts";
+import { jsonDifference, type JsonChange } from "../core/failures/json-difference.ts";
+import type { JobId, JsonText } from "../core/job.ts";
+import { decode, encodePayload, type Json } from "../core/payload.ts";
+import type { DeadLetters, Reprocessed } from "../api/client.ts";
 import { aName, anObject, type Rule } from "../api/rules.ts";
-import type { DeadLetterRecord } from "../store/types/records.ts";
+import type { DeadLetterRecord, JobSpec } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
-import { successorAnswer, successorOf, type Repeatable } from "./retry-as-new-job.ts";
+import { letterSuccessor, specOf } from "./failures/letter-successor.ts";
+import type { KnownTypes } from "./known-types.ts";
+import { successorAnswer } from "./retry-as-new-job.ts";
+import { parsePayload } from "../jobs/new-job.ts";
 import { anyRemark, insistOn } from "../jobs/check-text.ts";
 import { deadLetterView, idOf, listed } from "../jobs/views.ts";
 
-export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetters {
+interface DeadLetterParts {
+  readonly store: JobStore;
+  readonly clock: Pick<Clock, "now">;
+  readonly newId: () => JobId;
+  readonly known: Pick<KnownTypes, "schemaOf">;
+}
+
+export function makeDeadLetters({ store, clock, newId, known }: DeadLetterParts): DeadLetters {
   return {
     async get(text) {
       const id = idOf(text);
@@ -27,6 +40,15 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
       insistOn("deadLetters.acknowledge", aReviewer, by, "");
       await review(store, idOf(id), "acknowledged", by);
     },
+    async note(id, by) {
+      insistOn("deadLetters.note", aNoter, by, "");
+      await annotate(store, idOf(id), { act: "noted", by: by.actor, notes: by.notes });
+    },
+    async assign(id, by) {
+      insistOn("deadLetters.assign", anAssigner, by, "");
+      const { actor, to, notes = null } = by;
+      await annotate(store, idOf(id), { act: "assigned", by: actor, to, notes });
+    },
     async discard(id, by) {
       insistOn("deadLetters.discard", aReviewer, by, "");
       await review(store, idOf(id), "discarded", by);
@@ -36,19 +58,45 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
       const { actor, notes, payload } = by;
       const id = idOf(text);
       const letter = await letterOf(store, id);
-      decode(letter.spec, `the dead letter of job ${id}`);
-      const spec: Repeatable = JSON.parse(letter.spec);
-      const change =
-        payload === undefined
-          ? { createdBy: actor }
-          : { createdBy: actor, payload: encodePayload(payload).text };
-      const successor = successorOf(spec, newId(), change);
-      const answer = await store.reprocess(id, successor, actor, notes ?? null);
+      const spec = specOf(letter);
+      const edited = payload === undefined ? null : await editedPayload(known, spec, payload);
+      const successor = letterSuccessor(letter, newId(), {
+        actor,
+        nowMs: clock.now(),
+        ...(edited === null ? {} : { payload: edited.text }),
+      });
+      const changes = edited === null ? null : JSON.stringify(edited.changes);
+      const answer = await store.reprocess(id, successor, actor, notes ?? null, changes);
       if (answer.status === "unknown") throw unknown(id);
-      if (answer.status === "closed") throw closed(answer.letter);
-      return successorAnswer(spec, answer.answer);
+      if (answer.status === "closed") return successorBefore(store, answer.letter);
+      const { created, ...enqueued } = successorAnswer(spec, answer.answer);
+      const idempotencyKey = created
+        ? (successor.idempotency?.key ?? null)
+        : ((await store.get(idOf(enqueued.id)))?.idempotencyKey ?? null);
+      return { ...enqueued, created, idempotencyKey };
     },
   };
+}
+
+/** The text of another payload, which the schema accepts, and what it changes. */
+async function editedPayload(
+  known: Pick<KnownTypes, "schemaOf">,
+  { type, payload: old }: JobSpec,
+  payload: Json,
+): Promise<{ readonly text: JsonText | null; readonly changes: readonly JsonChange[] }> {
+  const schema = known.schemaOf(type);
+  if (schema !== undefined) await parsePayload(type, schema, payload);
+  const { text } = encodePayload(payload);
+  return { text, changes: jsonDifference(decode(old) ?? undefined, decode(text) ?? undefined) };
+}
+
+/** A dead letter has one successor, however often it is asked for. */
+async function successorBefore(store: JobStore, letter: DeadLetterRecord): Promise<Reprocessed> {
+  const { successor: id, type } = letter;
+  if (id === null) throw closed(letter);
+  const job = await store.get(id);
+  const [state, idempotencyKey] = [job?.state ?? null, job?.idempotencyKey ?? null];
+  return { id, type, state, created: false, idempotencyKey };
 }
 
 /** The actor of a review, and notes. */
@@ -65,6 +113,17 @@ function reviewerRule(more: Readonly<Record<string, Rule>>): Rule {
 }
 
 const aReviewer = reviewerRule({});
+const aNoter = anObject(
+  { required: { actor: aName, notes: anyRemark }, optional: {} },
+  'an object such as { actor: "ada", notes: "asked the bank" }',
+);
+const anAssigner = anObject(
+  {
+    required: { actor: aName, to: (value, place) => (value === null ? null : aName(value, place)) },
+    optional: { notes: anyRemark },
+  },
+  'an object such as { actor: "ada", to: "bob" }',
+);
 // encodePayload checks the payload, and names the path of an error.
 const aReprocessor = reviewerRule({ payload: () => null });
 
@@ -72,6 +131,12 @@ async function letterOf(store: JobStore, id: JobId): Promise<DeadLetterRecord> {
   const letter = await store.deadLetter(id);
   if (letter === null) throw unknown(id);
   return letter;
+}
+
+async function annotate(store: JobStore, id: JobId, annotation: Annotation): Promise<void> {
+  const answer = await store.annotate(id, annotation);
+  if (answer.status === "unknown") throw unknown(id);
+  if (answer.status === "closed") throw closed(answer.letter);
 }
 
 async function review(

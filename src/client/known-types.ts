@@ -2,6 +2,7 @@
  * What this process knows of job types and of retention. A mill and the mills of its tenants share
  * it, because definitions and workers belong to the process and not to a tenant.
  */
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { definitionOf, type AnyContract, type Definition } from "../api/definition.ts";
 import type { JobId } from "../core/job.ts";
 import type { MillraceError } from "../core/errors.ts";
@@ -18,6 +19,8 @@ export class KnownTypes {
   readonly #phases = new Map<string, readonly string[]>();
   /** Types whose new attempts and successors keep no checkpoints, likewise. */
   readonly #restarting = new Set<string>();
+  /** The schemas of payloads by type, likewise. */
+  readonly #schemas = new Map<string, StandardSchemaV1>();
   /** The retention periods of finished jobs, as far as this process knows. */
   #keptMs: readonly number[];
 
@@ -32,6 +35,11 @@ export class KnownTypes {
 
   phasesOf(type: string): readonly string[] {
     return this.#phases.get(type) ?? [];
+  }
+
+  /** The schema of the payload, if this process knows the type. */
+  schemaOf(type: string): StandardSchemaV1 | undefined {
+    return this.#schemas.get(type);
   }
 
   restarts(type: string): boolean {
@@ -53,11 +61,11 @@ export class KnownTypes {
     }
   }
 
-  /** A contract without backoff and phases adds nothing, and takes no memory. */
+  /** Of a contract without backoff and phases, only the schema is kept. */
   learnOnce(contract: AnyContract): void {
     const definition = definitionOf(contract);
     const { type, settings } = definition;
-    if (!this.#phases.has(type)) this.#learnBody(definition);
+    if (!this.#phases.has(type) && !this.#schemas.has(type)) this.#learnBody(definition);
     if (settings.backoff === undefined || this.#policies.has(type)) return;
     this.learn([definition], this.#preset.retry);
   }
@@ -67,7 +75,8 @@ export class KnownTypes {
     this.#keptMs = keptMs;
   }
 
-  #learnBody({ type, body, settings }: Definition): void {
+  #learnBody({ type, schema, body, settings }: Definition): void {
+    if (schema !== undefined) this.#schemas.set(type, schema);
     if (settings.onRetry === "restart") this.#restarting.add(type);
     if (body.kind !== "phases") return;
     this.#phases.set(

@@ -26,6 +26,7 @@ describe("the fault of an error", () => {
       name: "TypeError",
       message: "no such column",
       stack: error.stack,
+      cause: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
   });
 
@@ -133,7 +134,8 @@ describe("the fault of an error", () => {
         expect(fault.name.length).toBeLessThanOrEqual(200);
         expect(fault.message.length).toBeLessThanOrEqual(8_000);
         expect((fault.stack ?? "").length).toBeLessThanOrEqual(32_000);
-        expect(bytesOf(fault)).toBeLessThanOrEqual(BYTES_MAX + fault.class.length);
+        const { class: errorClass, cause = "" } = fault;
+        expect(bytesOf(fault)).toBeLessThanOrEqual(BYTES_MAX + errorClass.length + cause.length);
         expect(texts.every((text) => text.isWellFormed() && !text.includes("\0"))).toBe(true);
       }),
       { numRuns: 50 },

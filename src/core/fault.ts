@@ -1,4 +1,5 @@
 /** Turns any thrown value into a fault: bounded text that can be stored and shown. */
+import { withCause } from "./failures/fingerprint.ts";
 import type { ErrorClass } from "./job.ts";
 import type { Fault } from "./outcome.ts";
 import { head, headBytes, shown, storable, utf8Bytes } from "./text.ts";
@@ -25,13 +26,13 @@ export function faultOf(error: unknown, errorClass: ErrorClass, remark = ""): Fa
 
   const bytesLeft = FAULT_BYTES_MAX - utf8Bytes(name + message + service);
   const stack = headBytes(storable(stackOf(error, causes), STACK_LENGTH_MAX), bytesLeft);
-  return {
+  return withCause({
     class: errorClass,
     name,
     message,
     ...(stack === "" ? {} : { stack }),
     ...(service === "" ? {} : { service }),
-  };
+  });
 }
 
 /** The part of a fault that lists show: no stack, and the beginning of the message. */

@@ -12,6 +12,8 @@ export interface Fault {
   readonly stack?: string;
   /** The external service that failed, if the error names one. */
   readonly service?: string;
+  /** Equal for failures of one cause: see `core/failures/fingerprint.ts`. */
+  readonly cause?: string;
 }
 
 /** Every way a run can end. */

@@ -17,7 +17,13 @@ describe("how an error counts", () => {
 
     expect(classify(error, asked)).toEqual({
       type: "failed",
-      fault: { class: errorClass, name: error.name, message: "x", stack: error.stack },
+      fault: {
+        class: errorClass,
+        name: error.name,
+        message: "x",
+        stack: error.stack,
+        cause: expect.any(String),
+      },
     });
   });
 

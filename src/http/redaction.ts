@@ -43,6 +43,11 @@ export class Redactor {
     this.#sight = sightOf(identity);
   }
 
+  /** Whether nothing is hidden. */
+  get seesAll(): boolean {
+    return this.#sight === "all";
+  }
+
   /** A payload, a result or any other JSON of the application. */
   value(value: unknown): unknown {
     if (this.#sight === "all" || value === null || value === undefined) return value;
@@ -61,7 +66,8 @@ export class Redactor {
 
   fault(fault: Fault | null): Fault | null {
     if (fault === null || this.#sight !== "none") return fault;
-    return { class: fault.class, name: fault.name, message: HIDDEN };
+    const { class: errorClass, name, cause } = fault;
+    return { class: errorClass, name, message: HIDDEN, ...(cause === undefined ? {} : { cause }) };
   }
 
   #within(value: unknown, path: string, depth: number): unknown {

@@ -95,5 +95,12 @@ export function redactedLetter(letter: DeadLetter, redactor: Redactor): object {
     payload: redactor.value(letter.payload),
     error: redactor.fault(letter.error),
     notes: letter.notes === null ? null : redactor.text(letter.notes),
+    reviews: letter.reviews.map((entry) => ({
+      ...entry,
+      notes: entry.notes === null ? null : redactor.text(entry.notes),
+      // A change has no fields around it by which a rule could hide it.
+      changes: redactor.seesAll ? entry.changes : entry.changes.map(({ path }) => ({ path })),
+    })),
+    history: letter.history.map((run) => ({ ...run, error: redactor.fault(run.error) })),
   };
 }

@@ -2,6 +2,7 @@
 import { MillraceError } from "../core/errors.ts";
 import { formatDuration } from "../core/duration.ts";
 import { listedFault } from "../core/fault.ts";
+import { withCause } from "../core/failures/fingerprint.ts";
 import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
@@ -30,7 +31,7 @@ export function jobView(job: store.JobRecord): JobView {
     result: result ?? null,
     ...(damaged.length > 0 ? { damaged } : {}),
     outcome: job.outcome,
-    error: job.fault,
+    error: job.fault && withCause(job.fault),
     progress: shownPercent(job.state, job.overall),
     phase: job.phase,
     attempts: job.attempts,
@@ -77,7 +78,7 @@ export function attemptView(attempt: store.AttemptRecord): AttemptView {
     worker: attempt.worker,
     startedAt: dateOf(attempt.startedAt),
     finishedAt: new Date(attempt.finishedAt),
-    error: attempt.fault,
+    error: attempt.fault && withCause(attempt.fault),
     nextRunAt: dateOf(attempt.nextRunAt),
   };
 }
@@ -88,7 +89,8 @@ export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
     id: letter.id,
     jobId: letter.id,
     status: letter.status,
-    error: letter.fault,
+    error: { ...letter.fault, cause: letter.cause },
+    cause: letter.cause,
     type: letter.type,
     tenant: letter.tenant,
     attempts: letter.attempts,
@@ -96,9 +98,46 @@ export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
     reviewedBy: letter.reviewedBy,
     reviewedAt: dateOf(letter.reviewedAt),
     notes: letter.notes,
+    assignedTo: letter.assignedTo,
+    reviews: letter.reviews.map(({ at, to = null, changes = [], ...entry }) => ({
+      ...entry,
+      at: new Date(at),
+      to,
+      changes,
+    })),
+    ...copiedRequest(letter),
+    history: letter.history.map(({ n, finishedAt, outcome, fault }) => ({
+      number: n,
+      outcome,
+      finishedAt: new Date(finishedAt),
+      error: withCause(fault),
+    })),
     successorId: letter.successor,
     payload: payload ?? null,
     ...(payload === undefined ? { damaged: ["payload"] as const } : {}),
+  };
+}
+
+/** What a list of dead letters shows of the request. All are null if the copy is damaged. */
+function copiedRequest({
+  spec,
+}: store.DeadLetterRecord): Pick<
+  DeadLetter,
+  | "category"
+  | "correlationId"
+  | "idempotencyKey"
+  | "dedupKey"
+  | "concurrencyKey"
+  | "originalCreatedAt"
+> {
+  const request: any = readable(spec) ?? {};
+  return {
+    category: request.category ?? null,
+    correlationId: request.correlationId ?? null,
+    idempotencyKey: request.idempotencyKey ?? null,
+    dedupKey: request.dedupKey ?? null,
+    concurrencyKey: request.concurrencyKey ?? null,
+    originalCreatedAt: typeof request.createdAt === "number" ? new Date(request.createdAt) : null,
   };
 }
 

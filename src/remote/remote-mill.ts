@@ -23,6 +23,7 @@ import { withDates } from "./dates.ts";
 import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
+import { remoteFailures } from "./remote-failures.ts";
 import { remoteIntake } from "./remote-intake.ts";
 import { remoteSchedules } from "./remote-schedules.ts";
 import { jobPath, remoteJobs, type RemoteJobs } from "./remote-jobs.ts";
@@ -35,6 +36,7 @@ export type RemoteMillrace = Pick<
   | "enqueue"
   | "wait"
   | "deadLetters"
+  | "failures"
   | "workers"
   | "metrics"
   | "schedules"
@@ -65,6 +67,7 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
   return {
     jobs: remoteJobs(calls),
     deadLetters: remoteDeadLetters(calls),
+    failures: remoteFailures(calls, reasonOf),
     workers: remoteWorkers(calls),
     metrics: remoteMetrics(calls),
     types: remoteTypes(calls),
@@ -107,6 +110,8 @@ function remoteDeadLetters(calls: ServerCalls): DeadLetters {
       return entries;
     },
     acknowledge: (id, { notes }) => review(id, "acknowledge", { notes }),
+    note: (id, { notes }) => review(id, "notes", { notes }),
+    assign: (id, { to, notes }) => review(id, "assign", { to, notes }),
     discard: async (id, { notes }) => review(id, "discard", { notes: reasonOf(notes) }),
     reprocess: async (id, { notes, payload }) =>
       review(id, "reprocess", { notes: reasonOf(notes), payload }),

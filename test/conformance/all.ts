@@ -14,6 +14,8 @@ import { countAheadSuite } from "./inspect/count-ahead.suite.ts";
 import { countRunningSuite } from "./inspect/running.suite.ts";
 import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
+import { annotateSuite } from "./jobs/annotate.suite.ts";
+import { failuresSuite } from "./jobs/failures.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
 import { endsSuite } from "./inspect/ends.suite.ts";
@@ -115,7 +117,9 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   endsSuite,
   listSuite,
   listBoundsSuite,
+  annotateSuite,
   deadLettersSuite,
+  failuresSuite,
   reviewSuite,
   statsSuite,
   feedSuite,

@@ -48,6 +48,9 @@ describe("a copy", () => {
     await ends.old.setFairness("general", { acme: 3 }, "ada");
     await ends.old.enqueue(newJobs(2, { tenant: "acme" }));
     expect((await ends.old.giveTurns(1_000)).given).toBeGreaterThan(0);
+    const key = { kind: "key", name: "mailbox-7", tenant: "acme" } as const;
+    await ends.old.setLimit(key, { concurrency: null, rate }, "ada");
+    await ends.old.overrideType("email", { priority: 5 }, "ada");
     await ends.old.closeIntake({ kind: "type", name: "fax" }, { reason: "gone", by: "ada" });
     const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);

@@ -52,7 +52,8 @@ export function gates(found: readonly Gate[]): unknown {
 export function letter(found: DeadLetterRecord | null): unknown {
   if (found === null) return null;
   const spec: unknown = JSON.parse(found.spec);
-  return { ...found, spec };
+  // What only people read is compared by the conformance suites.
+  return { ...found, spec, history: [], reviews: [] };
 }
 
 export function letterAnswer(answer: ReviewAnswer | ReprocessAnswer): unknown {

@@ -82,8 +82,11 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     listDeadLetters: { path: "/api/v1/dead-letters" },
     getDeadLetter: { path: letter },
     acknowledgeDeadLetter: { path: `${letter}/acknowledge`, json: { notes: "seen" } },
+    noteDeadLetter: { path: `${letter}/notes`, json: { notes: "asked the bank" } },
+    assignDeadLetter: { path: `${letter}/assign`, json: { to: "bob" } },
     discardDeadLetter: { path: `${letter}/discard`, json: { notes: "old" } },
     reprocessDeadLetter: { path: `${letter}/reprocess`, json: { notes: "fixed" } },
+    ...failureSamples(),
     ...CONTROL,
     ...INTAKES,
     getStats: { path: "/api/v1/stats" },
@@ -114,5 +117,17 @@ function scheduleSamples(fresh: string): Readonly<Record<string, SampleRequest>>
     pauseSchedule: { path: "/api/v1/schedules/none/pause", json: { reason: "asked" } },
     resumeSchedule: { path: "/api/v1/schedules/none/pause" },
     runSchedule: { path: "/api/v1/schedules/none/run" },
+  };
+}
+
+function failureSamples(): Readonly<Record<string, SampleRequest>> {
+  const group = "/api/v1/failures/0123456789abcdef";
+  return {
+    listFailures: { path: "/api/v1/failures" },
+    getFailure: { path: group },
+    acknowledgeFailure: { path: `${group}/acknowledge`, json: { notes: "seen" } },
+    snoozeFailure: { path: `${group}/snooze`, json: { until: "2030-01-01T00:00:00Z" } },
+    retryFailure: { path: `${group}/retry`, json: { notes: "fixed" } },
+    discardFailure: { path: `${group}/discard`, json: { notes: "old" } },
   };
 }

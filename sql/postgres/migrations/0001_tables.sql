@@ -707,6 +707,11 @@ CREATE TABLE millrace.dead_letter (
     reviewed_by text,
     notes       text,
     spec        json     NOT NULL CHECK (json_typeof(spec) = 'object'),
+    cause       text     NOT NULL COLLATE "C" CHECK (length(cause) = 16),
+    assigned_to text,
+    -- The errors of the attempts, and what reviewers have done: the newest 50 and 100.
+    history     json     NOT NULL DEFAULT '[]' CHECK (json_typeof(history) = 'array'),
+    reviews     json     NOT NULL DEFAULT '[]' CHECK (json_typeof(reviews) = 'array'),
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
@@ -716,6 +721,26 @@ CREATE TABLE millrace.dead_letter (
 
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX dead_letter_died ON millrace.dead_letter (died_at, id, status, type, tenant);
+
+-- Groups of failures are the open letters of one cause, of all tenants or of one.
+CREATE INDEX dead_letter_cause ON millrace.dead_letter (cause, died_at, id, type)
+    WHERE status IN (1, 2);
+CREATE INDEX dead_letter_tenant_cause ON millrace.dead_letter (tenant, cause, died_at, id, type)
+    WHERE status IN (1, 2);
+
+-- What an operator has decided about the failures of one cause. `tenant` 0: for the installation.
+-- `decision` 1: acknowledged, 2: snoozed until `until`, 3: retried, 4: discarded.
+CREATE TABLE millrace.failure_group (
+    decided_at timestamptz(3) NOT NULL,
+    until      timestamptz(3),
+    tenant     integer  NOT NULL,
+    decision   smallint NOT NULL CHECK (decision BETWEEN 1 AND 4),
+    cause      text     NOT NULL COLLATE "C" CHECK (length(cause) = 16),
+    by         text     NOT NULL,
+    notes      text,
+    PRIMARY KEY (tenant, cause),
+    CHECK ((decision = 2) = (until IS NOT NULL))
+);
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are

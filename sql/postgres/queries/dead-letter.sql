@@ -2,13 +2,15 @@
 
 -- row DeadLetterRow: id uuid, type integer, tenant integer, status smallint, error json,
 --   attempts integer, died_at bigint, reviewed_by text?, reviewed_at bigint?, notes text?,
---   successor uuid?, spec json
+--   successor uuid?, spec json, cause text, assigned_to text?, history json,
+--   reviews json
 
 -- name: find_dead_letter
 -- One review record.
 -- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,
-       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec
+       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,
+       assigned_to, history, reviews
 FROM millrace.dead_letter
 WHERE id = :id::uuid;
 
@@ -27,7 +29,7 @@ FOR UPDATE;
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,
        millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,
-       letter.spec
+       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews
 FROM (
     SELECT id
     FROM millrace.dead_letter
@@ -48,6 +50,32 @@ SET status      = :status::smallint,
     reviewed_by = :reviewed_by::text,
     reviewed_at = millrace.clock_at(:now::timestamptz),
     notes       = :notes::text,
-    successor   = :successor::uuid
+    successor   = :successor::uuid,
+    reviews     = (
+        CASE
+            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0
+            ELSE reviews::jsonb
+        END || jsonb_build_object(
+            'at', millrace.ms_of(millrace.clock_at(:now::timestamptz)), 'by', :reviewed_by::text,
+            'act', :act::text, 'notes', :notes::text, 'changes', :changes::json
+        )
+    )::json
 WHERE id = :id::uuid
   AND status IN (1, 2);
+
+-- name: annotate_dead_letter
+-- Adds an entry to the reviews of a record, and assigns the record if the entry says so. A record
+-- that is reprocessed or discarded can get notes and cannot be assigned.
+UPDATE millrace.dead_letter
+SET assigned_to = CASE WHEN :act::text = 'assigned' THEN :assigned_to::text ELSE assigned_to END,
+    reviews     = (
+        CASE
+            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0
+            ELSE reviews::jsonb
+        END || jsonb_build_object(
+            'at', millrace.ms_of(millrace.clock_at(:now::timestamptz)), 'by', :by::text,
+            'act', :act::text, 'notes', :notes::text, 'to', :assigned_to::text
+        )
+    )::json
+WHERE id = :id::uuid
+  AND (status IN (1, 2) OR :act::text = 'noted');

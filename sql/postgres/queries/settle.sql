@@ -116,17 +116,36 @@ WHERE job.key = ANY (:keys::bigint[]);
 -- Writes the review records of jobs that have failed for good. After retention has removed a job
 -- but not its record, its id may have been used again: then the record is replaced.
 INSERT INTO millrace.dead_letter AS letter (
-    id, type, tenant, status, error, attempts, died_at, spec
+    id, type, tenant, status, error, attempts, died_at, spec, cause, history
 )
 SELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,
-       attempt.finished_at, dead.spec::json
+       attempt.finished_at, dead.spec::json, dead.cause,
+       coalesce(past.history, '[]')
 FROM json_to_recordset(:letters::json) AS dead (
-    key bigint, n integer, error text, attempts integer, spec text
+    key bigint, n integer, error text, attempts integer, spec text, cause text
 )
 JOIN millrace.job AS job ON job.key = dead.key
 JOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n
+LEFT JOIN LATERAL (
+    SELECT json_agg(
+               json_build_object(
+                   'n', run.n, 'outcome', run.outcome, 'at', millrace.ms_of(run.finished_at),
+                   'class', run.error ->> 'class', 'name', run.error ->> 'name',
+                   'message', left(run.error ->> 'message', 300), 'cause', run.error ->> 'cause'
+               )
+               ORDER BY run.n
+           ) AS history
+    FROM (
+        SELECT n, outcome, finished_at, error
+        FROM millrace.attempt
+        WHERE key = dead.key AND error IS NOT NULL
+        ORDER BY n DESC
+        LIMIT 50
+    ) AS run
+) AS past ON true
 ORDER BY job.id
 ON CONFLICT (id) DO UPDATE
 SET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,
     attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,
-    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec;
+    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,
+    cause = excluded.cause, history = excluded.history, reviews = '[]', assigned_to = NULL;

@@ -572,6 +572,11 @@ CREATE TABLE millrace_dead_letter (
     notes       TEXT,
     successor   BLOB    CHECK (length(successor) = 16),
     spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),
+    cause       TEXT    NOT NULL CHECK (length(cause) = 16),
+    assigned_to TEXT,
+    -- The errors of the attempts, and what reviewers have done: the newest 50 and 100.
+    history     TEXT    NOT NULL DEFAULT '[]' CHECK (json_type(history) = 'array'),
+    reviews     TEXT    NOT NULL DEFAULT '[]' CHECK (json_type(reviews) = 'array'),
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
@@ -582,6 +587,27 @@ CREATE TABLE millrace_dead_letter (
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX millrace_dead_letter_died
     ON millrace_dead_letter (died_at, id, status, type, tenant);
+
+-- Groups of failures are the open letters of one cause, of all tenants or of one.
+CREATE INDEX millrace_dead_letter_cause ON millrace_dead_letter (cause, died_at, id, type)
+    WHERE status IN (1, 2);
+CREATE INDEX millrace_dead_letter_tenant_cause
+    ON millrace_dead_letter (tenant, cause, died_at, id, type)
+    WHERE status IN (1, 2);
+
+-- What an operator has decided about the failures of one cause. `tenant` 0: for the installation.
+-- `decision` 1: acknowledged, 2: snoozed until `until`, 3: retried, 4: discarded.
+CREATE TABLE millrace_failure_group (
+    tenant     INTEGER NOT NULL,
+    cause      TEXT    NOT NULL CHECK (length(cause) = 16),
+    decision   INTEGER NOT NULL CHECK (decision BETWEEN 1 AND 4),
+    decided_at INTEGER NOT NULL,
+    until      INTEGER,
+    by         TEXT    NOT NULL,
+    notes      TEXT,
+    CHECK ((decision = 2) = (until IS NOT NULL)),
+    PRIMARY KEY (tenant, cause)
+) STRICT, WITHOUT ROWID;
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are

@@ -65,13 +65,15 @@ export function declareDeadLetters(program: Command, shell: Shell): void {
   declareShow(letters, shell);
   declareReprocess(letters, shell);
   declareReview(letters, shell, "acknowledge", "Mark a dead letter as seen.");
+  declareAssign(letters, shell);
+  declareNote(letters, shell);
   declareReview(letters, shell, "discard", "Close a dead letter without a new job.");
 }
 
 const HELP_AFTER = `
 A dead letter has the id of its job. An ID may be shortened to its first letters, at least four, if
-no other id begins with them. Commands that change a dead letter (reprocess, acknowledge, discard)
-need at least twelve.
+no other id begins with them. Commands that change a dead letter (reprocess, acknowledge, assign,
+note, discard) need at least twelve.
 
 Examples:
   millrace dlq list --status pending_review
@@ -141,6 +143,8 @@ function shownLetter(letter: DeadLetter): string {
     ["id", letter.id],
     ["type", letter.type],
     ["status", letter.status],
+    ["cause", letter.cause],
+    ["assigned to", letter.assignedTo],
     ["tenant", letter.tenant],
     ["attempts", String(letter.attempts)],
     ["died", timeOf(letter.diedAt)],
@@ -187,6 +191,36 @@ function declareReview(
       );
       const sentence = `${letter.id} is ${letter.status}.\n`;
       terminal.out(options.output === "json" ? json(letter) : sentence);
+      end(EXIT.success);
+    });
+}
+
+function declareAssign(letters: Command, { terminal, end }: Shell): void {
+  reviewing(letters.command("assign <id>"))
+    .description("Assign a dead letter to a person, or without --to to no person.")
+    .option("--to <name>", "the person")
+    .action(async (text: string, options: ReviewOptions & { to?: string }) => {
+      const { by: actor, to = null, notes } = options;
+      const letter = await withChangedJob(options.db, text, async (mill, id) => {
+        await mill.deadLetters.assign(id, { actor, to, ...given({ notes }) });
+        return mill.deadLetters.get(id);
+      });
+      const sentence = `${letter.id} is assigned to ${to ?? "no person"}.\n`;
+      terminal.out(options.output === "json" ? json(letter) : sentence);
+      end(EXIT.success);
+    });
+}
+
+function declareNote(letters: Command, { terminal, end }: Shell): void {
+  reviewing(letters.command("note <id>"))
+    .description("Add notes to a dead letter.")
+    .action(async (text: string, options: ReviewOptions) => {
+      const { by: actor, notes = "" } = options;
+      const letter = await withChangedJob(options.db, text, async (mill, id) => {
+        await mill.deadLetters.note(id, { actor, notes });
+        return mill.deadLetters.get(id);
+      });
+      terminal.out(options.output === "json" ? json(letter) : `${letter.id} has the notes.\n`);
       end(EXIT.success);
     });
 }

@@ -20,6 +20,7 @@ import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
 import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
 import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
+import { FAILURE_RULES } from "./tenant-failures.ts";
 import { SCHEDULE_RULES } from "./tenant-schedules.ts";
 import { TOKEN_RULES } from "./tenant-tokens.ts";
 
@@ -83,13 +84,16 @@ const RULES: Rules = {
   intervene: ofOwnJob((store, id, decide) => store.intervene(id, decide), UNKNOWN),
   deadLetter: ofOwnJob((store, id) => store.deadLetter(id), null),
   review: ofOwnJob((store, id, review) => store.review(id, review), UNKNOWN),
-  reprocess: (scope) => async (id, successor, by, notes) => {
+  annotate: ofOwnJob((store, id, annotation) => store.annotate(id, annotation), UNKNOWN),
+  reprocess: (scope) => async (id, successor, by, notes, changes) => {
     // The link of a successor to its own dead letter is allowed, also if the job was removed.
     if (!(await isOwn(scope, id))) return UNKNOWN;
     const [given = successor] = (await tenantJobs(scope, [{ ...successor, retryOf: null }])).jobs;
     const { retryOf } = successor;
-    return scope.store.reprocess(id, { ...given, retryOf }, by, notes);
+    return scope.store.reprocess(id, { ...given, retryOf }, by, notes, changes);
   },
+
+  ...FAILURE_RULES,
 
   // Lists and counts.
   list: (scope) => async (filter, page) =>

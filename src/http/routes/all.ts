@@ -5,6 +5,7 @@ import { breakerRoutes } from "./breakers.ts";
 import { deadLetterRoutes } from "./dead-letters.ts";
 import { enqueueRoutes } from "./enqueue.ts";
 import { eventRoutes } from "./events.ts";
+import { failureRoutes } from "./failures.ts";
 import { fairnessRoutes } from "./fairness.ts";
 import { intakeRoutes } from "./intakes.ts";
 import { jobActionRoutes } from "./job-actions.ts";
@@ -30,6 +31,7 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...jobActionRoutes(parts),
     ...eventRoutes(parts),
     ...deadLetterRoutes(parts),
+    ...failureRoutes(parts),
     ...operationRoutes(),
     ...metricsRoutes(parts),
     ...scheduleRoutes(parts),

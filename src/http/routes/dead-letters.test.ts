@@ -118,6 +118,38 @@ describe("the review of a dead letter", () => {
     expect(await server.mill.jobs.get(successor.id)).toMatchObject({ payload: { n: 0 } });
   });
 
+  test("answers the same successor to two requests at once, with its key", async () => {
+    await using server = await openServer();
+    const [id = ""] = await failed(server, 1);
+
+    const responses = await Promise.all([
+      review(server, id, "reprocess", { notes: "one" }),
+      review(server, id, "reprocess", { notes: "two" }),
+    ]);
+
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    const [one, two] = await Promise.all(responses.map((response) => jsonOf<any>(response)));
+    expect(one.id).toBe(two.id);
+    expect([one.created, two.created].toSorted()).toEqual([false, true]);
+    expect(one).toHaveProperty("idempotencyKey", null);
+  });
+
+  test("assigns it and adds notes", async () => {
+    await using server = await openServer();
+    const [id = ""] = await failed(server, 1);
+
+    await review(server, id, "assign", { to: "bob" });
+    await review(server, id, "notes", { notes: "asked the bank" });
+
+    expect(await server.mill.deadLetters.get(id)).toMatchObject({
+      assignedTo: "bob",
+      reviews: [
+        { act: "assigned", to: "bob" },
+        { act: "noted", notes: "asked the bank" },
+      ],
+    });
+  });
+
   test("discards it, after which it cannot be reprocessed", async () => {
     await using server = await openServer();
     const [id = ""] = await failed(server, 1);

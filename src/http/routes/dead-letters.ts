@@ -17,7 +17,7 @@ import {
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
-import { ENQUEUED, FAULT } from "../schemas/jobs.ts";
+import { FAULT, STATE } from "../schemas/jobs.ts";
 import { redactedLetter } from "../views.ts";
 
 const PATH = "/api/v1/dead-letters";
@@ -30,6 +30,7 @@ const LETTER = z
     jobId: TEXT,
     status: z.enum(STATUSES),
     error: FAULT,
+    cause: TEXT,
     type: TEXT,
     tenant: TEXT,
     attempts: COUNT,
@@ -37,11 +38,47 @@ const LETTER = z
     reviewedBy: TEXT_OR_NULL,
     reviewedAt: MOMENT_OR_NULL,
     notes: TEXT_OR_NULL,
+    assignedTo: TEXT_OR_NULL,
+    reviews: z.array(
+      z.strictObject({
+        at: MOMENT,
+        by: TEXT,
+        act: z.enum(["acknowledged", "discarded", "reprocessed", "assigned", "noted"]),
+        notes: TEXT_OR_NULL,
+        to: TEXT_OR_NULL,
+        changes: z.array(
+          z.strictObject({
+            path: TEXT,
+            before: ANYTHING.optional(),
+            after: ANYTHING.optional(),
+          }),
+        ),
+      }),
+    ),
+    category: TEXT_OR_NULL,
+    correlationId: TEXT_OR_NULL,
+    idempotencyKey: TEXT_OR_NULL,
+    dedupKey: TEXT_OR_NULL,
+    concurrencyKey: TEXT_OR_NULL,
+    originalCreatedAt: MOMENT_OR_NULL,
+    history: z.array(
+      z.strictObject({ number: COUNT, outcome: TEXT, finishedAt: MOMENT, error: FAULT }),
+    ),
     successorId: TEXT_OR_NULL,
     payload: ANYTHING,
     damaged: z.array(z.enum(["payload"])).optional(),
   })
   .openapi("DeadLetter");
+
+const REPROCESSED = z
+  .strictObject({
+    id: TEXT,
+    type: TEXT,
+    state: STATE.nullable(),
+    created: z.boolean().openapi({ description: "False when it was reprocessed before." }),
+    idempotencyKey: TEXT_OR_NULL.openapi({ description: "The key of the successor." }),
+  })
+  .openapi("Reprocessed");
 
 export function deadLetterRoutes(parts: AppParts): readonly Route[] {
   return [
@@ -49,6 +86,8 @@ export function deadLetterRoutes(parts: AppParts): readonly Route[] {
     getRoute(parts),
     reviewRoute("acknowledge"),
     reviewRoute("discard"),
+    noteRoute(),
+    assignRoute(),
     reprocessRoute(),
   ];
 }
@@ -128,6 +167,43 @@ function reviewRoute(verb: "acknowledge" | "discard"): Route {
   });
 }
 
+function noteRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/{id}/notes`,
+    name: "noteDeadLetter",
+    summary: "Adds notes to a dead letter.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({ notes: REMARK }),
+    answers: { 204: { description: "Done." } },
+    problems: [404],
+  } as const;
+  return route(form, async ({ params: { id }, body: { notes }, mill, identity: { actor } }) => {
+    await mill.deadLetters.note(id, { actor, notes });
+    return new Response(null, { status: 204 });
+  });
+}
+
+function assignRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/{id}/assign`,
+    name: "assignDeadLetter",
+    summary: "Assigns an open dead letter to a person, or with null to no person.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({ to: NAME.nullable(), notes: REMARK.optional() }),
+    answers: { 204: { description: "Done." } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body, mill, identity: { actor } }) => {
+    const { to, notes } = body;
+    await mill.deadLetters.assign(id, { actor, to, ...(notes === undefined ? {} : { notes }) });
+    return new Response(null, { status: 204 });
+  });
+}
+
 function reprocessRoute(): Route {
   const form = {
     method: "post",
@@ -137,7 +213,7 @@ function reprocessRoute(): Route {
     access: MANAGE,
     params: ID_PARAMS,
     body: z.strictObject({ notes: REMARK, payload: ANYTHING.optional() }),
-    answers: { 200: { description: "The successor.", schema: ENQUEUED } },
+    answers: { 200: { description: "The successor.", schema: REPROCESSED } },
     problems: [...PROBLEMS, 422],
   } as const;
   return route(form, async ({ params: { id }, body, mill, identity: { actor } }) => {

@@ -231,7 +231,7 @@ function changingRoutes(): readonly Route[] {
     headers: KEY_HEADERS,
     body: z.strictObject({}),
     answers: { 200: { description: "The job.", schema: ENQUEUED } },
-    problems: [404, 409, 503],
+    problems: [404, 422, 503],
   } as const;
   return [
     route(update, async ({ params: { name }, body, mill, identity: { actor } }) => {

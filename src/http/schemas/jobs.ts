@@ -12,6 +12,7 @@ export const FAULT: z.ZodType = z
     message: TEXT,
     stack: TEXT.optional(),
     service: TEXT.optional(),
+    cause: TEXT.optional().openapi({ description: "Equal for failures of one cause." }),
   })
   .openapi("Fault");
 

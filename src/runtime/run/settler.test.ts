@@ -226,6 +226,7 @@ describe("a settler", () => {
             name: "AFTER_UNKNOWN",
             message: expect.stringContaining('"zip" is to run after another'),
             stack: expect.stringMatching(/^AFTER_UNKNOWN: a child/),
+            cause: expect.any(String),
           },
         },
       },

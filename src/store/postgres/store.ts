@@ -79,7 +79,15 @@ import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
-import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
+import {
+  decideGroup,
+  discardMany,
+  failureGroup,
+  failureGroups,
+  lettersOfCause,
+  reprocessMany,
+} from "./jobs/failures.ts";
+import { annotate, deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import { Session } from "./database/session.ts";
 import { newState } from "./database/session-state.ts";
 import { settle } from "./runs/settle.ts";
@@ -211,6 +219,13 @@ export class PostgresJobStore implements JobStore {
   readonly deadLetter: JobStore["deadLetter"] = this.#verb(deadLetter);
   readonly deadLetters: JobStore["deadLetters"] = this.#verb(deadLetters);
   readonly review: JobStore["review"] = this.#verb(review);
+  readonly annotate: JobStore["annotate"] = this.#verb(annotate);
+  readonly failureGroups: JobStore["failureGroups"] = this.#verb(failureGroups);
+  readonly failureGroup: JobStore["failureGroup"] = this.#verb(failureGroup);
+  readonly lettersOfCause: JobStore["lettersOfCause"] = this.#verb(lettersOfCause);
+  readonly decideGroup: JobStore["decideGroup"] = this.#verb(decideGroup);
+  readonly reprocessMany: JobStore["reprocessMany"] = this.#verb(reprocessMany);
+  readonly discardMany: JobStore["discardMany"] = this.#verb(discardMany);
   readonly reprocess: JobStore["reprocess"] = this.#verb(reprocess);
   readonly workers: JobStore["workers"] = this.#verb(workers);
   readonly types: JobStore["types"] = this.#verb(types);

@@ -1,7 +1,9 @@
 /** What a person does about jobs, gates, workers and dead letters. */
 import type { TenantWeights } from "../../core/control/fairness.ts";
-import type { JobId } from "../../core/job.ts";
+import type { JobId, JsonText } from "../../core/job.ts";
+import type { Annotation } from "../types/reviews.ts";
 import type { Settlement } from "../../core/outcome.ts";
+import type { FailureScope, NewGroupDecision, ReprocessOutcome } from "../types/failures.ts";
 import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
 import type { LimitName, StoredRule } from "../types/limits.ts";
 import type { TypeOverride } from "../types/services.ts";
@@ -109,13 +111,36 @@ export interface OperatorStore {
    */
   review(id: JobId, review: Review): Promise<ReviewAnswer>;
   /**
+   * Adds notes to a dead letter, or assigns it. A reprocessed or discarded letter can get notes; an
+   * assignment is answered with `closed`.
+   */
+  annotate(id: JobId, annotation: Annotation): Promise<ReviewAnswer>;
+  /**
+   * Stores a decision about the failures of one cause, in place of the one before. Answers false,
+   * and stores nothing, for a tenant that has no jobs.
+   */
+  decideGroup(cause: string, scope: FailureScope, decision: NewGroupDecision): Promise<boolean>;
+  /**
+   * Reprocesses up to 500 dead letters, each named by the `retryOf` of its successor, in one
+   * transaction. Answers in the order given. A repeat makes no second successor.
+   */
+  reprocessMany(
+    successors: readonly (NewJob & { readonly retryOf: JobId })[],
+    by: string,
+    notes: string | null,
+  ): Promise<readonly ReprocessOutcome[]>;
+  /** Discards the open ones of up to 500 dead letters, in one transaction. Answers how many. */
+  discardMany(ids: readonly JobId[], by: string, notes: string | null): Promise<number>;
+  /**
    * Enqueues the successor of a failed job and closes its dead letter, in one transaction. Rejected
-   * with OPTION_INVALID if the successor does not name the job as its `retryOf`.
+   * with OPTION_INVALID if the successor does not name the job as its `retryOf`. `changes` are
+   * those of the payload, for the record.
    */
   reprocess(
     id: JobId,
     successor: NewJob,
     by: string,
     notes: string | null,
+    changes?: JsonText | null,
   ): Promise<ReprocessAnswer>;
 }

@@ -1,4 +1,5 @@
 /** Queries. None of them changes anything. */
+import type { FailureGroupRecord, FailureScope } from "../types/failures.ts";
 import type { MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
@@ -121,6 +122,19 @@ export interface ReaderStore {
   ): Promise<RunningJobCount>;
   /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
+  /**
+   * Groups of open dead letters by cause, the one with the newest letter first, out of the first
+   * 1,000 causes. `sample` is the newest letter.
+   */
+  failureGroups(scope: FailureScope, limit: number): Promise<readonly FailureGroupRecord[]>;
+  /** One group. Null: no open dead letter has this cause. */
+  failureGroup(cause: string, scope: FailureScope): Promise<FailureGroupRecord | null>;
+  /** Open dead letters of a cause, newest first; at most 500. */
+  lettersOfCause(
+    cause: string,
+    scope: FailureScope,
+    page: { readonly after?: JobId; readonly limit: number },
+  ): Promise<readonly DeadLetterRecord[]>;
   /** Newest first. `after` is the id of the last letter of the previous page. */
   deadLetters(
     filter: DeadLetterQuery,

@@ -10,7 +10,7 @@ import type { DeadLetterRecord, EventKind } from "../types/records.ts";
 import type { ScheduleRecord, TickOutcome } from "../types/schedules.ts";
 import type { TokenKind } from "../types/tokens.ts";
 
-interface Codec<Word extends string> {
+export interface Codec<Word extends string> {
   readonly code: Readonly<Record<Word, number>>;
   word(code: number): Word;
 }
@@ -174,7 +174,7 @@ export function policyOfFlags(flags: number): FlaggedPolicy {
   };
 }
 
-function codec<Word extends string>(code: Readonly<Record<Word, number>>): Codec<Word> {
+export function codec<Word extends string>(code: Readonly<Record<Word, number>>): Codec<Word> {
   const words = new Map<number, Word>();
   for (const word in code) words.set(code[word], word);
   return {

@@ -65,6 +65,7 @@ export type TableName =
   | "stale"
   | "event"
   | "dead_letter"
+  | "failure_group"
   | "api_token"
   /** Figures. The source folds its outbox before it is blocked. */
   | "minute"
@@ -344,6 +345,19 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     notes: "text",
     successor: "id",
     spec: "json",
+    cause: "text",
+    assigned_to: "text",
+    history: "json",
+    reviews: "json",
+  }),
+  changing("failure_group", ["tenant", "cause"], {
+    tenant: "number",
+    cause: "text",
+    decision: "number",
+    decided_at: "moment",
+    until: "moment",
+    by: "text",
+    notes: "text",
   }),
   changing("api_token", ["id"], {
     id: "id",

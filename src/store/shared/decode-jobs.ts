@@ -1,4 +1,5 @@
 /** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
+import type { FailedRunRecord, ReviewEntry } from "../types/reviews.ts";
 import { idUuid } from "../../core/ids.ts";
 import { isFinal, type JobId, type JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
@@ -124,6 +125,10 @@ export interface StoredLetter {
   readonly notes: string | null;
   readonly successor: JobId | null;
   readonly spec: string;
+  readonly cause: string;
+  readonly assigned_to: string | null;
+  readonly history: string;
+  readonly reviews: string;
 }
 
 export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
@@ -261,7 +266,25 @@ export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLett
     notes: row.notes,
     successor: row.successor,
     spec: row.spec,
+    cause: row.cause,
+    assignedTo: row.assigned_to,
+    history: listOf(row.history).map(failedRunRecord),
+    reviews: listOf(row.reviews).map(reviewEntry),
   };
+}
+
+function failedRunRecord({ n, outcome, at, cause, ...fault }: any): FailedRunRecord {
+  const named = cause === null ? fault : { ...fault, cause };
+  return { n, outcome: outcomeCodec.word(outcome), finishedAt: at, fault: named };
+}
+
+function reviewEntry({ changes, ...entry }: any): ReviewEntry {
+  return Array.isArray(changes) ? { ...entry, changes } : entry;
+}
+
+function listOf(json: string): any[] {
+  const value = parsed(json);
+  return Array.isArray(value) ? value : [];
 }
 
 export function attemptRecord(row: StoredAttempt): AttemptRecord {

@@ -105,7 +105,15 @@ import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
-import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
+import {
+  decideGroup,
+  discardMany,
+  failureGroup,
+  failureGroups,
+  lettersOfCause,
+  reprocessMany,
+} from "./jobs/failures.ts";
+import { annotate, deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
@@ -238,6 +246,13 @@ export class SqliteJobStore implements JobStore {
   readonly closeIntake: JobStore["closeIntake"] = this.#writes(closeIntake);
   readonly openIntake: JobStore["openIntake"] = this.#writes(openIntake);
   readonly review: JobStore["review"] = this.#writes(review);
+  readonly annotate: JobStore["annotate"] = this.#writes(annotate);
+  readonly failureGroups: JobStore["failureGroups"] = this.#reads(failureGroups);
+  readonly failureGroup: JobStore["failureGroup"] = this.#reads(failureGroup);
+  readonly lettersOfCause: JobStore["lettersOfCause"] = this.#reads(lettersOfCause);
+  readonly decideGroup: JobStore["decideGroup"] = this.#writes(decideGroup);
+  readonly reprocessMany: JobStore["reprocessMany"] = this.#writes(reprocessMany);
+  readonly discardMany: JobStore["discardMany"] = this.#writes(discardMany);
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
   readonly quiet: JobStore["quiet"] = this.#writes(quiet);

@@ -1,6 +1,7 @@
 /**
  * What the store answers to readers and operators: jobs, attempts, gates, dead letters, the feed.
  */
+import type { FailedRunRecord, ReviewEntry } from "./reviews.ts";
 import type { ErrorClass, FinalState, JobId, JsonText, State } from "../../core/job.ts";
 import type { Fault, OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { EnqueueAnswer, JobKey, WorkerId } from "./jobs-and-runs.ts";
@@ -244,6 +245,14 @@ export interface DeadLetterRecord {
   readonly successor: JobId | null;
   /** The {@link JobSpec} of the failed job, as JSON. */
   readonly spec: JsonText;
+  /** Equal for letters whose jobs failed for the same cause. */
+  readonly cause: string;
+  /** The person who takes care of the letter. */
+  readonly assignedTo: string | null;
+  /** The errors of the newest 50 failed runs, oldest first. */
+  readonly history: readonly FailedRunRecord[];
+  /** What reviewers have done: the newest 100 entries, oldest first. */
+  readonly reviews: readonly ReviewEntry[];
 }
 
 export interface DeadLetterQuery {

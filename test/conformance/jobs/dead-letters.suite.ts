@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { causeOf } from "../../../src/core/failures/fingerprint.ts";
 import type { JobId } from "../../../src/core/job.ts";
 import type { DeadLetterQuery } from "../../../src/store/types/records.ts";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -51,6 +52,22 @@ export function deadLettersSuite(open: OpenStore): void {
       const alone = await Promise.all([id, other].map((each) => store.deadLetter(each)));
       expect(letters).toHaveLength(2);
       expect(letters).toEqual(expect.arrayContaining(alone));
+    });
+
+    test("has the cause that the error brings, or the one of the stored error", async () => {
+      await using db = await open();
+      const { store } = db;
+      const cause = "0123456789abcdef";
+      const { fault } = failedWith();
+      await store.enqueue(newJobs(2));
+      const lease = await take(store);
+      await settleAll(store, lease, failedWith({ ...fault, cause }));
+      const [other] = await addDead(store, {});
+
+      const causes = (await store.deadLetters({}, { limit: 10 })).map((letter) => letter.cause);
+
+      expect(causes.toSorted()).toEqual([cause, cause, causeOf(fault)].toSorted());
+      expect(await store.deadLetter(other)).toMatchObject({ cause: causeOf(fault) });
     });
 
     test("gives each letter to one page, though many died at once", async () => {

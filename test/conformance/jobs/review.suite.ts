@@ -63,6 +63,7 @@ export function reviewSuite(open: OpenStore): void {
           reviewedBy: verdict.by,
           reviewedAt: clock.now(),
           notes: verdict.notes,
+          reviews: [{ at: clock.now(), by: verdict.by, act: verdict.status, notes: verdict.notes }],
         };
         expect(answer).toEqual({ status: "reviewed", letter });
         expect(await store.deadLetter(id)).toEqual(letter);
@@ -162,6 +163,17 @@ export function reviewSuite(open: OpenStore): void {
   });
 
   describe("reprocess", () => {
+    test("keeps what the payload has changed (003-26)", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await addDead(store, {});
+      const changes = [{ path: "$.a", before: 1, after: "€" }, { path: "$.b" }];
+
+      await store.reprocess(id, successorOf(id), "eve", null, JSON.stringify(changes));
+
+      expect((await store.deadLetter(id))?.reviews).toMatchObject([{ by: "eve", changes }]);
+    });
+
     test.each(OPEN)("replaces a %s letter by a linked job (003-44)", async (_, prepare) => {
       await using db = await open();
       const { store, clock } = db;
@@ -180,6 +192,10 @@ export function reviewSuite(open: OpenStore): void {
         reviewedAt: clock.now(),
         notes: "source fixed",
         successor: successor.id,
+        reviews: [
+          ...(before?.reviews ?? []),
+          { at: clock.now(), by: "eve", act: "reprocessed", notes: "source fixed" },
+        ],
       };
       expect(answer).toEqual({
         status: "reprocessed",

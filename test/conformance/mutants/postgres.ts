@@ -355,6 +355,10 @@ export const POSTGRES_FAULTS: Faults = {
   review: {
     review_dead_letter: [["closed letters change", "AND status IN (1, 2)", ""]],
   },
+  annotate: {
+    annotate_dead_letter: [["entries are not bounded", ">= 100", ">= 1000"]],
+    insert_dead_letters: [["old runs are forgotten", "LIMIT 50", "LIMIT 1"]],
+  },
   reprocess: {
     review_dead_letter: [
       [

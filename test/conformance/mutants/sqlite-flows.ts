@@ -281,7 +281,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
     locks_after: [
       ["locks of ended runs stay", "ended.n = lock.n", "0"],
-      ["locks of jobs that are gone stay", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
+      ["locks of jobs that are gone stay", "WHERE job.key = lock.job)", "WHERE 1)"],
       ["every lock is dead", "AS is_dead", "OR 1 AS is_dead"],
     ],
     open_dependencies: [["final jobs are awaited", "AND ended.state IS NOT NULL", "AND 0"]],

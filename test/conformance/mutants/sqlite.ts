@@ -155,6 +155,14 @@ export const SQLITE_FAULTS: Faults = {
       ["notes are lost", ":notes", "NULL"],
     ],
   },
+  annotate: {
+    annotate_dead_letter: [
+      ["closed letters are assigned", "AND (status IN (1, 2) OR :act = 'noted')", ""],
+      ["a note takes the letter away", "iif(:act = 'assigned', :assigned_to, assigned_to)", "NULL"],
+      ["entries are not bounded", ">= 100", ">= 1000"],
+    ],
+    insert_dead_letter: [["old runs are forgotten", "LIMIT 50", "LIMIT 1"]],
+  },
   reprocess: {
     review_dead_letter: [["the successor is not noted", ":successor", "NULL"]],
   },

@@ -1,4 +1,5 @@
 /** How runs and waits end. */
+import { causeOf } from "../../../src/core/failures/fingerprint.ts";
 import type { FinalState } from "../../../src/core/job.ts";
 import { isSuccess, type Settlement } from "../../../src/core/outcome.ts";
 import type { EventKind } from "../../../src/store/types/records.ts";
@@ -134,6 +135,10 @@ function bury(world: World, job: ModelJob, { fault, tries, finishedAt }: LedgerR
     notes: null,
     successor: null,
     spec: JSON.stringify(specOf(job)),
+    cause: causeOf(fault),
+    assignedTo: null,
+    history: [],
+    reviews: [],
   });
 }
 

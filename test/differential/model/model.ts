@@ -33,6 +33,13 @@ type Beyond =
 type Unmodelled =
   | "expired"
   | "markStale"
+  | "annotate"
+  | "failureGroups"
+  | "failureGroup"
+  | "lettersOfCause"
+  | "decideGroup"
+  | "reprocessMany"
+  | "discardMany"
   | "remove"
   | "groupedStats"
   | "countAhead"

@@ -100,6 +100,14 @@ const onLetter = (id: string, verb: string, json: object): Asked =>
 const login = (token: string, headers: Question["headers"] = {}): Asked =>
   ask("/api/v1/session", { as: "anonymous", json: { token }, headers });
 
+function onFailure(cause: string, part: string, json?: object): Asked {
+  return ask(`/api/v1/failures/${cause}${part}`, json === undefined ? {} : { json });
+}
+
+async function causeIn(world: ContractWorld): Promise<string> {
+  return (await world.mill.deadLetters.get(await world.failedId())).cause;
+}
+
 function onSchedule(name: string, part: string, json?: object): Asked {
   return ask(`/api/v1/schedules/${name}${part}`, json === undefined ? {} : { json });
 }
@@ -172,6 +180,15 @@ const OWN: Readonly<Record<string, Own>> = {
   "releaseJob 200": async (world) => onJob(await world.runningId(), "/release", { force: true }),
   "releaseJob 409": async (world) => onJob(await ended(world), "/release", {}),
   "acknowledgeDeadLetter 409": async (world) => onLetter(await discarded(world), "acknowledge", {}),
+  "assignDeadLetter 409": async (world) =>
+    onLetter(await discarded(world), "assign", { to: "bob" }),
+  "getFailure 200": async (world) => onFailure(await causeIn(world), ""),
+  "acknowledgeFailure 204": async (world) => onFailure(await causeIn(world), "/acknowledge", {}),
+  "snoozeFailure 204": async (world) =>
+    onFailure(await causeIn(world), "/snooze", { until: "2030-01-01T00:00:00Z" }),
+  "retryFailure 200": async (world) => onFailure(await causeIn(world), "/retry", { notes: "x" }),
+  "discardFailure 200": async (world) =>
+    onFailure(await causeIn(world), "/discard", { notes: "x" }),
   "discardDeadLetter 409": async (world) =>
     onLetter(await discarded(world), "discard", { notes: "again" }),
   "reprocessDeadLetter 409": async (world) =>
@@ -215,7 +232,7 @@ const OWN: Readonly<Record<string, Own>> = {
   "removeSchedule 404": async () => onSchedule("none", ""),
   "pauseSchedule 404": async () => onSchedule("none", "/pause", { reason: "x" }),
   "resumeSchedule 404": async () => onSchedule("none", "/pause"),
-  "runSchedule 409": async (world) => {
+  "runSchedule 422": async (world) => {
     const name = await scheduled(world);
     await world.mill.enqueue(waiting, 1, { idempotencyKey: name });
     const headers = { "idempotency-key": name };

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { openTest } from "../support.ts";
 
-const pay = defineJob({ type: "pay", payload: typed<{ amount: number }>() }).run(({ amount }) => {
+const pay = defineJob({
+  type: "pay",
+  category: "billing",
+  payload: typed<{ amount: number }>(),
+}).run(({ amount }) => {
   if (amount > 100) throw new NonRetryableError("too much");
   return amount;
 });
@@ -31,6 +36,72 @@ describe("a dead letter", () => {
       error: { class: "non_retryable", message: "too much" },
       diedAt: new Date(kit.clock.now()),
     });
+  });
+
+  test("carries category, keys, correlation and every error (003-23, 003-24)", async () => {
+    const keys = { idempotencyKey: "i", dedupKey: "d", concurrencyKey: "c" };
+    const { kit, job, letters } = await withLetter(keys);
+    await using _ = kit;
+
+    expect(await letters.get(job.id)).toMatchObject({
+      ...keys,
+      category: "billing",
+      correlationId: "trace",
+      originalCreatedAt: (await kit.mill.jobs.get(job.id)).createdAt,
+      history: [{ number: 1, outcome: "failed", error: { message: "too much" } }],
+    });
+  });
+
+  test("is assigned to a person, and gets notes", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const at = new Date(kit.clock.now());
+
+    await letters.assign(job.id, { actor: "ada", to: "bob" });
+    await letters.note(job.id, { actor: "bob", notes: "asked the bank" });
+
+    expect(await letters.get(job.id)).toMatchObject({
+      status: "pending_review",
+      assignedTo: "bob",
+      reviews: [
+        { at, by: "ada", act: "assigned", notes: null, to: "bob" },
+        { at, by: "bob", act: "noted", notes: "asked the bank", to: null },
+      ],
+    });
+    await letters.discard(job.id, actor);
+    await expect(letters.assign(job.id, { actor: "ada", to: null })).rejects.toThrow(/discarded/);
+    await expect(letters.note(job.id, { actor: "x" } as never)).rejects.toThrow(/notes/);
+  });
+
+  test("has the cause of the last attempt, which every attempt shows", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const other = await kit.mill.enqueue(pay, { amount: 900 });
+    await kit.drain([pay]);
+
+    const { cause, error } = await letters.get(job.id);
+    const [attempt] = await kit.mill.jobs.attempts(job.id);
+
+    expect(cause).toMatch(/^[0-9a-f]{16}$/);
+    expect(error.cause).toBe(cause);
+    expect(attempt?.error?.cause).toBe(cause);
+    expect((await kit.mill.jobs.get(job.id)).error?.cause).toBe(cause);
+    expect((await letters.get(other.id)).cause).toBe(cause);
+  });
+
+  test("of a job that was failed by hand has the cause of the message", async () => {
+    await using kit = await openTest();
+    const [first, second] = await kit.mill.enqueueMany([
+      pay.of({ amount: 1 }),
+      pay.of({ amount: 2 }),
+    ]);
+    await kit.mill.jobs.fail(first.id, "order 17 is void");
+    await kit.mill.jobs.fail(second.id, "order 18 is void");
+
+    const causes = (await kit.mill.deadLetters.list()).map(({ cause }) => cause);
+    const [attempt] = await kit.mill.jobs.attempts(first.id);
+
+    expect(causes).toEqual([attempt?.error?.cause, attempt?.error?.cause]);
   });
 
   test("keeps its whole job and error, its death and its reviewer (004-09, C-17)", async () => {
@@ -109,6 +180,59 @@ describe("a dead letter", () => {
       successorId: successor.id,
       notes: "the limit was raised",
     });
+  });
+
+  test("has one successor, however often it is reprocessed (003-44)", async () => {
+    const { kit, job, letters } = await withLetter({ idempotencyKey: "order-17" });
+    await using _ = kit;
+
+    const answers = await Promise.all([
+      letters.reprocess(job.id, actor),
+      letters.reprocess(job.id, actor),
+    ]);
+    const later = await letters.reprocess(job.id, { actor: "bob" });
+
+    const [first] = answers;
+    expect(new Set([...answers, later].map(({ id }) => id)).size).toBe(1);
+    expect([...answers, later].filter(({ created }) => created)).toHaveLength(1);
+    expect(first.idempotencyKey).toBe(`order-17_retry_${(kit.clock.now() / 1_000).toFixed(3)}`);
+    expect(later).toMatchObject({ state: "queued", idempotencyKey: first.idempotencyKey });
+    expect((await kit.mill.jobs.list({ state: "queued" })).jobs).toHaveLength(1);
+  });
+
+  test("without an idempotency key has a successor without one", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+
+    expect(await letters.reprocess(job.id, actor)).toMatchObject({ idempotencyKey: null });
+  });
+
+  test("checks another payload by the schema, and keeps what it has changed", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+
+    await letters.reprocess(job.id, { ...actor, payload: { amount: 5 } });
+
+    expect((await letters.get(job.id)).reviews).toMatchObject([
+      { act: "reprocessed", changes: [{ path: "$.amount", before: 500, after: 5 }] },
+    ]);
+  });
+
+  test("refuses another payload that the schema refuses (PAYLOAD_INVALID)", async () => {
+    const strict = defineJob({ type: "strict", payload: z.object({ n: z.number().max(9) }) }).run(
+      () => {
+        throw new NonRetryableError("no");
+      },
+    );
+    await using kit = await openTest();
+    const { id } = await kit.mill.enqueue(strict, { n: 1 });
+    await kit.drain([strict]);
+    const { deadLetters } = kit.mill;
+
+    await expect(deadLetters.reprocess(id, { ...actor, payload: { n: 10 } })).rejects.toMatchObject(
+      { code: "PAYLOAD_INVALID" },
+    );
+    expect(await deadLetters.get(id)).toMatchObject({ status: "pending_review" });
   });
 
   test("whose dedup key is held by another stays open, and says so", async () => {

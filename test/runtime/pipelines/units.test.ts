@@ -38,7 +38,12 @@ describe("the event job:unit", () => {
         phase: "build",
         key: "b",
         state: "failed",
-        error: { class: "retryable", name: "RangeError", message: long.slice(0, 500) },
+        error: {
+          class: "retryable",
+          name: "RangeError",
+          message: long.slice(0, 500),
+          cause: expect.any(String),
+        },
       },
       { id, phase: "fetch", key: "list", state: "completed" },
     ]);

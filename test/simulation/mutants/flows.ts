@@ -60,8 +60,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a taken name is taken away",
     file: `${QUERIES}/locks.sql`,
-    now: "WHERE key = :key\nON CONFLICT (tenant, name) DO NOTHING;",
-    planted: "WHERE key = :key\nON CONFLICT (tenant, name) DO UPDATE SET job = :key, n = :n;",
+    now: "SET job = excluded.job, n = excluded.n WHERE job = 0;",
+    planted: "SET job = excluded.job, n = excluded.n;",
     breaks: "I14",
   },
   {

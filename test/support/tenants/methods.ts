@@ -48,6 +48,14 @@ const byId =
   (methods, { id }) =>
     methodAt(methods, path)(id, ...args);
 
+/** The cause of failures of all tenants. */
+const byCause =
+  (path: string, by: object): Call =>
+  async (methods, { tenant }, { all }) => {
+    const [group] = await all.failures.list();
+    return methodAt(methods, path)(group?.cause ?? "0123456789abcdef", { ...by, tenant });
+  };
+
 const CALLS: Readonly<Record<string, readonly Call[]>> = {
   enqueue: [
     (mill, { id }) => methodAt(mill, "enqueue")(job, NOTE, { after: [{ id }] }),
@@ -166,6 +174,17 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
   "deadLetters.acknowledge": [byId("deadLetters.acknowledge", BY)],
   "deadLetters.reprocess": [byId("deadLetters.reprocess", BY)],
+  "failures.list": [
+    (mill) => methodAt(mill, "failures.list")(),
+    (mill, { tenant }) => methodAt(mill, "failures.list")({ tenant }),
+  ],
+  "failures.get": [byCause("failures.get", {})],
+  "failures.acknowledge": [byCause("failures.acknowledge", BY)],
+  "failures.snooze": [byCause("failures.snooze", { ...BY, until: new Date(0) })],
+  "failures.retry": [byCause("failures.retry", BY)],
+  "failures.discard": [byCause("failures.discard", BY)],
+  "deadLetters.note": [byId("deadLetters.note", { actor: "me", notes: "x" })],
+  "deadLetters.assign": [byId("deadLetters.assign", { actor: "me", to: "me" })],
   "deadLetters.discard": [byId("deadLetters.discard", BY)],
   stream: [
     (mill, _, audit) => streamed(mill, {}, audit),

@@ -2,6 +2,8 @@
  * Jobs of two tenants, alike in everything but their texts: those of the other tenant bear
  * {@link CANARY}, which no answer to a mill of the first tenant may contain.
  */
+import { causeOf } from "../../../src/core/failures/fingerprint.ts";
+import type { Fault } from "../../../src/core/outcome.ts";
 import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
@@ -87,6 +89,16 @@ export function probesOf({ other }: TenantScene): readonly (readonly [Probe, Pro
   ]);
 }
 
+function faultOf(tenant: string): Fault {
+  const secret = secretOf(tenant);
+  return fault({ message: secret, name: secret });
+}
+
+/** The cause of the failure of a tenant. */
+export function causeIn(tenant: string): string {
+  return causeOf(faultOf(tenant));
+}
+
 async function fillTenant(store: JobStore, tenant: string, mark: string): Promise<TenantIds> {
   const tenants = [tenant];
   const secret = secretOf(tenant);
@@ -97,7 +109,7 @@ async function fillTenant(store: JobStore, tenant: string, mark: string): Promis
   const [failed] = await add(store, jobOf(tenant, mark, {}));
   const lost = await takeOne(store, { tenants });
   await keep(store, lost, { logs: [logLine(secret)] });
-  await settleAll(store, lost, failedWith(fault({ message: secret, name: secret })));
+  await settleAll(store, lost, failedWith(faultOf(tenant)));
   const [ended] = await add(store, jobOf(tenant, mark, {}));
   const good = await takeOne(store, { tenants });
   await keep(store, good, {

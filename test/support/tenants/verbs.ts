@@ -6,7 +6,16 @@ import { EVENT_KINDS } from "../../../src/api/events.ts";
 import type { JobId } from "../../../src/core/job.ts";
 import { cancelled, newJob, newSchedule, newToken, retention } from "../factories.ts";
 import { leaksIn, outcomeOf } from "./outcome.ts";
-import { OTHER, OWN, probesOf, SHARED_UNIT, TYPE, type Probe, type TenantScene } from "./scene.ts";
+import {
+  causeIn,
+  OTHER,
+  OWN,
+  probesOf,
+  SHARED_UNIT,
+  TYPE,
+  type Probe,
+  type TenantScene,
+} from "./scene.ts";
 
 type Call = (store: JobStore, probe: Probe, scene: TenantScene) => Promise<unknown>;
 
@@ -43,6 +52,35 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   intervene: [(store, { id }) => store.intervene(id, () => cancelled())],
   deadLetter: [(store, { id }) => store.deadLetter(id)],
   review: [(store, { id }) => store.review(id, { status: "acknowledged", by: "me", notes: null })],
+  annotate: [(store, { id }) => store.annotate(id, { act: "noted", by: "me", notes: "x" })],
+  failureGroups: [
+    (store) => store.failureGroups({}, 10),
+    (store, { tenant }) => store.failureGroups({ tenant }, 10),
+  ],
+  failureGroup: [(store, { tenant }) => store.failureGroup(causeIn(OTHER), { tenant })],
+  lettersOfCause: [
+    (store) => store.lettersOfCause(causeIn(OTHER), {}, { limit: 9 }),
+    (store, { id }) => store.lettersOfCause(causeIn(OTHER), {}, { after: id, limit: 9 }),
+  ],
+  decideGroup: [
+    (store, { tenant }) =>
+      store.decideGroup(
+        "0123456789abcdef",
+        { tenant },
+        {
+          kind: "acknowledged",
+          by: "me",
+          notes: null,
+        },
+      ),
+  ],
+  reprocessMany: [
+    (store, { id }) => {
+      const [successor] = mine({ retryOf: id });
+      return store.reprocessMany([{ ...successor!, retryOf: id }], "me", null);
+    },
+  ],
+  discardMany: [(store, { id }) => store.discardMany([id], "me", null)],
   reprocess: [
     (store, { id }) => {
       const [successor] = mine({ retryOf: id });

@@ -45,8 +45,9 @@ function fillFile(path: string, { finished, waiting }: Backlog): void {
            iif(key % 100 = 0, 2, 1), iif(key % 100 = 0, 6, 4), iif(key % 100 = 0, 3, NULL),
            iif(key % 100 = 0, '${FAULT}', NULL)
     FROM millrace_job WHERE key <= ${finished};
-    INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
-    SELECT id, type, tenant, 1, '${FAULT}', 1, created_at + 12, '{}'
+    INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec,
+        cause)
+    SELECT id, type, tenant, 1, '${FAULT}', 1, created_at + 12, '{}', '0123456789abcdef'
     FROM millrace_job WHERE key <= ${finished} AND key % 100 = 0;
     INSERT INTO millrace_ready (lane, crashes, priority, rank, key, type, tenant, n, tries)
     SELECT lane, 0, priority, run_at * 1000, key, type, tenant, 1, 0
@@ -86,8 +87,8 @@ async function fillSchema(url: string, schema: string, backlog: Backlog): Promis
            CASE WHEN key % 100 = 0 THEN 6 ELSE 4 END, CASE WHEN key % 100 = 0 THEN 3 END,
            CASE WHEN key % 100 = 0 THEN '${FAULT}'::json END
     FROM job WHERE key <= ${finished};
-    INSERT INTO dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
-    SELECT id, type, tenant, 1, '${FAULT}', 1, created_at, '{}'
+    INSERT INTO dead_letter (id, type, tenant, status, error, attempts, died_at, spec, cause)
+    SELECT id, type, tenant, 1, '${FAULT}', 1, created_at, '{}', '0123456789abcdef'
     FROM job WHERE key <= ${finished} AND key % 100 = 0;
     INSERT INTO ready (lane, crashes, priority, rank, key, type, tenant, n, tries)
     SELECT lane, 0, priority, ms_of(run_at) * 1000, key, type, tenant, 1, 0

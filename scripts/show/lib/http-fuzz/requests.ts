@@ -106,6 +106,7 @@ function key(canary: string, draw: Draw): object {
 const LIMIT = { limit: () => "5" };
 const SERVICES = ["bank", "a service that no type uses"];
 const noQuery = (): Sample => ({});
+const ofCause = (): Sample => ({ params: { cause: "0123456789abcdef" } });
 const ofJob = (draw: Draw): Sample => ({ params: { id: draw.id() } });
 
 const SCHEDULES = ["nightly", "hourly"];
@@ -176,6 +177,12 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
       wait: () => "5ms",
     }),
   }),
+  listFailures: (draw) => ({ query: draw.some({ tenant: () => draw.one(TENANTS) }) }),
+  getFailure: () => ofCause(),
+  acknowledgeFailure: (draw) => ({ ...ofCause(), json: { notes: draw.remark() } }),
+  snoozeFailure: () => ({ ...ofCause(), json: { until: "2030-01-01T00:00:00Z" } }),
+  retryFailure: (draw) => ({ ...ofCause(), json: { notes: draw.remark() } }),
+  discardFailure: (draw) => ({ ...ofCause(), json: { notes: draw.remark() } }),
   listDeadLetters: (draw) => ({
     query: draw.some({
       ...LIMIT,
@@ -185,6 +192,8 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
     }),
   }),
   acknowledgeDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
+  noteDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
+  assignDeadLetter: (draw) => ({ ...ofJob(draw), json: { to: draw.remark() } }),
   discardDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   reprocessDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   overrideType: () => ({ params: { type: "elsewhere" }, json: { priority: 5 } }),

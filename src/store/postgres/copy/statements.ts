@@ -142,6 +142,7 @@ const TABLES = [
   "event",
   "feed_head",
   "dead_letter",
+  "failure_group",
   "api_token",
   "minute_outbox",
   "minute",

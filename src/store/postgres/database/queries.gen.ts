@@ -4,7 +4,7 @@ import type { TimeoutClass } from "./statement-timeouts.ts";
 
 export type ClaimTuple = readonly [lost: boolean, key: number | null, id: JobId | null, created_at: number, kind: string, payload: string | null, payload_version: string | null, correlation: string | null, parent: JobId | null, concurrency: string | null, tags: string | null];
 
-export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; }
+export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; readonly cause: string; readonly assigned_to: string | null; readonly history: string; readonly reviews: string; }
 
 export interface BodyRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly payload: string | null; readonly state: number; }
 
@@ -90,6 +90,16 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: JobId; readonly is_over: boolean; readonly is_held: boolean; readonly is_twin: boolean; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
+  failure_causes: { readonly cause: string; readonly last_at: number; };
+  failure_hours: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure: { readonly first_at: number; };
+  letters_of_cause: DeadLetterRow;
+  failure_causes_of_tenant: { readonly cause: string; readonly last_at: number; };
+  failure_hours_of_tenant: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure_of_tenant: { readonly first_at: number; };
+  letters_of_cause_of_tenant: DeadLetterRow;
+  find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
+  lock_dead_letters: { readonly id: JobId; readonly status: number; readonly successor: JobId | null; };
   all_fair_lanes: FairLaneRow;
   find_fair_lane: FairLaneRow;
   fair_lane_for_turns: FairLaneRow;
@@ -299,7 +309,8 @@ export interface QueryParameters {
   find_dead_letter: readonly ["id"];
   lock_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "id"];
+  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "act", "changes", "id"];
+  annotate_dead_letter: readonly ["act", "assigned_to", "now", "by", "notes", "id"];
   find_dependencies: readonly ["ids"];
   insert_finished_dependencies: readonly ["jobs"];
   dependencies_in_use: readonly [];
@@ -341,6 +352,18 @@ export interface QueryParameters {
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
   prefer_lookups: readonly [];
+  failure_causes: readonly ["max"];
+  failure_hours: readonly ["now", "cause", "max"];
+  first_failure: readonly ["cause"];
+  letters_of_cause: readonly ["cause", "before_at", "before_id", "limit"];
+  failure_causes_of_tenant: readonly ["tenant", "max"];
+  failure_hours_of_tenant: readonly ["now", "tenant", "cause", "max"];
+  first_failure_of_tenant: readonly ["tenant", "cause"];
+  letters_of_cause_of_tenant: readonly ["tenant", "cause", "before_at", "before_id", "limit"];
+  find_failure_group: readonly ["tenant", "cause"];
+  decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
+  lock_dead_letters: readonly ["ids"];
+  close_dead_letters: readonly ["status", "reviewed_by", "now", "notes", "act", "letters"];
   all_fair_lanes: readonly [];
   find_fair_lane: readonly ["lane"];
   fair_lane_for_turns: readonly ["lane"];
@@ -705,7 +728,7 @@ export const queries: {
     timeout: "answer",
   },
   find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,\n       assigned_to, history, reviews\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
     parameters: ["id"],
     timeout: "answer",
   },
@@ -715,13 +738,18 @@ export const queries: {
     timeout: "answer",
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
     parameters: ["before_at","before_id","status","type","tenant","limit"],
     timeout: "reader",
   },
   review_dead_letter: {
-    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid\nWHERE id = $6::uuid\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","now","notes","successor","id"],
+    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid,\n    reviews     = (\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0\n            ELSE reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $6::text, 'notes', $4::text, 'changes', $7::json\n        )\n    )::json\nWHERE id = $8::uuid\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","now","notes","successor","act","changes","id"],
+    timeout: "answer",
+  },
+  annotate_dead_letter: {
+    text: "UPDATE millrace.dead_letter\nSET assigned_to = CASE WHEN $1::text = 'assigned' THEN $2::text ELSE assigned_to END,\n    reviews     = (\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN reviews::jsonb - 0\n            ELSE reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $4::text,\n            'act', $1::text, 'notes', $5::text, 'to', $2::text\n        )\n    )::json\nWHERE id = $6::uuid\n  AND (status IN (1, 2) OR $1::text = 'noted')",
+    parameters: ["act","assigned_to","now","by","notes","id"],
     timeout: "answer",
   },
   find_dependencies: {
@@ -927,6 +955,66 @@ export const queries: {
   prefer_lookups: {
     text: "SELECT set_config('enable_hashjoin', 'off', true) AS hash,\n       set_config('enable_mergejoin', 'off', true) AS merge,\n       set_config('enable_seqscan', 'off', true) AS scan",
     parameters: [],
+    timeout: "answer",
+  },
+  failure_causes: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $1::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["max"],
+    timeout: "reader",
+  },
+  failure_hours: {
+    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(\n               millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0\n           ) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE cause = $2::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $3::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","cause","max"],
+    timeout: "reader",
+  },
+  first_failure: {
+    text: "SELECT millrace.ms_of(died_at) AS first_at\nFROM millrace.dead_letter\nWHERE cause = $1::text AND status IN (1, 2)\nORDER BY millrace.dead_letter.died_at\nLIMIT 1",
+    parameters: ["cause"],
+    timeout: "answer",
+  },
+  letters_of_cause: {
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,\n       assigned_to, history, reviews\nFROM millrace.dead_letter\nWHERE cause = $1::text AND status IN (1, 2)\n  AND (died_at, id) < (millrace.at_ms($2::bigint), $3::uuid)\nORDER BY millrace.dead_letter.died_at DESC, millrace.dead_letter.id DESC\nLIMIT $4::integer",
+    parameters: ["cause","before_at","before_id","limit"],
+    timeout: "reader",
+  },
+  failure_causes_of_tenant: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE tenant = $1::integer AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.tenant = $1::integer\n          AND letter.cause > found.cause\n          AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $2::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.tenant = $1::integer\n      AND letter.cause = found.cause\n      AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["tenant","max"],
+    timeout: "reader",
+  },
+  failure_hours_of_tenant: {
+    text: "SELECT type, hour, count(*) AS letters\nFROM (\n    SELECT type, greatest(\n               millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(died_at), 0\n           ) / 3600000 AS age\n    FROM millrace.dead_letter\n    WHERE tenant = $2::integer AND cause = $3::text AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT $4::integer\n) AS letter\nCROSS JOIN LATERAL (SELECT CASE WHEN age < 24 THEN 23 - age ELSE -1 END AS hour) AS time\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","tenant","cause","max"],
+    timeout: "reader",
+  },
+  first_failure_of_tenant: {
+    text: "SELECT millrace.ms_of(died_at) AS first_at\nFROM millrace.dead_letter\nWHERE tenant = $1::integer AND cause = $2::text AND status IN (1, 2)\nORDER BY millrace.dead_letter.died_at\nLIMIT 1",
+    parameters: ["tenant","cause"],
+    timeout: "answer",
+  },
+  letters_of_cause_of_tenant: {
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec, cause,\n       assigned_to, history, reviews\nFROM millrace.dead_letter\nWHERE tenant = $1::integer AND cause = $2::text AND status IN (1, 2)\n  AND (died_at, id) < (millrace.at_ms($3::bigint), $4::uuid)\nORDER BY millrace.dead_letter.died_at DESC, millrace.dead_letter.id DESC\nLIMIT $5::integer",
+    parameters: ["tenant","cause","before_at","before_id","limit"],
+    timeout: "reader",
+  },
+  find_failure_group: {
+    text: "SELECT decision, millrace.ms_of(decided_at) AS decided_at, millrace.ms_of(until) AS until, by, notes\nFROM millrace.failure_group\nWHERE tenant = $1::integer AND cause = $2::text",
+    parameters: ["tenant","cause"],
+    timeout: "answer",
+  },
+  decide_failure_group: {
+    text: "INSERT INTO millrace.failure_group (tenant, cause, decision, decided_at, until, by, notes)\nSELECT $1::integer, $2::text, $3::smallint,\n       millrace.clock_at($4::timestamptz),\n       millrace.clock_at($4::timestamptz) + $5::bigint * interval '1 millisecond',\n       $6::text, $7::text\nON CONFLICT (tenant, cause) DO UPDATE\nSET decision = excluded.decision, decided_at = excluded.decided_at, until = excluded.until,\n    by = excluded.by, notes = excluded.notes",
+    parameters: ["tenant","cause","decision","now","for_ms","by","notes"],
+    timeout: "answer",
+  },
+  lock_dead_letters: {
+    text: "SELECT id, status, successor\nFROM millrace.dead_letter\nWHERE id = ANY ($1::uuid[])\nORDER BY id\nFOR UPDATE",
+    parameters: ["ids"],
+    timeout: "answer",
+  },
+  close_dead_letters: {
+    text: "UPDATE millrace.dead_letter AS letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = closed.successor,\n    reviews     = (\n        CASE\n            WHEN json_array_length(letter.reviews) >= 100 THEN letter.reviews::jsonb - 0\n            ELSE letter.reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $5::text, 'notes', $4::text\n        )\n    )::json\nFROM json_to_recordset($6::json) AS closed (id uuid, successor uuid)\nWHERE letter.id = closed.id\n  AND letter.status IN (1, 2)",
+    parameters: ["status","reviewed_by","now","notes","act","letters"],
     timeout: "answer",
   },
   all_fair_lanes: {
@@ -1955,7 +2043,7 @@ export const queries: {
     timeout: "answer",
   },
   insert_dead_letters: {
-    text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec",
+    text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json, dead.cause,\n       coalesce(past.history, '[]')\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text, cause text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nLEFT JOIN LATERAL (\n    SELECT json_agg(\n               json_build_object(\n                   'n', run.n, 'outcome', run.outcome, 'at', millrace.ms_of(run.finished_at),\n                   'class', run.error ->> 'class', 'name', run.error ->> 'name',\n                   'message', left(run.error ->> 'message', 300), 'cause', run.error ->> 'cause'\n               )\n               ORDER BY run.n\n           ) AS history\n    FROM (\n        SELECT n, outcome, finished_at, error\n        FROM millrace.attempt\n        WHERE key = dead.key AND error IS NOT NULL\n        ORDER BY n DESC\n        LIMIT 50\n    ) AS run\n) AS past ON true\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,\n    cause = excluded.cause, history = excluded.history, reviews = '[]', assigned_to = NULL",
     parameters: ["letters"],
     timeout: "answer",
   },

@@ -1,6 +1,7 @@
-/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
+/** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
+import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
-import type { JobId } from "../../../core/job.ts";
+import type { JobId, JsonText } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts";
 import type {
@@ -24,11 +25,15 @@ const PAGE_MAX = 1_000;
 const NEVER = 9_000_000_000_000;
 const LEAST_ID = "0".repeat(32);
 /** Lock time-out while another call reprocesses the same dead letter. */
-const LOCK_MS = 10_000;
+export const LOCK_MS = 10_000;
 const OPEN: readonly number[] = [
   deadLetterCodec.code.pending_review,
   deadLetterCodec.code.acknowledged,
 ];
+
+export function isOpenLetter(status: number | undefined): boolean {
+  return status !== undefined && OPEN.includes(status);
+}
 
 export async function deadLetter(session: Session, id: JobId): Promise<DeadLetterRecord | null> {
   const row = await session.read.get("find_dead_letter", { id: uuidOf(id) });
@@ -54,7 +59,7 @@ export async function deadLetters(
 }
 
 /** Where a page begins. Null: retention has removed the letter `after` and all older ones. */
-async function pageStart(
+export async function pageStart(
   { read }: Session,
   after: JobId | undefined,
 ): Promise<{ readonly before_at: number; readonly before_id: string } | null> {
@@ -76,12 +81,29 @@ export async function review(session: Session, id: JobId, verdict: Review): Prom
   });
 }
 
+/** An entry whose answer was lost is not repeated: it may be there. */
+export async function annotate(
+  session: Session,
+  id: JobId,
+  annotation: Annotation,
+): Promise<ReviewAnswer> {
+  const { act, by, notes } = annotation;
+  const assigned_to = act === "assigned" ? annotation.to : null;
+  const changed = await session.transaction((sql) =>
+    sql.run("annotate_dead_letter", { id: uuidOf(id), act, by, notes, assigned_to }),
+  );
+  const letter = await deadLetter(session, id);
+  if (letter === null) return { status: "unknown" };
+  return { status: changed > 0 ? "reviewed" : "closed", letter };
+}
+
 export async function reprocess(
   session: Session,
   id: JobId,
   successor: NewJob,
   by: string,
   notes: string | null,
+  changes: JsonText | null = null,
 ): Promise<ReprocessAnswer> {
   if (successor.retryOf !== id) {
     const message = `the successor of dead letter ${id} must have retryOf set to it`;
@@ -90,7 +112,7 @@ export async function reprocess(
   const interned = await internJobs(session.names, [successor]);
   return repeating(session.dice, async (isRepeat) => {
     const { row, answer } = await session.transaction(
-      (transaction) => replaceLetter(transaction, id, { by, notes, interned, successor }),
+      (transaction) => replaceLetter(transaction, id, { by, notes, changes, interned, successor }),
       { lockMs: LOCK_MS },
     );
     if (row === undefined) return { status: "unknown" };
@@ -115,18 +137,20 @@ async function replaceLetter(
   request: {
     readonly by: string;
     readonly notes: string | null;
+    readonly changes: JsonText | null;
     readonly interned: Awaited<ReturnType<typeof internJobs>>;
     readonly successor: NewJob;
   },
 ): Promise<{ row: StoredLetter | undefined; answer: EnqueueAnswer | null }> {
-  const { by, notes, interned, successor } = request;
+  const { by, notes, changes, interned, successor } = request;
   // A concurrent call waits for this lock, and then finds the letter closed.
   await transaction.run("lock_dead_letter", { id: uuidOf(id) });
   const row = await transaction.get("find_dead_letter", { id: uuidOf(id) });
-  if (row === undefined || !OPEN.includes(row.status)) return { row, answer: null };
+  if (row === undefined || !isOpenLetter(row.status)) return { row, answer: null };
   const [answer] = await enqueueWithin(transaction, interned, [successor]);
   if (answer?.status !== "created") return { row, answer: answer ?? null };
-  await writeVerdict(transaction, id, { status: "reprocessed", by, notes, successor: answer.id });
+  const verdict = { status: "reprocessed", by, notes, successor: answer.id, changes } as const;
+  await writeVerdict(transaction, id, verdict);
   return { row: await transaction.get("find_dead_letter", { id: uuidOf(id) }), answer };
 }
 
@@ -139,6 +163,7 @@ async function writeVerdict(
     readonly by: string;
     readonly notes: string | null;
     readonly successor: JobId | null;
+    readonly changes?: JsonText | null;
   },
 ): Promise<boolean> {
   const changed = await transaction.run("review_dead_letter", {
@@ -146,12 +171,14 @@ async function writeVerdict(
     status: deadLetterCodec.code[verdict.status],
     reviewed_by: verdict.by,
     notes: verdict.notes,
+    act: verdict.status,
+    changes: verdict.changes ?? null,
     successor: verdict.successor === null ? null : uuidOf(verdict.successor),
   });
   return changed > 0;
 }
 
-async function lettersOf(
+export async function lettersOf(
   names: InternedNames,
   rows: readonly StoredLetter[],
 ): Promise<DeadLetterRecord[]> {

@@ -1,4 +1,5 @@
 /** Inserts the dead letters of failed jobs, in the transaction that fails the jobs. */
+import { causeOf } from "../../../core/failures/fingerprint.ts";
 import type { Fault } from "../../../core/outcome.ts";
 import { jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -24,7 +25,7 @@ export async function insertDeadLetters(
     const row = specs.get(key);
     if (row === undefined) return [];
     const [error, spec] = [JSON.stringify(fault), JSON.stringify(jobSpec(row))];
-    return [{ key, n, attempts, error, spec }];
+    return [{ key, n, attempts, error, spec, cause: causeOf(fault) }];
   });
   await transaction.run("insert_dead_letters", { letters: JSON.stringify(letters) });
 }

@@ -1,6 +1,6 @@
 // Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
 
-export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: Uint8Array | null; readonly spec: string; }
+export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: Uint8Array | null; readonly spec: string; readonly cause: string; readonly assigned_to: string | null; readonly history: string; readonly reviews: string; }
 
 export interface FairLaneRow { readonly lane: number; readonly weights: string; readonly code_weights: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
 
@@ -85,6 +85,15 @@ export interface QueryRows {
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
+  failure_causes: { readonly cause: string; readonly last_at: number; };
+  failure_hours: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure: { readonly first_at: number; };
+  letters_of_cause: DeadLetterRow;
+  failure_causes_of_tenant: { readonly cause: string; readonly last_at: number; };
+  failure_hours_of_tenant: { readonly type: number; readonly hour: number; readonly letters: number; };
+  first_failure_of_tenant: { readonly first_at: number; };
+  letters_of_cause_of_tenant: DeadLetterRow;
+  find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
   all_fair_lanes: FairLaneRow;
   find_fair_lane: FairLaneRow;
   fair_lane_for_turns: FairLaneRow;
@@ -317,10 +326,11 @@ export interface QueryParameters {
   delete_streak: readonly ["type"];
   reset_streaks: readonly ["keys"];
   gate_is_closed: readonly ["name", "now"];
-  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
+  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec", "cause", "key"];
   find_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
+  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "act", "changes", "id"];
+  annotate_dead_letter: readonly ["act", "assigned_to", "at", "by", "notes", "id"];
   find_key: readonly ["id"];
   insert_dependency: readonly ["job", "depends_on", "tolerant"];
   set_rank_of_dependant: readonly ["rank", "key"];
@@ -356,6 +366,16 @@ export interface QueryParameters {
   places_without_job: readonly ["examined", "limit"];
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
+  failure_causes: readonly ["max"];
+  failure_hours: readonly ["now", "cause", "max"];
+  first_failure: readonly ["cause"];
+  letters_of_cause: readonly ["cause", "before_at", "before_id", "limit"];
+  failure_causes_of_tenant: readonly ["tenant", "max"];
+  failure_hours_of_tenant: readonly ["now", "tenant", "cause", "max"];
+  first_failure_of_tenant: readonly ["tenant", "cause"];
+  letters_of_cause_of_tenant: readonly ["tenant", "cause", "before_at", "before_id", "limit"];
+  find_failure_group: readonly ["tenant", "cause"];
+  decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
   all_fair_lanes: readonly [];
   find_fair_lane: readonly ["lane"];
   fair_lane_for_turns: readonly ["lane"];
@@ -840,20 +860,24 @@ export const queries: {
     parameters: ["name","now"],
   },
   insert_dead_letter: {
-    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7",
-    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
+    text: "INSERT INTO millrace_dead_letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nVALUES (\n    ?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, (\n        SELECT json_group_array(\n            json_object(\n                'n', n, 'outcome', outcome, 'at', finished_at, 'class', error ->> 'class',\n                'name', error ->> 'name', 'message', substr(error ->> 'message', 1, 300),\n                'cause', error ->> 'cause'\n            )\n            ORDER BY n\n        )\n        FROM (\n            SELECT n, outcome, finished_at, error\n            FROM millrace_attempt\n            WHERE key = ?9 AND error IS NOT NULL AND json_valid(error)\n            ORDER BY n DESC\n            LIMIT 50\n        )\n    )\n)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    history = excluded.history, reviews = '[]', assigned_to = NULL, died_at = ?6,\n    reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7, cause = ?8",
+    parameters: ["id","type","tenant","error","attempts","died_at","spec","cause","key"],
   },
   find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE id = ?1",
     parameters: ["id"],
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
     parameters: ["before_at","before_id","status","type","tenant","limit"],
   },
   review_dead_letter: {
-    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5\nWHERE id = ?6\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
+    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5,\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object(\n            'at', ?3, 'by', ?2, 'act', ?6, 'notes', ?4,\n            'changes', json(?7)\n        )\n    )\nWHERE id = ?8\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","reviewed_at","notes","successor","act","changes","id"],
+  },
+  annotate_dead_letter: {
+    text: "UPDATE millrace_dead_letter\nSET assigned_to = iif(?1 = 'assigned', ?2, assigned_to),\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object('at', ?3, 'by', ?4, 'act', ?1, 'notes', ?5, 'to', ?2)\n    )\nWHERE id = ?6\n  AND (status IN (1, 2) OR ?1 = 'noted')",
+    parameters: ["act","assigned_to","at","by","notes","id"],
   },
   find_key: {
     text: "SELECT key\nFROM millrace_job_name\nWHERE id = ?1",
@@ -994,6 +1018,46 @@ export const queries: {
   examined_tables: {
     text: "SELECT coalesce((SELECT min(key) FROM millrace_job), 0) AS first_key,\n       coalesce((SELECT max(key) FROM millrace_job), 0) AS last_key,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dedup LIMIT ?1)) AS dedup,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_cancel_request LIMIT ?1)) AS cancel_request,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_lock LIMIT ?1)) AS lock,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dependency LIMIT ?1)) AS dependency,\n       (\n           SELECT count(*)\n           FROM (SELECT 1 FROM millrace_attempt WHERE state = 6 AND state > 4 LIMIT ?1)\n       ) AS failed,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dead_letter LIMIT ?1)) AS dead_letter,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ended_run LIMIT ?1)) AS ended_run",
     parameters: ["max"],
+  },
+  failure_causes: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace_dead_letter\n        WHERE status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace_dead_letter AS letter\n        WHERE letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < ?1\n)\nSELECT found.cause, (\n    SELECT letter.died_at\n    FROM millrace_dead_letter AS letter\n    WHERE letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["max"],
+  },
+  failure_hours: {
+    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, max(?1 - died_at, 0) / 3600000 AS age\n    FROM millrace_dead_letter\n    WHERE cause = ?2 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?3\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","cause","max"],
+  },
+  first_failure: {
+    text: "SELECT died_at AS first_at\nFROM millrace_dead_letter\nWHERE cause = ?1 AND status IN (1, 2)\nORDER BY millrace_dead_letter.died_at\nLIMIT 1",
+    parameters: ["cause"],
+  },
+  letters_of_cause: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE cause = ?1 AND status IN (1, 2)\n  AND (died_at, id) < (?2, ?3)\nORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC\nLIMIT ?4",
+    parameters: ["cause","before_at","before_id","limit"],
+  },
+  failure_causes_of_tenant: {
+    text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace_dead_letter\n        WHERE tenant = ?1 AND status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace_dead_letter AS letter\n        WHERE letter.tenant = ?1\n          AND letter.cause > found.cause\n          AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < ?2\n)\nSELECT found.cause, (\n    SELECT letter.died_at\n    FROM millrace_dead_letter AS letter\n    WHERE letter.tenant = ?1\n      AND letter.cause = found.cause\n      AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
+    parameters: ["tenant","max"],
+  },
+  failure_hours_of_tenant: {
+    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, max(?1 - died_at, 0) / 3600000 AS age\n    FROM millrace_dead_letter\n    WHERE tenant = ?2 AND cause = ?3 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?4\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
+    parameters: ["now","tenant","cause","max"],
+  },
+  first_failure_of_tenant: {
+    text: "SELECT died_at AS first_at\nFROM millrace_dead_letter\nWHERE tenant = ?1 AND cause = ?2 AND status IN (1, 2)\nORDER BY millrace_dead_letter.died_at\nLIMIT 1",
+    parameters: ["tenant","cause"],
+  },
+  letters_of_cause_of_tenant: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE tenant = ?1 AND cause = ?2 AND status IN (1, 2)\n  AND (died_at, id) < (?3, ?4)\nORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC\nLIMIT ?5",
+    parameters: ["tenant","cause","before_at","before_id","limit"],
+  },
+  find_failure_group: {
+    text: "SELECT decision, decided_at, until, by, notes\nFROM millrace_failure_group\nWHERE tenant = ?1 AND cause = ?2",
+    parameters: ["tenant","cause"],
+  },
+  decide_failure_group: {
+    text: "INSERT INTO millrace_failure_group (tenant, cause, decision, decided_at, until, by, notes)\nVALUES (?1, ?2, ?3, ?4, ?4 + ?5, ?6, ?7)\nON CONFLICT (tenant, cause) DO UPDATE\nSET decision = excluded.decision, decided_at = excluded.decided_at, until = excluded.until,\n    by = excluded.by, notes = excluded.notes",
+    parameters: ["tenant","cause","decision","now","for_ms","by","notes"],
   },
   all_fair_lanes: {
     text: "SELECT lane, weights, code_weights, owner, by, set_at\nFROM millrace_fair_lane\nORDER BY lane",

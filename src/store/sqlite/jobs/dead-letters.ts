@@ -1,7 +1,8 @@
-/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
+/** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
+import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
-import type { JobId } from "../../../core/job.ts";
+import type { JobId, JsonText } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
@@ -42,7 +43,7 @@ export function deadLetters(
 }
 
 /** Where a page starts. Null: retention has removed the letter `after`, and all older letters. */
-function boundary(
+export function boundary(
   { sql }: Session,
   after: JobId | undefined,
 ): { readonly before_at: number; readonly before_id: Uint8Array } | null {
@@ -60,12 +61,28 @@ export function review(session: Session, id: JobId, verdict: Review): ReviewAnsw
   return { status: isReviewed ? "reviewed" : "closed", letter };
 }
 
+export function annotate(session: Session, id: JobId, annotation: Annotation): ReviewAnswer {
+  const { act, by, notes } = annotation;
+  const { changes } = session.sql.run("annotate_dead_letter", {
+    id: idBytes(id),
+    act,
+    by,
+    notes,
+    assigned_to: act === "assigned" ? annotation.to : null,
+    at: session.clock.now(),
+  });
+  const letter = deadLetter(session, id);
+  if (letter === null) return { status: "unknown" };
+  return { status: changes > 0 ? "reviewed" : "closed", letter };
+}
+
 export function reprocess(
   session: Session,
   id: JobId,
   successor: NewJob,
   by: string,
   notes: string | null,
+  changes: JsonText | null = null,
 ): ReprocessAnswer {
   if (successor.retryOf !== id) {
     const message = `the successor of dead letter ${id} must have it as retryOf`;
@@ -78,7 +95,8 @@ export function reprocess(
   }
   const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status !== "created") return { status: "reprocessed", letter, answer };
-  writeReview(session, id, { status: "reprocessed", by, notes, successor: answer.id });
+  const verdict = { status: "reprocessed", by, notes, successor: answer.id, changes } as const;
+  writeReview(session, id, verdict);
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
 }
 
@@ -91,6 +109,7 @@ function writeReview(
     readonly by: string;
     readonly notes: string | null;
     readonly successor: JobId | null;
+    readonly changes?: JsonText | null;
   },
 ): boolean {
   const { changes } = sql.run("review_dead_letter", {
@@ -99,12 +118,14 @@ function writeReview(
     reviewed_by: verdict.by,
     reviewed_at: clock.now(),
     notes: verdict.notes,
+    act: verdict.status,
+    changes: verdict.changes ?? null,
     successor: verdict.successor === null ? null : idBytes(verdict.successor),
   });
   return changes > 0;
 }
 
-function letterOf({ names }: Session, row: DeadLetterRow): DeadLetterRecord {
+export function letterOf({ names }: Session, row: DeadLetterRow): DeadLetterRecord {
   const successor = row.successor === null ? null : idFromBytes(row.successor);
   return deadLetterRecord(names, { ...row, id: idFromBytes(row.id), successor });
 }

@@ -1,0 +1,220 @@
+/** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
+import type { JobId } from "../../../core/job.ts";
+import { deadLetterCodec } from "../../shared/codes.ts";
+import {
+  ALL_TENANTS,
+  decisionParams,
+  failureGroupRecord,
+  reprocessOutcome,
+} from "../../shared/control/failure-groups.ts";
+import { bounded } from "../../shared/limits.ts";
+import {
+  CAUSES_MAX,
+  GROUP_COUNT_MAX,
+  LETTER_CHUNK_MAX,
+  type FailureGroupRecord,
+  type FailureScope,
+  type NewGroupDecision,
+  type ReprocessOutcome,
+} from "../../types/failures.ts";
+import type { NewJob } from "../../types/jobs-and-runs.ts";
+import type { DeadLetterRecord } from "../../types/records.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
+import { uuidOf, uuids } from "../database/values.ts";
+import { isOpenLetter, lettersOf, LOCK_MS, pageStart } from "./dead-letters.ts";
+import { enqueueWithin } from "./enqueue.ts";
+import { internJobs } from "./job-rows.ts";
+
+export async function failureGroups(
+  session: Session,
+  scope: FailureScope,
+  limit: number,
+): Promise<readonly FailureGroupRecord[]> {
+  const tenant = await tenantOf(session, scope);
+  if (tenant === undefined) return [];
+  const { read } = session;
+  const rows =
+    tenant === null
+      ? await read.all("failure_causes", { max: CAUSES_MAX })
+      : await read.all("failure_causes_of_tenant", { tenant, max: CAUSES_MAX });
+  const groups: FailureGroupRecord[] = [];
+  for (const { cause } of rows.slice(0, bounded(limit, CAUSES_MAX))) {
+    const group = await groupOf(session, tenant, cause);
+    if (group !== null) groups.push(group);
+  }
+  return groups;
+}
+
+export async function failureGroup(
+  session: Session,
+  cause: string,
+  scope: FailureScope,
+): Promise<FailureGroupRecord | null> {
+  const tenant = await tenantOf(session, scope);
+  return tenant === undefined ? null : groupOf(session, tenant, cause);
+}
+
+/** Null: all tenants. Undefined: the tenant has no jobs. */
+async function tenantOf(
+  { names }: Session,
+  { tenant }: FailureScope,
+): Promise<number | null | undefined> {
+  return tenant === undefined ? null : names.id("tenant", tenant);
+}
+
+async function groupOf(
+  session: Session,
+  tenant: number | null,
+  cause: string,
+): Promise<FailureGroupRecord | null> {
+  const { read, names } = session;
+  const asked = { cause, max: GROUP_COUNT_MAX + 1 };
+  const [sample] = await pageOfCause(session, tenant, cause, { limit: 1 });
+  const first =
+    tenant === null
+      ? await read.get("first_failure", { cause })
+      : await read.get("first_failure_of_tenant", { tenant, cause });
+  if (sample === undefined || first === undefined) return null;
+  const hours =
+    tenant === null
+      ? await read.all("failure_hours", asked)
+      : await read.all("failure_hours_of_tenant", { ...asked, tenant });
+  const decision = await read.get("find_failure_group", { tenant: tenant ?? ALL_TENANTS, cause });
+  await names.learn(hours.map(({ type }) => type));
+  return failureGroupRecord(names, { cause, firstAt: first.first_at, hours, sample, decision });
+}
+
+export async function lettersOfCause(
+  session: Session,
+  cause: string,
+  scope: FailureScope,
+  page: { readonly after?: JobId; readonly limit: number },
+): Promise<readonly DeadLetterRecord[]> {
+  const tenant = await tenantOf(session, scope);
+  return tenant === undefined ? [] : pageOfCause(session, tenant, cause, page);
+}
+
+async function pageOfCause(
+  session: Session,
+  tenant: number | null,
+  cause: string,
+  page: { readonly after?: JobId; readonly limit: number },
+): Promise<DeadLetterRecord[]> {
+  const before = await pageStart(session, page.after);
+  if (before === null) return [];
+  const asked = { ...before, cause, limit: bounded(page.limit, LETTER_CHUNK_MAX) };
+  const rows =
+    tenant === null
+      ? await session.read.all("letters_of_cause", asked)
+      : await session.read.all("letters_of_cause_of_tenant", { ...asked, tenant });
+  return lettersOf(session.names, rows);
+}
+
+export async function decideGroup(
+  session: Session,
+  cause: string,
+  scope: FailureScope,
+  decision: NewGroupDecision,
+): Promise<boolean> {
+  const tenant = (await tenantOf(session, scope)) ?? ALL_TENANTS;
+  // Without a job, the tenant has no group.
+  if (scope.tenant !== undefined && tenant === ALL_TENANTS) return false;
+  const params = { tenant, cause, ...decisionParams(decision) };
+  await repeating(session.dice, () =>
+    session.transaction((sql) => sql.run("decide_failure_group", params)),
+  );
+  return true;
+}
+
+/** Letters are locked in the order of their ids, so that two calls cannot deadlock. */
+export async function reprocessMany(
+  session: Session,
+  given: readonly (NewJob & { readonly retryOf: JobId })[],
+  by: string,
+  notes: string | null,
+): Promise<readonly ReprocessOutcome[]> {
+  const successors = given.slice(0, LETTER_CHUNK_MAX);
+  const interned = await internJobs(session.names, successors);
+  return repeating(session.dice, () =>
+    session.transaction(
+      async (transaction) => {
+        const rows = await lockLetters(
+          transaction,
+          successors.map(({ retryOf }) => retryOf),
+        );
+        const isOpen = ({ retryOf }: { retryOf: JobId }): boolean =>
+          isOpenLetter(rows.get(retryOf)?.status);
+        const open = successors.filter(isOpen);
+        const jobs = interned.filter((_, index) => isOpen(successors[index]!));
+        const answers = await enqueueWithin(transaction, jobs, open);
+        const done = open.map(({ retryOf }, index) => reprocessOutcome(retryOf, answers[index]!));
+        const created = done.filter(({ status }) => status === "created");
+        await closeLetters(transaction, "reprocessed", created, { by, notes });
+        const outcomes = new Map(done.map((outcome) => [outcome.id, outcome]));
+        return successors.map(
+          ({ retryOf: id, id: own }) => outcomes.get(id) ?? closedOutcome(id, own, rows.get(id)),
+        );
+      },
+      { lockMs: LOCK_MS },
+    ),
+  );
+}
+
+interface LockedLetter {
+  readonly status: number;
+  readonly successor: JobId | null;
+}
+
+/** After a lost answer, a letter with the successor of this call was closed by the first try. */
+function closedOutcome(id: JobId, own: JobId, row: LockedLetter | undefined): ReprocessOutcome {
+  const job = row?.successor ?? null;
+  if (job === own) return { id, status: "created", job };
+  return { id, status: job === null ? "closed" : "existing", job };
+}
+
+export async function discardMany(
+  session: Session,
+  ids: readonly JobId[],
+  by: string,
+  notes: string | null,
+): Promise<number> {
+  return session.transaction(
+    async (transaction) => {
+      const rows = await lockLetters(transaction, ids.slice(0, LETTER_CHUNK_MAX));
+      const open = [...rows].filter(([, { status }]) => isOpenLetter(status));
+      const letters = open.map(([id]) => ({ id, job: null }));
+      await closeLetters(transaction, "discarded", letters, { by, notes });
+      return open.length;
+    },
+    { lockMs: LOCK_MS },
+  );
+}
+
+async function lockLetters(
+  transaction: StoreTransaction,
+  ids: readonly JobId[],
+): Promise<ReadonlyMap<JobId, LockedLetter>> {
+  const rows = await transaction.all("lock_dead_letters", { ids: uuids(ids) });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function closeLetters(
+  transaction: StoreTransaction,
+  act: "reprocessed" | "discarded",
+  closed: readonly { readonly id: JobId; readonly job: JobId | null }[],
+  { by, notes }: { readonly by: string; readonly notes: string | null },
+): Promise<void> {
+  if (closed.length === 0) return;
+  const letters = closed.map(({ id, job }) => ({
+    id: uuidOf(id),
+    successor: job === null ? null : uuidOf(job),
+  }));
+  await transaction.run("close_dead_letters", {
+    letters: JSON.stringify(letters),
+    status: deadLetterCodec.code[act],
+    act,
+    reviewed_by: by,
+    notes,
+  });
+}

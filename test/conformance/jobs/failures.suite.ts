@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
+import { failedWith, fault, jobId, newJob } from "../../support/factories.ts";
+import { add, claimable, recordOf, settleAll, take } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+const [RED, BLUE] = ["00000000000000aa", "00000000000000bb"];
+const HOUR = 3_600_000;
+const HOURS = 24;
+const SEEN = { kind: "acknowledged", by: "ada", notes: "known" } as const;
+
+/** Jobs that fail with this cause. */
+async function fail(
+  store: JobStore,
+  cause: string,
+  ...jobs: readonly Partial<NewJob>[]
+): Promise<readonly JobId[]> {
+  const ids = await add(store, ...jobs);
+  await settleAll(store, await take(store), failedWith({ ...fault(), cause }));
+  return ids;
+}
+
+function successor(id: JobId, overrides: Partial<NewJob> = {}): NewJob & { retryOf: JobId } {
+  return { ...newJob(overrides), retryOf: id };
+}
+
+export function failuresSuite(open: OpenStore): void {
+  describe("failureGroups", () => {
+    test("groups open letters by cause, the newest failure first", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const start = clock.now();
+      await fail(store, BLUE, { type: "b" }, { type: "a" });
+      await clock.advance(HOUR);
+      const [red] = await fail(store, RED, { type: "c" });
+      await clock.advance(HOUR);
+      const [blue] = await fail(store, BLUE, { type: "b" });
+
+      const groups = await store.failureGroups({}, 10);
+
+      expect(groups).toMatchObject([
+        {
+          cause: BLUE,
+          count: 3,
+          isExact: true,
+          types: ["a", "b"],
+          firstAt: start,
+          lastAt: start + 2 * HOUR,
+          sample: { id: blue },
+          decision: null,
+        },
+        { cause: RED, count: 1, types: ["c"], sample: { id: red } },
+      ]);
+      expect(groups[0]?.hours).toEqual([...Array.from({ length: HOURS - 3 }, () => 0), 2, 0, 1]);
+      expect(await store.failureGroups({}, 1)).toHaveLength(1);
+    });
+
+    test("leaves closed letters out, and a cause without open ones", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [one, two] = await fail(store, RED, {}, {});
+      const [other] = await fail(store, BLUE, {});
+      await store.review(one!, { status: "discarded", by: "ada", notes: null });
+      await store.review(two!, { status: "acknowledged", by: "ada", notes: null });
+      await store.reprocess(other!, successor(other!), "ada", null);
+
+      expect(await store.failureGroups({}, 10)).toMatchObject([{ cause: RED, count: 1 }]);
+      expect(await store.failureGroup(BLUE, {})).toBeNull();
+      expect(await store.failureGroup("ffffffffffffffff", {})).toBeNull();
+    });
+
+    test("counts letters that are older than a day without an hour", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await fail(store, RED, {});
+      await clock.advance(HOURS * HOUR);
+      await fail(store, RED, {});
+
+      const group = await store.failureGroup(RED, {});
+
+      expect(group).toMatchObject({ count: 2 });
+      expect(group?.hours).toEqual([...Array.from({ length: HOURS - 1 }, () => 0), 1]);
+    });
+
+    test("has the groups of one tenant, with its own decisions", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [acme] = await fail(store, RED, { tenant: "acme" });
+      await fail(store, RED, { tenant: "other" }, { tenant: "other" });
+      await fail(store, BLUE, { tenant: "other" });
+      await store.decideGroup(RED, { tenant: "acme" }, SEEN);
+      await store.decideGroup(RED, { tenant: "nowhere" }, SEEN);
+
+      expect(await store.failureGroups({ tenant: "acme" }, 10)).toMatchObject([
+        { cause: RED, count: 1, sample: { id: acme }, decision: { kind: "acknowledged" } },
+      ]);
+      expect(await store.failureGroup(RED, {})).toMatchObject({ count: 3, decision: null });
+      expect(await store.failureGroup(BLUE, { tenant: "acme" })).toBeNull();
+      expect(await store.failureGroups({ tenant: "nowhere" }, 10)).toEqual([]);
+      expect(await store.failureGroup(RED, { tenant: "nowhere" })).toBeNull();
+      expect(await store.lettersOfCause(RED, { tenant: "nowhere" }, { limit: 9 })).toEqual([]);
+      expect(await store.lettersOfCause(RED, { tenant: "acme" }, { limit: 9 })).toMatchObject([
+        { id: acme },
+      ]);
+    });
+  });
+
+  describe("decideGroup", () => {
+    test("stores the last decision: who, when, until when", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await fail(store, RED, {});
+      await store.decideGroup(RED, {}, SEEN);
+      const first = await store.failureGroup(RED, {});
+      await clock.advance(500);
+
+      await store.decideGroup(RED, {}, { kind: "snoozed", by: "bob", notes: null, forMs: HOUR });
+
+      const now = clock.now();
+      expect(first?.decision).toEqual({
+        kind: "acknowledged",
+        by: "ada",
+        notes: "known",
+        at: now - 500,
+        until: null,
+      });
+      expect((await store.failureGroup(RED, {}))?.decision).toEqual({
+        kind: "snoozed",
+        by: "bob",
+        notes: null,
+        at: now,
+        until: now + HOUR,
+      });
+    });
+  });
+
+  describe("lettersOfCause", () => {
+    test("pages the open letters of a cause, also when those of a page are closed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const old = await fail(store, RED, {}, {});
+      await fail(store, BLUE, {});
+      await clock.advance(10);
+      const [young] = await fail(store, RED, {});
+      const first = await store.lettersOfCause(RED, {}, { limit: 2 });
+      await store.discardMany(
+        first.map(({ id }) => id),
+        "ada",
+        null,
+      );
+
+      const rest = await store.lettersOfCause(RED, {}, { limit: 2, after: first[1]!.id });
+
+      expect(first[0]?.id).toBe(young);
+      expect([...first, ...rest].map(({ id }) => id).toSorted()).toEqual(
+        [...old, young!].toSorted(),
+      );
+      expect(await store.lettersOfCause(RED, {}, { limit: 2, after: jobId() })).toEqual([]);
+    });
+  });
+
+  describe("reprocessMany", () => {
+    test("makes one successor of each open letter, however often asked (003-44)", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [one, two, gone] = await fail(store, RED, {}, {}, {});
+      await store.review(gone!, { status: "discarded", by: "ada", notes: null });
+      const [a, b] = [successor(one!), successor(two!)];
+      const unknown = jobId();
+
+      const first = await store.reprocessMany(
+        [a, b, successor(gone!), successor(unknown)],
+        "eve",
+        "fixed",
+      );
+      const again = await store.reprocessMany([successor(two!), successor(one!)], "bob", null);
+
+      expect(first).toEqual([
+        { id: one, status: "created", job: a.id },
+        { id: two, status: "created", job: b.id },
+        { id: gone, status: "closed", job: null },
+        { id: unknown, status: "closed", job: null },
+      ]);
+      expect(again).toEqual([
+        { id: two, status: "existing", job: b.id },
+        { id: one, status: "existing", job: a.id },
+      ]);
+      expect(await store.deadLetter(one!)).toMatchObject({
+        status: "reprocessed",
+        successor: a.id,
+        reviewedBy: "eve",
+        notes: "fixed",
+        reviews: [{ at: clock.now(), by: "eve", act: "reprocessed", notes: "fixed" }],
+      });
+      expect(await recordOf(store, a.id)).toMatchObject({ retryOf: one });
+      expect((await claimable(store)).toSorted()).toEqual([a.id, b.id].toSorted());
+    });
+
+    test("leaves a letter open whose dedup key another job holds", async () => {
+      await using db = await open();
+      const { store } = db;
+      const dedup = { key: "k", onConflict: "skip" } as const;
+      const [one, two] = await fail(store, RED, { dedup }, {});
+      const [holder] = await add(store, { dedup });
+
+      const answers = await store.reprocessMany(
+        [successor(one!, { dedup }), successor(two!)],
+        "eve",
+        null,
+      );
+
+      expect(answers).toMatchObject([
+        { id: one, status: "held", job: holder },
+        { id: two, status: "created" },
+      ]);
+      expect(await store.deadLetter(one!)).toMatchObject({ status: "pending_review" });
+    });
+  });
+
+  describe("discardMany", () => {
+    test("closes open letters, and answers how many", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [one, two, three] = await fail(store, RED, {}, {}, {});
+      await store.review(three!, { status: "discarded", by: "ada", notes: "first" });
+
+      expect(await store.discardMany([one!, two!, three!, jobId()], "eve", "old")).toBe(2);
+      expect(await store.discardMany([one!, two!], "eve", "old")).toBe(0);
+      expect(await store.deadLetter(one!)).toMatchObject({
+        status: "discarded",
+        reviewedBy: "eve",
+        notes: "old",
+        successor: null,
+      });
+      expect(await store.deadLetter(three!)).toMatchObject({ notes: "first" });
+    });
+  });
+}
