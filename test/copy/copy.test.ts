@@ -38,6 +38,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
+const OVERRIDE = { lane: null, priority: 5, maxAttempts: null, timeoutMs: null };
+
 describe("a copy", () => {
   test("moves every table, row by row, bytes as they are", async () => {
     await using ends = await Ends.open(server);
@@ -50,7 +52,9 @@ describe("a copy", () => {
     expect((await ends.old.giveTurns(1_000)).given).toBeGreaterThan(0);
     const key = { kind: "key", name: "mailbox-7", tenant: "acme" } as const;
     await ends.old.setLimit(key, { concurrency: null, rate }, "ada");
-    await ends.old.overrideType("email", { priority: 5 }, "ada");
+    const seen = { kind: "acknowledged", by: "ada", notes: null } as const;
+    await ends.old.decideGroup("0123456789abcdef", {}, seen);
+    await ends.old.overrideType("email", OVERRIDE, "ada");
     await ends.old.closeIntake({ kind: "type", name: "fax" }, { reason: "gone", by: "ada" });
     const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);

@@ -79,10 +79,10 @@ const ROOTS = /^(?:dist|build|out|src|lib|app|server|current|bundle|output|stand
  * known as a root, only the last folder is kept, without the numbers of a release.
  */
 function stableFile(path: string): string {
-  const [file = "", ...folders] = path.split("/").reverse();
+  const [file = "", ...folders] = path.split("/").toReversed();
   const root = folders.findIndex((folder) => ROOTS.test(folder));
   const below = root === -1 ? folders.slice(0, 1).map(withoutRelease) : folders.slice(0, root);
-  return [...below.reverse(), stableFileName(file)].join("/");
+  return [...below.toReversed(), stableFileName(file)].join("/");
 }
 
 /** `v2`, `release-17`, `20261118` and `4f3a2b1c9` name releases. */

@@ -130,7 +130,7 @@ describe("the review of a dead letter", () => {
     expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     const [one, two] = await Promise.all(responses.map((response) => jsonOf<any>(response)));
     expect(one.id).toBe(two.id);
-    expect([one.created, two.created].toSorted()).toEqual([false, true]);
+    expect([one, two].filter(({ created }) => created)).toHaveLength(1);
     expect(one).toHaveProperty("idempotencyKey", null);
   });
 
