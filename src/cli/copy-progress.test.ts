@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CopyEvent } from "../copy/copy.ts";
-import { COPIED_TABLES, type CopySource } from "../store/shared/copy-tables.ts";
+import { COPIED_TABLES } from "../store/shared/copy/tables.ts";
+import { type CopySource } from "../store/shared/copy/ends.ts";
 import { progressLines } from "./copy-progress.ts";
 
 /** The lines for these events, on a source with one row in each table. */

@@ -2,7 +2,8 @@
 import type { Clock } from "../core/clock.ts";
 import { formatDuration } from "../core/duration.ts";
 import type { CopyEvent } from "../copy/copy.ts";
-import { COPIED_TABLES, type CopySource } from "../store/shared/copy-tables.ts";
+import { COPIED_TABLES } from "../store/shared/copy/tables.ts";
+import { type CopySource } from "../store/shared/copy/ends.ts";
 
 const PARTS = 10;
 

@@ -1,7 +1,8 @@
 /** Compares the source and the target of a copy, row by row, as canonical JSON. */
 import { createHash } from "node:crypto";
-import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
-import type { CopiedTable, CopySource, CopyTarget, RowKey } from "../store/shared/copy-tables.ts";
+import { COPIED_TABLES } from "../store/shared/copy/tables.ts";
+import type { CopiedTable } from "../store/shared/copy/tables.ts";
+import type { CopySource, CopyTarget, RowKey } from "../store/shared/copy/ends.ts";
 
 /** The length to which a differing row is cut, and the digits of a hash in it. */
 const SHOWN_LETTERS_MAX = 300;

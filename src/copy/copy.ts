@@ -8,14 +8,10 @@ import type { Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults } from "../core/presets.ts";
 import { settle } from "../core/settle.ts";
-import { COPIED_TABLES, FINISHED } from "../store/shared/copy-tables.ts";
-import type {
-  CopiedTable,
-  CopySource,
-  CopyTarget,
-  CopyProgress,
-  KeyRange,
-} from "../store/shared/copy-tables.ts";
+import { COPIED_TABLES } from "../store/shared/copy/tables.ts";
+import { FINISHED } from "../store/shared/copy/ends.ts";
+import type { CopiedTable } from "../store/shared/copy/tables.ts";
+import type { CopySource, CopyTarget, CopyProgress, KeyRange } from "../store/shared/copy/ends.ts";
 import { compare, type Comparison } from "./compare.ts";
 
 const ID_BYTES = 16;

@@ -1,7 +1,7 @@
 /** Finds out what a copy would do, and which problems it would meet. Writes nothing. */
 import { MillraceError } from "../core/errors.ts";
-import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
-import type { CopySource, CopyTarget, TargetState } from "../store/shared/copy-tables.ts";
+import { COPIED_TABLES } from "../store/shared/copy/tables.ts";
+import type { CopySource, CopyTarget, TargetState } from "../store/shared/copy/ends.ts";
 
 export interface Rehearsal {
   readonly bytes: number;

@@ -10,7 +10,8 @@
 -- gates, locks or dependencies at all, whether a slot is due of a schedule that living workers
 -- tick, whether jobs of fair lanes have no turn, and when the next probe of a service is due, so
 -- that a poll of an idle store is one statement. Without `look` the first of these is not searched
--- for, because dead rows may make that slow. Jobs that this statement moves may have no turn either.
+-- for, because dead rows may make that slow. Jobs that this statement moves may have no turn
+-- either.
 -- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean,
 --   slot_due boolean, fair boolean, probe_ms bigint?
 WITH RECURSIVE moment AS MATERIALIZED (

@@ -6,7 +6,7 @@ import type { Comparison } from "../../copy/compare.ts";
 import type { CopyParts } from "../../copy/copy.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
-import type { CopyTarget } from "../../store/shared/copy-tables.ts";
+import type { CopyTarget } from "../../store/shared/copy/ends.ts";
 import { progressLines } from "../copy-progress.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { outputOption } from "../terminal/options.ts";

@@ -7,7 +7,7 @@
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import type { CopySource } from "../shared/copy-tables.ts";
+import type { CopySource } from "../shared/copy/ends.ts";
 import { isOnlyProgress } from "../shared/decode-notes.ts";
 import type { AcquiredLocks, NoteAnswer, OpenRun, RunNote } from "../types/notes.ts";
 import type {

@@ -198,7 +198,7 @@ export function promoteSuite(open: OpenStore): void {
       await store.pauseSchedule("hourly", { by: "ada", reason: "maintenance" });
       const paused = await store.promote(100);
 
-      // After a slow call PostgreSQL does not look for claimable jobs, and says that there may be some.
+      // After a slow call PostgreSQL does not look for claimable jobs: `ready` may be true.
       expect([before, due, paused].map(({ waiting }) => waiting.slotDue)).toEqual([
         false,
         true,

@@ -1,5 +1,6 @@
 /** The statements of a copy, generated from the descriptions of the tables. */
-import type { CopiedTable, KeyRange } from "../../shared/copy-tables.ts";
+import type { CopiedTable } from "../../shared/copy/tables.ts";
+import type { KeyRange } from "../../shared/copy/ends.ts";
 
 /** Inserts the rows of `$1`, a list of lines. */
 export function insertOf(table: CopiedTable): string {

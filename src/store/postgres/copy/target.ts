@@ -4,15 +4,15 @@
  * progress, so that a copy resumes where it was interrupted.
  */
 import { MillraceError } from "../../../core/errors.ts";
-import { FINISHED } from "../../shared/copy-tables.ts";
+import { FINISHED } from "../../shared/copy/ends.ts";
+import type { CopiedTable } from "../../shared/copy/tables.ts";
 import type {
-  CopiedTable,
   CopyTarget,
   Counters,
   CopyProgress,
   KeyRange,
   TargetState,
-} from "../../shared/copy-tables.ts";
+} from "../../shared/copy/ends.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
 import {
   ANALYZE,

@@ -6,13 +6,8 @@ import { existsSync, realpathSync } from "node:fs";
 import type { SQLInputValue } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, parseId } from "../../../core/ids.ts";
-import type {
-  RowBatch,
-  CopiedTable,
-  CopySource,
-  Counters,
-  RowKey,
-} from "../../shared/copy-tables.ts";
+import type { CopiedTable } from "../../shared/copy/tables.ts";
+import type { RowBatch, CopySource, Counters, RowKey } from "../../shared/copy/ends.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
 import { requireSqlite } from "../database/connection.ts";
 import { storeError } from "../database/errors.ts";

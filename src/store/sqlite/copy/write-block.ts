@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Settlement } from "../../../core/outcome.ts";
-import type { MoveRecord } from "../../shared/copy-tables.ts";
+import type { MoveRecord } from "../../shared/copy/ends.ts";
 import { FOLD_ROWS_MAX } from "../../shared/minutes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { CrashFacts } from "../../types/jobs-and-runs.ts";

@@ -1,10 +1,10 @@
 /** Limits: how many jobs may run at the same time, and how many may start in a period. */
 import { z } from "@hono/zod-openapi";
-import type { LimitRule, LimitTarget } from "../../api/control/limits.ts";
-import { MillraceError } from "../../core/errors.ts";
-import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
-import { route, type Route } from "../route.ts";
-import { COUNT, KEY, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import type { LimitRule, LimitTarget } from "../../../api/control/limits.ts";
+import { MillraceError } from "../../../core/errors.ts";
+import { OPERATE_INSTANCE, SEE_INSTANCE } from "../../identity/identity.ts";
+import { route, type Route } from "../../route.ts";
+import { COUNT, KEY, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const KINDS = ["type", "tenant", "service", "installation", "key"] as const;
 /** The tenant of a concurrency key. */

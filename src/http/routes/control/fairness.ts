@@ -1,9 +1,9 @@
 /** Fair lanes: tenants start jobs in proportion to their weights. */
 import { z } from "@hono/zod-openapi";
-import { WEIGHT_MAX } from "../../core/control/fairness.ts";
-import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
-import { route, type Route } from "../route.ts";
-import { MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import { WEIGHT_MAX } from "../../../core/control/fairness.ts";
+import { OPERATE_INSTANCE, SEE_INSTANCE } from "../../identity/identity.ts";
+import { route, type Route } from "../../route.ts";
+import { MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const PARAMS = z.strictObject({ lane: NAME });
 const WEIGHTS = z.record(NAME, z.int().min(1).max(WEIGHT_MAX));

@@ -1,9 +1,9 @@
 /** Closed intakes: which new jobs the installation refuses. */
 import { z } from "@hono/zod-openapi";
-import { OPERATE, SEE } from "../identity/identity.ts";
-import { route, type Route } from "../route.ts";
-import { MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
-import { targetOf } from "./operations.ts";
+import { OPERATE, SEE } from "../../identity/identity.ts";
+import { route, type Route } from "../../route.ts";
+import { MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { targetOf } from "../operations.ts";
 
 const KIND = z.enum(["lane", "type", "tenant", "installation"]);
 const PARAMS = z.strictObject({ kind: KIND, name: NAME });

@@ -1,10 +1,10 @@
 /** How many jobs of a target run: what a drain over HTTP waits for. */
 import { z } from "@hono/zod-openapi";
-import type { DrainTarget } from "../../api/control/drain.ts";
-import { SEE } from "../identity/identity.ts";
-import { route, type Route } from "../route.ts";
-import { COUNT, NAME, TEXT } from "../schemas/common.ts";
-import { targetOf } from "./operations.ts";
+import type { DrainTarget } from "../../../api/control/drain.ts";
+import { SEE } from "../../identity/identity.ts";
+import { route, type Route } from "../../route.ts";
+import { COUNT, NAME, TEXT } from "../../schemas/common.ts";
+import { targetOf } from "../operations.ts";
 
 const RUNNING = z
   .strictObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonOf, openServer } from "../../../test/support/http/http-server.ts";
+import { jsonOf, openServer } from "../../../../test/support/http/http-server.ts";
 
 describe("/api/v1/fairness", () => {
   test.each([
