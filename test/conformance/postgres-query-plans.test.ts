@@ -31,8 +31,9 @@ const FILL = `
   SELECT now(), now(), gen_random_uuid(), 1, 1, 1, 1, 1, 0 FROM generate_series(1, ${ROWS});
   INSERT INTO millrace.alias (id, job, parent)
   SELECT gen_random_uuid(), n, n FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO millrace.dead_letter (id, died_at, type, tenant, attempts, status, error, spec)
-  SELECT gen_random_uuid(), now(), 1, 1, 1, 1, '{}', '{}' FROM generate_series(1, ${ROWS});
+  INSERT INTO millrace.dead_letter (id, died_at, type, tenant, attempts, status, error, spec, cause)
+  SELECT gen_random_uuid(), now(), 1, 1, 1, 1, '{}', '{}', '0123456789abcdef'
+  FROM generate_series(1, ${ROWS});
   INSERT INTO millrace.ready (key, rank, lane, priority, type, tenant, n, tries, crashes)
   SELECT key, key, 1, 1, 1, 1, 1, 0, 0 FROM millrace.job;
   ANALYZE`;
