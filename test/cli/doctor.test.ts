@@ -299,8 +299,11 @@ describe("doctor --fix", () => {
     await store.type("jobs", "fail", id ?? "", "--message", "by hand");
     plant(
       store,
-      `INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
-       SELECT randomblob(16), type, tenant, 1, error, attempts, 1, spec FROM millrace_dead_letter;
+      `INSERT INTO millrace_dead_letter (
+         id, type, tenant, status, error, attempts, died_at, spec, cause
+       )
+       SELECT randomblob(16), type, tenant, 1, error, attempts, 1, spec, cause
+       FROM millrace_dead_letter;
        DELETE FROM millrace_dead_letter WHERE died_at > 1;
        INSERT INTO millrace_cancel_request (key, at) VALUES (99999, 1)`,
     );

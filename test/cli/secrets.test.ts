@@ -36,12 +36,17 @@ const SHOW_JOBS: Readonly<Record<string, readonly Canary[]>> = {
   "jobs list -o json": ["payload", "tag", "key"],
   // The whole job, once it has ended.
   "jobs follow -o json": ["payload", "tag", "key"],
-  // A reviewer decides by the payload.
-  "dlq show": ["payload"],
-  "dlq show -o json": ["payload"],
-  "dlq list -o json": ["payload"],
-  "dlq acknowledge -o json": ["payload"],
-  "dlq discard -o json": ["payload"],
+  // A reviewer decides by the payload, and a letter keeps the keys of its job.
+  "dlq show": ["payload", "key"],
+  "dlq show -o json": ["payload", "key"],
+  "dlq list -o json": ["payload", "key"],
+  "dlq acknowledge -o json": ["payload", "key"],
+  "dlq note -o json": ["payload", "key"],
+  "dlq assign -o json": ["payload", "key"],
+  "dlq discard -o json": ["payload", "key"],
+  // The key of the new job is the old one with a suffix.
+  "dlq reprocess": ["key"],
+  "dlq reprocess -o json": ["key"],
 };
 
 /** The jobs that the commands are about. */
@@ -50,6 +55,9 @@ interface Ids {
   readonly dead: string;
   readonly spare: readonly string[];
 }
+
+/** A cause that no letter has: what other commands need stays. */
+const CAUSE = "0123456789abcdef";
 
 /** The arguments of each command, without --db. Null: the command runs until a signal. */
 const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null>> = {
@@ -69,6 +77,14 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "jobs release": ({ spare }) => [spare[4] ?? ""],
   "dlq list": () => ["--limit", "1"],
   "dlq show": ({ dead }) => [dead],
+  "dlq note": ({ dead }) => [dead, "--notes", "seen before"],
+  "dlq assign": ({ dead }) => [dead, "--to", "bob"],
+  "failures list": () => [],
+  "failures show": () => [CAUSE],
+  "failures acknowledge": () => [CAUSE, "--by", "ada"],
+  "failures snooze": () => [CAUSE, "--for", "2h"],
+  "failures retry": () => [CAUSE],
+  "failures discard": () => [CAUSE],
   "dlq acknowledge": ({ dead }) => [dead, "--by", "ada"],
   "dlq reprocess": ({ dead }) => [dead, "--payload", JSON.stringify(CANARIES.payload)],
   "dlq discard": ({ dead }) => [dead, "--by", "ada"],
@@ -79,6 +95,9 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "limits list": () => [],
   "limits set": () => ["--type", "unused", "--concurrency", "5"],
   "limits remove": () => ["--type", "unused"],
+  "fairness list": () => [],
+  "fairness set": () => ["unused", "--weight", "acme=3"],
+  "fairness remove": () => ["unused"],
   "intake close": () => ["--type", "unused"],
   "intake open": () => ["--type", "unused"],
   "intake list": () => [],
@@ -96,6 +115,7 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "schedules create": () => ["nightly", "0 3 * * *", "email"],
   "schedules list": () => [],
   "schedules show": () => ["nightly"],
+  "schedules history": () => ["nightly"],
   "schedules update": () => ["nightly", "--cron", "0 4 * * *"],
   "schedules pause": () => ["nightly", "maintenance"],
   "schedules resume": () => ["nightly"],

@@ -219,9 +219,12 @@ export const POSTGRES_FAULTS: Faults = {
   },
   release: {
     release_jobs: [
-      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      [
+        "SKIP LOCKED is dropped",
+        "blocked.key\n        LIMIT :limit::integer\n        FOR UPDATE SKIP LOCKED",
+        "blocked.key\n        LIMIT :limit::integer\n        FOR UPDATE",
+      ],
       ["closed gates let go", "WHERE closed.gate = gate.id", "WHERE false"],
-      ["the limit is counted per gate", ") AS front\n    LIMIT :limit::integer", ") AS front"],
       ["the place in the order is lost", "SELECT key, rank,", "SELECT key, 0,"],
     ],
   },

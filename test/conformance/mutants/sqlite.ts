@@ -152,7 +152,7 @@ export const SQLITE_FAULTS: Faults = {
     review_dead_letter: [
       ["closed letters change", "AND status IN (1, 2)", ""],
       ["every letter is reviewed", "id = :id", "1"],
-      ["notes are lost", ":notes", "NULL"],
+      ["notes are lost", "notes       = :notes,", "notes       = NULL,"],
     ],
   },
   annotate: {
@@ -237,7 +237,11 @@ export const SQLITE_FAULTS: Faults = {
     delete_lease: [["the lease never goes", "WHERE", "WHERE 0 AND"]],
     waiting_fields: [["a retry forgets its priority", "lane, priority", "lane, 100 AS priority"]],
     insert_dead_letter: [
-      ["a dead letter forgets its attempts", ":attempts, :died_at, :spec)", "0, :died_at, :spec)"],
+      [
+        "a dead letter forgets its attempts",
+        ":attempts, :died_at, :spec, :cause",
+        "0, :died_at, :spec, :cause",
+      ],
     ],
     attempts_of_job: [
       ["the ledger is told backwards", "ORDER BY attempt.n", "ORDER BY attempt.n DESC"],
@@ -422,8 +426,8 @@ export const SQLITE_FAULTS: Faults = {
     "queue/gates.ts": [
       [
         "the limit is counted per gate",
-        "limit: limit - moved });\n    for (const { key }",
-        "limit });\n    for (const { key }",
+        '"blocked_keys", { gate: name, limit: limit - moved }',
+        '"blocked_keys", { gate: name, limit }',
       ],
     ],
   },
@@ -438,7 +442,9 @@ export const SQLITE_FAULTS: Faults = {
   },
   deadLetter: {
     find_dead_letter: [["any letter is shown", "id = :id", "1"]],
-    insert_dead_letter: [["the copy of the spec is empty", ":died_at, :spec)", ":died_at, '{}')"]],
+    insert_dead_letter: [
+      ["the copy of the spec is empty", ":died_at, :spec, :cause", ":died_at, '{}', :cause"],
+    ],
   },
   feed: {
     feed_after: [

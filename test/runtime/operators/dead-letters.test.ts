@@ -38,7 +38,7 @@ describe("a dead letter", () => {
     });
   });
 
-  test("carries category, keys, correlation and every error (003-23, 003-24)", async () => {
+  test("carries category, keys, correlation and every error (003-23)", async () => {
     const keys = { idempotencyKey: "i", dedupKey: "d", concurrencyKey: "c" };
     const { kit, job, letters } = await withLetter(keys);
     await using _ = kit;

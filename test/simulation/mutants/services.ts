@@ -58,15 +58,15 @@ export const serviceMutants: readonly Mutant[] = [
   {
     name: "a handler starts although its service is closed",
     file: RUN,
-    now: "if (refused.length === 0) return null;",
-    planted: "if (refused.length >= 0) return null;",
+    now: 'if (answer.status !== "refused") return [];',
+    planted: 'if (answer.status !== "refused" || index >= 0) return [];',
     breaks: "I28",
   },
   {
     name: "a failure that a breaker has not counted is charged",
     file: RUN,
-    now: "if (!isCounted) this.#uncounted = { waitMs };",
-    planted: "if (!isCounted && waitMs === -1) this.#uncounted = { waitMs };",
+    now: "else this.#uncounted = { waitMs };",
+    planted: "else if (waitMs === -1) this.#uncounted = { waitMs };",
     breaks: "I28",
   },
   {
