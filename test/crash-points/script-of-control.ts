@@ -84,6 +84,9 @@ async function* operate(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
   yield did("open a breaker");
   await store.resetBreaker("bank", "ada");
   yield did("reset a breaker");
+  const override = { lane: null, priority: 5, maxAttempts: null, timeoutMs: null };
+  await store.overrideType("email", override, "ada");
+  yield did("override a type");
   await store.removeFairness("general");
   yield did("remove the fairness of a lane");
   await store.removeLimit(ACME);

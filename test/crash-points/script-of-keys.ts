@@ -133,6 +133,11 @@ async function* work(store: SqliteJobStore, { job, worker }: Scene): AsyncGenera
   yield did("acknowledge a dead letter");
   await store.review(second.id, { status: "discarded", by: "eve", notes: null });
   yield did("discard a dead letter");
+  await store.annotate(first.id, { act: "noted", by: "eve", notes: "asked the bank" });
+  yield did("add notes to a dead letter");
+  const seen = { kind: "acknowledged", by: "eve", notes: null } as const;
+  await store.decideGroup(first.cause, {}, seen);
+  yield did("acknowledge the failures of a cause");
   const [scheduled] = (await store.list({ states: ["scheduled"] }, { limit: 1 })).jobs;
   assert.ok(scheduled);
   await store.hurry(scheduled.id);
@@ -164,6 +169,12 @@ async function* reprocess(
   yield did("reprocess a dead letter");
   await store.intervene(at(held.jobs, 0).id, () => failedWith());
   yield did("fail a running job by hand");
+  const [failed] = await store.deadLetters({ status: "pending_review" }, { limit: 1 });
+  assert.ok(failed);
+  await store.reprocessMany([{ ...job({}), retryOf: failed.id }], "eve", null);
+  yield did("reprocess several dead letters");
+  await store.discardMany([letter.id], "eve", null);
+  yield did("discard several dead letters");
 }
 
 async function* comeAndGo(

@@ -15,6 +15,8 @@ import { readEvents, type ServerEvent } from "./read-events.ts";
 const FOLDER = join(".millrace", "media-pipeline");
 /** The same each time, because jobs that a shutdown has put back know their source by its URL. */
 const PORT = Number(process.env["PORT"] ?? 7334);
+/** The source of the job that is cancelled. */
+const CANCELLED = "660.wav";
 const FINAL = new Set(["job:completed", "job:failed", "job:cancelled"]);
 
 await main();
@@ -23,8 +25,8 @@ async function main(): Promise<void> {
   await using world = await startLoopback({
     folder: join(FOLDER, "objects"),
     port: PORT,
-    // So slowly that it can be watched.
-    pace: () => wait(100),
+    // So slowly that it can be watched. The job that is cancelled must not end before.
+    pace: (request) => wait(request.includes(CANCELLED) ? 2_000 : 100),
   });
   await using queue = await openJobQueue({
     file: join(FOLDER, "queue.db"),
@@ -60,8 +62,8 @@ async function tour(queue: JobQueue, world: Loopback): Promise<void> {
   const missing = await queue.enqueue({ source: `${world.media}/missing.wav` });
   await follow(queue, "missing.wav", missing);
 
-  const unwanted = await queue.enqueue({ source: `${world.media}/660.wav` });
-  await follow(queue, "660.wav", unwanted, async ({ event }) => {
+  const unwanted = await queue.enqueue({ source: `${world.media}/${CANCELLED}` });
+  await follow(queue, CANCELLED, unwanted, async ({ event }) => {
     if (event === "job:progress") await queue.cancel(unwanted);
   });
 

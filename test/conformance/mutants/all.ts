@@ -13,6 +13,7 @@ import { POSTGRES_INTAKE_FAULTS, SQLITE_INTAKE_FAULTS } from "./control/intakes.
 import { POSTGRES_LONG_RUN_FAULTS, SQLITE_LONG_RUN_FAULTS } from "./control/long-runs.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_LIMIT_FAULTS, SQLITE_LIMIT_FAULTS } from "./control/limits.ts";
+import { POSTGRES_FAILURE_FAULTS, SQLITE_FAILURE_FAULTS } from "./control/failures.ts";
 import { POSTGRES_FAIRNESS_FAULTS, SQLITE_FAIRNESS_FAULTS } from "./control/fairness.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
 import { POSTGRES_MINUTE_FAULTS, SQLITE_MINUTE_FAULTS } from "./minutes.ts";
@@ -64,6 +65,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_DRAIN_FAULTS,
     SQLITE_SERVICE_FAULTS,
     SQLITE_LIMIT_FAULTS,
+    SQLITE_FAILURE_FAULTS,
     SQLITE_FAIRNESS_FAULTS,
     SQLITE_INTAKE_FAULTS,
     SQLITE_LONG_RUN_FAULTS,
@@ -85,6 +87,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_DRAIN_FAULTS,
     POSTGRES_SERVICE_FAULTS,
     POSTGRES_LIMIT_FAULTS,
+    POSTGRES_FAILURE_FAULTS,
     POSTGRES_FAIRNESS_FAULTS,
     POSTGRES_INTAKE_FAULTS,
     POSTGRES_LONG_RUN_FAULTS,
