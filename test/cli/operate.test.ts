@@ -79,7 +79,7 @@ describe("millrace dlq", () => {
     expect(late.code).toBe(1);
   });
 
-  test("a closed letter names its one successor or its reviewer, and no command to retry", async () => {
+  test("a closed letter names its successor or its reviewer, and no way to retry", async () => {
     await using store = new TestStore();
     const [done, dropped] = [await deadLetter(store), await deadLetter(store)];
     const successor = await store.json("dlq", "reprocess", done);

@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "failures show": ["0123456789abcdef"],
   "failures acknowledge": ["0123456789abcdef"],
   "failures snooze": ["0123456789abcdef", "--for", "2h"],
-  "failures retry": ["0123456789abcdef", "--notes", "mended"],
+  "failures retry": ["0123456789abcdef", "--notes", "works again"],
   "failures discard": ["0123456789abcdef", "--notes", "spam"],
   pause: ["--lane", "fast"],
   resume: ["--lane", "fast"],

@@ -107,6 +107,21 @@ export function failuresSuite(open: OpenStore): void {
     });
   });
 
+  describe("failureGroup", () => {
+    test("has the open letters of one cause, and when the first of them died", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [closed] = await fail(store, RED, {});
+      await store.review(closed!, { status: "discarded", by: "ada", notes: null });
+      await clock.advance(HOUR);
+      const firstAt = clock.now();
+      await fail(store, RED, {});
+      await fail(store, BLUE, {});
+
+      expect(await store.failureGroup(RED, {})).toMatchObject({ cause: RED, count: 1, firstAt });
+    });
+  });
+
   describe("decideGroup", () => {
     test("stores the last decision: who, when, until when", async () => {
       await using db = await open();
