@@ -62,8 +62,9 @@ BEGIN
     -- Jobs without a permit are passed: otherwise the probe of one service would wait for another.
     IF asker.has_limits THEN
         used_up := ARRAY(
-            SELECT rooms.name
+            SELECT limited.target
             FROM millrace.limit_rooms(claimer, lent, lent_counts, false, moment) AS rooms
+            JOIN millrace.limit_target AS limited ON limited.limit_id = rooms.id
             WHERE rooms.room = 0
         );
     END IF;

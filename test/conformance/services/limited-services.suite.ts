@@ -8,6 +8,12 @@ import { fail, OPEN_MS, outage, probe, takeProbe, uses } from "./scene.ts";
 const ACME = { kind: "tenant", name: "acme" } as const;
 const ONE = { concurrency: 1, rate: null } as const;
 
+const LIMITED = {
+  "of its type": { kind: "type", name: "email" },
+  "of its tenant": ACME,
+  "of its service": { kind: "service", name: "bank" },
+} as const;
+
 export function limitedServicesSuite(open: OpenStore): void {
   describe("services, with limits", () => {
     test("give a probe the permits that its job needs", async () => {
@@ -50,30 +56,34 @@ export function limitedServicesSuite(open: OpenStore): void {
       { limit: "of its type", held: true },
       { limit: "of its tenant", held: false },
       { limit: "of its tenant", held: true },
-    ])("pass a more urgent job without a permit $limit (held: $held)", async ({ limit, held }) => {
-      await using db = await open();
-      const { store, clock } = db;
-      await uses(store, ["bank"]);
-      await uses(store, ["smtp"], "sms");
-      await outage(store, "bank");
-      await outage(store, "smtp");
-      const name = limit === "of its type" ? ({ kind: "type", name: "email" } as const) : ACME;
-      await store.setLimit(name, ONE, null);
-      const worker = await joinWorker(store, { leaseMs: 100 * OPEN_MS });
-      await add(store, { tenant: "acme" });
-      await clock.advance(OPEN_MS);
-      expect(await probe(store, { worker, types: ["email"] })).not.toBeNull();
-      await outage(store, "bank");
-      await store.resetBreaker("bank", null);
-      await outage(store, "bank");
-      await clock.advance(OPEN_MS);
-      await add(store, { tenant: "acme", priority: 1 });
-      const [other] = await add(store, { type: "sms", tenant: "other", priority: 200 });
-      if (held) await store.hold(10);
+      { limit: "of its service", held: false },
+      { limit: "of its service", held: true },
+    ] as const)(
+      "pass a more urgent job without a permit $limit (held: $held)",
+      async ({ limit, held }) => {
+        await using db = await open();
+        const { store, clock } = db;
+        await uses(store, ["bank"]);
+        await uses(store, ["smtp"], "sms");
+        await outage(store, "bank");
+        await outage(store, "smtp");
+        await store.setLimit(LIMITED[limit], ONE, null);
+        const worker = await joinWorker(store, { leaseMs: 100 * OPEN_MS });
+        await add(store, { tenant: "acme" });
+        await clock.advance(OPEN_MS);
+        expect(await probe(store, { worker, types: ["email"] })).not.toBeNull();
+        await outage(store, "bank");
+        await store.resetBreaker("bank", null);
+        await outage(store, "bank");
+        await clock.advance(OPEN_MS);
+        await add(store, { tenant: "acme", priority: 1 });
+        const [other] = await add(store, { type: "sms", tenant: "other", priority: 200 });
+        if (held) await store.hold(10);
 
-      expect(await probe(store)).toMatchObject({ job: { id: other }, services: ["smtp"] });
-      expect(await probe(store)).toBeNull();
-    });
+        expect(await probe(store)).toMatchObject({ job: { id: other }, services: ["smtp"] });
+        expect(await probe(store)).toBeNull();
+      },
+    );
 
     test("hold jobs back that wait for a limit", async () => {
       await using db = await open();
