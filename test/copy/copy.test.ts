@@ -70,7 +70,7 @@ describe("a copy", () => {
     const moved = await ends.moved();
     expect(await told(moved, spent)).toEqual(before);
     const limit = { kind: "tenant", name: "acme", concurrency: 3, rate, used: 0, by: "ada" };
-    expect(await moved.limits()).toMatchObject([limit]);
+    expect(await moved.limits()).toMatchObject([key, limit]);
     expect(await moved.fairLanes()).toMatchObject([{ weights: { acme: 3 }, by: "ada" }]);
   });
 
