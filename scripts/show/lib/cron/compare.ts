@@ -44,15 +44,22 @@ function expected(
   looks: readonly number[],
 ): { readonly made: readonly number[]; readonly missed: readonly string[] } {
   const made: number[] = [];
+  const isMade = new Set<number>();
   const missed: string[] = [];
   let done = 0;
   for (const now of looks) {
+    // After the clock went back, slots that were not made come again.
+    while (done > 0 && slots[done - 1]! > now) done -= 1;
     const due: number[] = [];
-    while (done < slots.length && slots[done]! <= now) due.push(slots[done++]!);
+    for (; done < slots.length && slots[done]! <= now; done += 1) {
+      if (!isMade.has(slots[done]!)) due.push(slots[done]!);
+    }
     const late = due.filter((slot) => slot <= now - MINUTE);
     const dropped = late.slice(0, Math.max(0, late.length - POLICIES[policy]));
     if (dropped.length > 0) missed.push(`${dropped[0]} ${dropped.at(-1)}`);
-    made.push(...due.slice(dropped.length));
+    const kept = due.slice(dropped.length);
+    made.push(...kept);
+    for (const slot of kept) isMade.add(slot);
   }
   return { made, missed };
 }

@@ -72,7 +72,7 @@ export async function runZone(life: Life, handles: Handles): Promise<ReadonlyMap
       diary.looks.push(time.now);
       const told = await Promise.all(
         stores.map((store) =>
-          store.tickSchedule(name, (schedule, now) => decide(life, schedule, now)),
+          store.tickSchedule(name, (schedule, now, ticked) => decide(life, schedule, now, ticked)),
         ),
       );
       for (const { outcome, since, slot } of told.flat()) {
@@ -100,8 +100,13 @@ function crash(): never {
 }
 
 /** As the worker decides. */
-function decide(life: Life, schedule: ScheduleRecord, now: number): TickDecision {
-  const plan = planTicks(schedule, schedule.nextSlot, now);
+function decide(
+  life: Life,
+  schedule: ScheduleRecord,
+  now: number,
+  ticked: readonly number[],
+): TickDecision {
+  const plan = planTicks(schedule, schedule.nextSlot, now, ticked);
   const { slots, missed, nextSlot } = planted(life, schedule, plan);
   const ticks = slots.map((slot) => {
     return { slot, job: { ...schedule.job, id: newId(now, life.dice), due: { at: slot } } };

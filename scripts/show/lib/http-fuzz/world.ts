@@ -66,8 +66,9 @@ export async function makeWorld(url: string): Promise<World> {
     jobs,
     tokens,
     async [Symbol.asyncDispose]() {
-      await worker.stop({ grace: 0 }).catch(() => {});
-      await mill.close();
+      await worker.stop({ grace: "5s" }).catch(() => {});
+      // A run that was cut off is no finding; the worker has said so above.
+      await mill.close().catch(() => {});
     },
   };
 }

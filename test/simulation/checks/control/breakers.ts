@@ -80,7 +80,10 @@ function checkOpened({ nowMs }: Step, { was, now }: Change, wrong: (what: string
     return;
   }
   if (now.probe_at !== nowMs + OPEN_MS) wrong(`will be probed at ${now.probe_at}`);
-  if (now.failure_count !== was.failure_count + 1) wrong("was opened without a failure");
+  // A probe without a verdict opens its breaker again, and is no failure.
+  const isUndecided = was.state === HALF_OPEN && now.failure_count === was.failure_count;
+  const isFailure = now.failure_count === was.failure_count + 1;
+  if (!isFailure && !isUndecided) wrong("was opened without a failure");
   const isEarly = was.state === CLOSED && now.failure_count < FAILURES_MAX;
   if (isEarly) wrong(`was opened after ${now.failure_count} failures`);
 }
