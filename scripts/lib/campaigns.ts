@@ -146,7 +146,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
     about: "broken stores that the conformance suites must catch: all verbs; short: a few",
     short: [
       show("mutants", "--store", "sqlite", "promote", "renew", "acquireLocks"),
-      show("mutants", "--store", "postgres", "promote", "renew"),
+      show("mutants", "--store", "postgres", "promote", "renew", "acquireLocks"),
     ],
     full: [show("mutants", "--store", "sqlite"), show("mutants", "--store", "postgres")],
   },
