@@ -102,9 +102,7 @@ function report(kind: StoreKind, struck: readonly Struck[], seconds: number): bo
     ...unreached
       .filter((verb) => UNUSED[verb] === undefined)
       .map((verb) => `${verb} not explained`),
-    // In a sample a point has one pass, which a process under load may not reach.
-    ...(isWhole ? neverKilled(struck) : []).map((point) => `no process was killed at ${point}`),
-    ...(killed.length === 0 ? ["no process was killed"] : []),
+    ...neverKilled(struck).map((point) => `no process was killed at ${point}`),
     ...struck.flatMap(({ blow, violations: found }) =>
       found.map((text) => `${blow.point}@${blow.pass}: ${text}`),
     ),
