@@ -5,6 +5,15 @@ import "./lib/require-node.ts";
 // Declaring jobs
 export { defineJob, typed } from "./api/define.ts";
 export { schedule } from "./api/schedule.ts";
+export { createPayload, validatePayload } from "./jobs/payloads/payload-functions.ts";
+export type { PayloadParts, PayloadValidation } from "./jobs/payloads/payload-functions.ts";
+export type {
+  DeadLetterCountFilter,
+  DeadLetterFilter,
+  DeadLetterStats,
+  DeadLetterStatus,
+  NamedCount,
+} from "./api/control/letters.ts";
 export type { JobContract, JobRequest } from "./api/contract.ts";
 export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
 export type { FailingJob, JobSettings } from "./api/settings.ts";
@@ -25,7 +34,6 @@ export { openMillrace } from "./open.ts";
 export type {
   AttemptView,
   DeadLetter,
-  DeadLetterFilter,
   DeadLetters,
   Explanation,
   ExplanationDetails,
@@ -73,8 +81,49 @@ export type {
   Failures,
   RetriedFailures,
 } from "./api/control/failures.ts";
+export type {
+  DeadLetterBulkAction,
+  JobBulkAction,
+  Operation,
+  OperationFilter,
+  OperationItemPage,
+  OperationItems,
+  OperationItemView,
+  OperationOptions,
+  OperationPreview,
+  OperationRequest,
+  Operations,
+} from "./api/control/operations.ts";
 export type { JsonChange } from "./core/failures/json-difference.ts";
+export type {
+  ActedBy,
+  Audit,
+  AuditEntry,
+  AuditFilter,
+  AuditFindingView,
+  AuditHead,
+  AuditSubjectView,
+  AuditVerdict,
+} from "./api/control/audit.ts";
 export type { ClosedIntake, Intake, IntakeTarget } from "./api/control/intake.ts";
+export type {
+  PayloadRules,
+  PayloadRuleTarget,
+  PayloadRuleView,
+  RuleActor,
+} from "./api/control/payload-rules.ts";
+export type {
+  TenantAct,
+  QuotaRule,
+  QuotaUsed,
+  TenantDetails,
+  TenantLine,
+  TenantQuota,
+  TenantRemoval,
+  TenantRemoved,
+  Tenants,
+  TenantView,
+} from "./api/control/tenants.ts";
 export type { StreamEvent, StreamMessage, StreamOptions } from "./api/stream.ts";
 export type {
   Enqueued,
@@ -109,6 +158,17 @@ export type { PhaseState } from "./core/phases.ts";
 export type { Fault as JobFault } from "./core/outcome.ts";
 export type { Json } from "./core/payload.ts";
 export type { Faults, Refused, Stored } from "./api/json.ts";
+
+// Payload rules
+export { JOB_CATEGORIES } from "./core/payload-rules/practice.ts";
+export type { JobCategory, PresetRules } from "./core/payload-rules/practice.ts";
+export type { PayloadProblem } from "./core/payload-rules/check.ts";
+export type {
+  FieldKind,
+  PayloadRule,
+  SensitiveAction,
+  SensitiveSet,
+} from "./core/payload-rules/rule.ts";
 
 // Errors
 export {

@@ -79,7 +79,13 @@ export async function openMillrace(
     options: { tenant, preset },
     defaults: OPTIONS_DEFAULT,
   });
-  return new OpenedMillrace(shared.store, shared.options, logger);
+  return declared(new OpenedMillrace(shared.store, shared.options, logger));
+}
+
+/** The rules of its preset hold for every entrance of the installation from now on. */
+async function declared(mill: OpenedMillrace): Promise<OpenedMillrace> {
+  await mill.jobDefaults.payloads?.declare(mill.parts.preset.payloadRules);
+  return mill;
 }
 
 function isLogger(value: unknown): boolean {
@@ -102,7 +108,7 @@ async function openOn(
     tenant: tenant ?? OPTIONS_DEFAULT.tenant,
     preset: preset ?? OPTIONS_DEFAULT.preset,
   };
-  return new OpenedMillrace(await opened(store), options, logger);
+  return declared(new OpenedMillrace(await opened(store), options, logger));
 }
 
 async function opened(store: JobStore): Promise<JobStore> {

@@ -99,7 +99,7 @@ export const PROJECTS: readonly TestProject[] = [
   },
   {
     name: "e2e",
-    include: ["test/e2e/*.test.ts"],
+    include: ["test/e2e/**/*.test.ts"],
     budgetSeconds: 120,
     testSeconds: 300,
     batch: "processes",

@@ -1,4 +1,9 @@
 /** The client that `openMillrace` returns, and its options. */
+import type {
+  DeadLetterCountFilter,
+  DeadLetterFilter,
+  DeadLetterStats,
+} from "./control/letters.ts";
 import type { Duration } from "../core/duration.ts";
 import type { Failures } from "./control/failures.ts";
 import type { JsonChange } from "../core/failures/json-difference.ts";
@@ -8,13 +13,17 @@ import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
 import type { JobContract, JobRequest } from "./contract.ts";
 import type { DrainSettings, DrainTarget, RunningCount } from "./control/drain.ts";
+import type { ActedBy, Audit } from "./control/audit.ts";
+import type { Tenants } from "./control/tenants.ts";
 import type { Intake } from "./control/intake.ts";
+import type { Operations } from "./control/operations.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
-import type { Jobs } from "./jobs.ts";
+import type { Jobs, CountedJobs } from "./jobs.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { StreamMessage, StreamOptions } from "./stream.ts";
 import type { Schedules } from "./schedule.ts";
+import type { PayloadRules } from "./control/payload-rules.ts";
 import type { Fairness } from "./control/fairness.ts";
 import type { Limits } from "./control/limits.ts";
 import type { Tokens } from "./tokens.ts";
@@ -130,6 +139,7 @@ export interface Millrace extends AsyncDisposable {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly failures: Failures;
+  readonly operations: Operations;
   readonly workers: Workers;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
@@ -139,6 +149,9 @@ export interface Millrace extends AsyncDisposable {
   readonly limits: Limits;
   readonly fairness: Fairness;
   readonly intake: Intake;
+  readonly audit: Audit;
+  readonly payloadRules: PayloadRules;
+  readonly tenants: Tenants;
 
   /**
    * The same installation, limited to one tenant: jobs, dead letters and tokens of other tenants do
@@ -172,7 +185,7 @@ export interface Millrace extends AsyncDisposable {
    */
   pause(target: PauseTarget, reason: string, by?: { actor: string }): Promise<void>;
   /** Ends a pause, and says whether there was one and how many jobs may run now. */
-  resume(target: PauseTarget): Promise<Resumed>;
+  resume(target: PauseTarget, by?: ActedBy): Promise<Resumed>;
   /** Lists the pauses, with the time, the reason, the person and the number of jobs behind each. */
   pauses(): Promise<readonly Pause[]>;
   /**
@@ -282,14 +295,22 @@ export interface DeadLetters {
    * OPTION_INVALID for an unknown filter or status.
    */
   list(filter?: DeadLetterFilter): Promise<readonly DeadLetter[]>;
+  /** Counts dead letters up to 10,000. `atLeast` says that there are more. */
+  count(filter?: DeadLetterCountFilter): Promise<CountedJobs>;
+  /**
+   * Counts dead letters by status, category, type and class of error, of all tenants or of the
+   * tenant of the mill.
+   */
+  stats(): Promise<DeadLetterStats>;
   /** Marks a dead letter as reviewed. Notes have up to 2,000 characters, here and below. */
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
   /**
    * Enqueues the job again as a linked successor. A dead letter has one successor: a second call
    * answers the same job, with `created: false`. If the failed job had an idempotency key, the
-   * successor has this key with `_retry_` and the time behind it. If this process knows the type,
-   * its schema checks another payload. If another job holds the dedup key, the call throws
-   * DEDUP_KEY_HELD and the dead letter stays open.
+   * successor has this key with `_retry_` and the time behind it. Another payload is checked by the
+   * schema of the type, or by the JSON Schema that workers have declared if this process does not
+   * know the type. If another job holds the dedup key, the call throws DEDUP_KEY_HELD and the dead
+   * letter stays open.
    */
   reprocess(
     id: string,
@@ -303,19 +324,10 @@ export interface DeadLetters {
   discard(id: string, by: { actor: string; notes?: string }): Promise<void>;
 }
 
-export interface DeadLetterFilter {
-  status?: DeadLetter["status"];
-  type?: string;
-  tenant?: string;
-  /** The id of the last dead letter of the previous page. */
-  after?: string;
-  limit?: number;
-}
-
 export interface Workers {
   list(): Promise<readonly WorkerView[]>;
   /** Makes a worker claim no more jobs. Its running jobs continue. */
-  quiet(id: string): Promise<void>;
+  quiet(id: string, by?: ActedBy): Promise<void>;
   /**
    * Asks a worker to stop, in whichever process it runs. The worker claims no more jobs from now
    * on, and its next heartbeat stops it as `worker.stop()` does, with its own `grace`. Its process
@@ -343,7 +355,7 @@ export interface Workers {
    * assert.deepEqual(await mill.workers.list(), []);
    * ```
    */
-  stop(id: string): Promise<void>;
+  stop(id: string, by?: ActedBy): Promise<void>;
 }
 
 export interface WorkerView {

@@ -254,7 +254,7 @@ describe("a definition that the types did not stop", () => {
     expect(refusalOf({ type: "email", colour: "red" })).toBe(
       'job "email": colour is unknown; the known keys are type, payload, lane, category, ' +
         "priority, timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner, " +
-        "limits and services",
+        "limits, services, payloadVersion and upcast",
     );
   });
 
@@ -267,6 +267,34 @@ describe("a definition that the types did not stop", () => {
 
     expect(error.code).toBe("DEFINITION_INVALID");
     expect(error.message).toContain("services must be a list of at most 10 different names");
+  });
+
+  test("takes a concurrency, a rate or both as limits, and keeps a copy", () => {
+    const rate = { limit: 100, per: "1m", burst: 10 } as const;
+    const limits = { concurrency: 5, rate: { ...rate } };
+    const { settings } = definitionOf(defineJob({ type: "charge", limits }).run(() => {}));
+    Object.assign(limits.rate, { limit: 1 });
+
+    expect(settings.limits).toEqual({ concurrency: 5, rate });
+    expect(Object.isFrozen(settings.limits?.rate)).toBe(true);
+    const plain = definitionOf(defineJob({ type: "charge", limits: { rate } }).run(() => {}));
+    expect(plain.settings.limits).toEqual({ rate });
+  });
+
+  test.each([
+    [{}, "limits must name concurrency, rate or both, such as { concurrency: 5 }"],
+    [5, "limits must be an object such as { concurrency: 5 }, not 5"],
+    [
+      { concurrency: 0 },
+      "limits.concurrency must be a whole number from 1 to 1,000,000,000, not 0",
+    ],
+    [{ rate: { limit: 5 } }, 'limits.rate.per must be a duration such as "1m", not undefined'],
+    [
+      { rate: { limit: 5, per: "0s" } },
+      'limits.rate.per must be a duration such as "1m", not "0s"',
+    ],
+  ])("is refused for the limits %j", (limits, message) => {
+    expect(refusalOf({ type: "charge", limits })).toBe(`job "charge": ${message}`);
   });
 
   test("names the job and the place for programs too", () => {

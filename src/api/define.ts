@@ -1,5 +1,6 @@
 /** `defineJob` and the chain of `.run` and `.phase`. Every call returns a new frozen value. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { upcastProblem } from "../core/payload-rules/payload-version.ts";
 import { shown } from "../core/text.ts";
 import { makeContract } from "./definition.ts";
 import type { AnyContract, Body, Definition, Handler, Phase } from "./definition.ts";
@@ -44,6 +45,8 @@ export function defineJob<const Name extends string, S extends Schema | undefine
 ): JobBuilder<Name, In<S>, Out<S>, {}> {
   insist(subjectOf(definition), DEFINITION_RULE, definition, "");
   const { type, payload, ...settings } = definition;
+  const problem = upcastProblem(settings);
+  if (problem !== null) throw refusal(subjectOf(definition), { place: "upcast", problem });
   const contract = buildContract({
     type,
     schema: payload,

@@ -9,7 +9,7 @@ export interface JobDetails {
   readonly failedUnits: readonly UnitView[];
   /** Every run that has ended, oldest first. */
   readonly attempts: readonly AttemptView[];
-  /** The worker that runs the job, or has prefetched it. */
+  /** The worker that runs the job, has prefetched it, or still executes code of an ended run. */
   readonly worker: JobWorkerView | null;
   /** The jobs in `after` that have not ended. */
   readonly waitsFor: JobLinks;

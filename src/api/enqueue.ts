@@ -46,6 +46,11 @@ export interface EnqueueOptions {
   readonly concurrencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
   /**
+   * The version of this payload. Default: `payloadVersion` of the definition. Give an older version
+   * for a payload that an older release of the code has made.
+   */
+  readonly payloadVersion?: string;
+  /**
    * The jobs that must be final before this job starts, at most 1,000. `onFailed` says what happens
    * when one of them fails or is cancelled. Each of them must exist, otherwise `enqueue` throws
    * AFTER_UNKNOWN. A child of `ctx.enqueue` does not exist before its phase completes; enqueue a

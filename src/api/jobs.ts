@@ -1,4 +1,5 @@
 /** `mill.jobs`: reading jobs, and acting on one job. */
+import type { ActedBy } from "./control/audit.ts";
 import type { Duration, Instant } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
@@ -7,6 +8,7 @@ import type { Explanation } from "./control/explanation.ts";
 import type { JobDetails } from "./details.ts";
 import type { Enqueued } from "./enqueue.ts";
 import type { LogPage, LogView } from "./logs.ts";
+import type { JobSettings } from "./settings.ts";
 import type { ProgressView, UnitFilter, UnitHolderView, UnitView } from "./progress.ts";
 
 export interface Jobs {
@@ -80,7 +82,7 @@ export interface Jobs {
    * Cancels a job. A waiting job ends at once. The handler of a running job is asked to stop by
    * `ctx.signal`. A reason has up to 2,000 characters.
    */
-  cancel(id: string, reason?: string): Promise<JobView>;
+  cancel(id: string, reason?: string, by?: { actor: string }): Promise<JobView>;
   /**
    * Makes a waiting job run now. A finished job gets a linked successor that keeps the completed
    * phases and units; with `restart`, the successor keeps nothing. Throws DEDUP_KEY_HELD when
@@ -106,19 +108,41 @@ export interface Jobs {
    * assert.equal(await test.mill.result(again), 2);
    * ```
    */
-  retry(id: string, options?: { restart?: boolean }): Promise<Enqueued<unknown>>;
+  retry(id: string, options?: { restart?: boolean } & ActedBy): Promise<Enqueued<unknown>>;
   /**
    * Ends a job as failed and stores its dead letter. A job that waits is charged no attempt. The
    * message has up to 2,000 characters. With `retry`, the call counts as one failed attempt, and
    * the job waits for the backoff of its definition. If this process has not seen the definition
    * (in `work` or `enqueue`), the backoff of the preset applies.
    */
-  fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
+  fail(
+    id: string,
+    message: string,
+    options?: { retry?: boolean; actor?: string },
+  ): Promise<JobView>;
   /**
    * Takes a job away from a stuck worker and queues it again, without a charged attempt. With
    * `force: false`, a job is refused (RUN_HEALTHY) while the lease of its worker is alive.
    */
-  release(id: string, options?: { force?: boolean }): Promise<JobView>;
+  release(id: string, options?: { force?: boolean } & ActedBy): Promise<JobView>;
+  /**
+   * Gives a waiting job another priority, for its next start. A retry has the priority of the
+   * enqueue again. Throws JOB_NOT_WAITING for a running job, and JOB_OVER for a finished one.
+   */
+  setPriority(
+    id: string,
+    priority: NonNullable<JobSettings["priority"]>,
+    by?: ActedBy,
+  ): Promise<JobView>;
+  /**
+   * Makes a waiting job due at another time. A job that waits for other jobs still waits for them.
+   * Throws JOB_NOT_WAITING for a running job, and JOB_OVER for a finished one.
+   */
+  reschedule(
+    id: string,
+    due: { runAt: Instant } | { delay: Duration },
+    by?: ActedBy,
+  ): Promise<JobView>;
   /** Returns every run of a job that has ended, oldest first. */
   attempts(id: string): Promise<readonly AttemptView[]>;
   /**
@@ -375,6 +399,8 @@ export interface JobView {
   readonly priority: number;
   /** `null` for a job without payload. */
   readonly payload: Json;
+  /** The version of the payload; `null` counts as version 1. */
+  readonly payloadVersion: string | null;
   /** The result of the handler; `null` before the end, and for a handler that returns nothing. */
   readonly result: Json;
   /** Present if the stored text of these values is damaged. They read as `null`. */

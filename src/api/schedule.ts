@@ -1,4 +1,5 @@
 /** Jobs that are enqueued by a cron expression. */
+import type { ActedBy } from "./control/audit.ts";
 import { cronFault } from "../core/cron/cron.ts";
 import { JITTER_MS_MAX, MISSED_MAX } from "../core/cron/plan.ts";
 import { isTimeZone } from "../core/cron/time-zone.ts";
@@ -107,17 +108,17 @@ export interface Schedules {
    * Ends a pause. The ticks of the pause are left out, for every `missed`. Answers whether
    * there was a pause.
    */
-  resume(name: string): Promise<{ readonly wasPaused: boolean }>;
+  resume(name: string, by?: ActedBy): Promise<{ readonly wasPaused: boolean }>;
   /**
    * Enqueues the job of a schedule now, beside its ticks, also during a pause. A call with an
    * idempotency key that was used before answers the same job, with `created: false`.
    */
-  runNow(name: string, options?: { idempotencyKey?: string }): Promise<Enqueued<unknown>>;
+  runNow(name: string, options?: { idempotencyKey?: string } & ActedBy): Promise<Enqueued<unknown>>;
   /**
    * Removes a schedule. A schedule that a living worker declares is refused with
    * SCHEDULE_OWNED_BY_CODE.
    */
-  remove(name: string): Promise<void>;
+  remove(name: string, by?: ActedBy): Promise<void>;
   /** What came of the newest ticks, newest first. The last 100 of each schedule are kept. */
   history(name: string, page?: TickPage): Promise<readonly TickView[]>;
 }
@@ -178,8 +179,8 @@ export interface TickView {
    * `made`: a job was enqueued. `skipped`: the job of the previous tick was not final. `replaced`:
    * a later tick came at the same time. `missed`: the tick was late and was not made up for.
    * `duplicate`: another job holds the dedup key. `refused`: the database refused the job.
-   * `intake_closed`: the intake of the job was closed; the tick is not made up for. `run_now`: a
-   * person asked for it.
+   * `intake_closed`: the intake of the job was closed; the tick is not made up for. `over_quota`:
+   * the same for the quota of the tenant. `run_now`: a person asked for it.
    */
   readonly outcome:
     | "made"
@@ -189,6 +190,7 @@ export interface TickView {
     | "duplicate"
     | "refused"
     | "intake_closed"
+    | "over_quota"
     | "run_now";
   readonly jobId: string | null;
   readonly at: Date;

@@ -3,12 +3,16 @@ import type { Duration } from "../core/duration.ts";
 import { PRIORITIES } from "../core/job.ts";
 import type { ErrorClass } from "../core/job.ts";
 import type { Json } from "../core/payload.ts";
+import { aLimit } from "./control/limit-rule.ts";
+import type { LimitRule } from "./control/limits.ts";
+import { isVersion } from "../core/payload-rules/payload-version.ts";
 import {
   aFunction,
   aName,
   anObject,
   aWholeNumber,
   isDuration,
+  isObject,
   isWholeNumber,
   must,
   oneOf,
@@ -52,16 +56,51 @@ export interface JobSettings {
    */
   readonly retryOwner?: "queue" | "supervisor";
   /**
-   * How many jobs of this type may run at the same time, in all processes together. Stored when a
-   * worker of the type starts. A limit that an operator has set counts instead.
+   * How many jobs of this type may run at the same time, and how many may start in a period, in all
+   * processes together: at least one of the two. Stored when a worker of the type starts. A limit
+   * that an operator has set counts instead.
    */
-  readonly limits?: { readonly concurrency: number };
+  readonly limits?: LimitRule;
   /**
    * The external services that the job calls, at most ten. While the circuit breaker of one of them
    * is open, the jobs of the type wait. A job with exactly one service reports its transient
    * failures, rate limits, time-outs and successes to the breaker of that service.
    */
   readonly services?: readonly string[];
+  /**
+   * The version of the payload that this code writes and reads: numbers with dots, such as `"2"` or
+   * `"1.0"`. A job without a version counts as version 1.
+   */
+  readonly payloadVersion?: string;
+  /**
+   * How to read older payloads, by their version. Each function turns a payload of its version into
+   * one of the next version in the list, and the last one into `payloadVersion`. They run before
+   * the schema and the handler.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, typed } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const greet = defineJob({
+   *   type: "greet",
+   *   payload: typed<{ first: string; last: string }>(),
+   *   payloadVersion: "3",
+   *   upcast: {
+   *     "1": (payload) => ({ name: payload.who }),
+   *     "2": ({ name }) => ({ first: name.split(" ")[0], last: name.split(" ")[1] }),
+   *   },
+   * }).run(({ first }) => `Hello ${first}`);
+   *
+   * await using test = await createTestMill();
+   * const before = defineJob({ type: "greet", payload: typed<{ who: string }>() });
+   * const job = await test.mill.enqueue(before, { who: "Ada Lovelace" });
+   * await test.drain([greet]);
+   * assert.equal(await test.mill.result(job), "Hello Ada");
+   * ```
+   */
+  readonly upcast?: Readonly<Record<string, (payload: any) => unknown>>;
 }
 
 /** The job whose run threw the error that `classify` is asked about. */
@@ -78,9 +117,11 @@ export interface FailingJob {
   readonly maxAttempts: number;
 }
 
+/** The version of a payload. */
+export const aVersion: Rule = must(isVersion, 'a version such as "2" or "1.0"');
+
 /** The bounds of the columns in every store. */
 export const PRIORITY_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
-export const LIMIT_BOUNDS = { min: 1, max: 1_000_000_000 } as const;
 export const ATTEMPTS_BOUNDS = { min: 1, max: 1_000_000_000 } as const;
 
 /** The most services of one type. */
@@ -123,10 +164,7 @@ export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule 
   onRetry: oneOf("resume", "restart"),
   onOrphan: oneOf("retry", "fail"),
   retryOwner: oneOf("queue", "supervisor"),
-  limits: anObject(
-    { required: { concurrency: aWholeNumber(LIMIT_BOUNDS) }, optional: {} },
-    "an object such as { concurrency: 5 }",
-  ),
+  limits: aLimit,
   services: must(
     (value) =>
       Array.isArray(value) &&
@@ -135,17 +173,31 @@ export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule 
       value.every((service) => aName(service, "") === null),
     `a list of at most ${SERVICES_MAX} different names, such as ["bank"]`,
   ),
+  payloadVersion: aVersion,
+  upcast: must(isUpcast, 'functions by version, such as { "1": (payload) => payload }'),
 };
 
 /** A frozen copy, so that later changes of the caller's objects have no effect. */
 export function frozenSettings(settings: JobSettings): JobSettings {
-  const { backoff, limits, services, ...plain } = settings;
+  const { backoff, limits, services, upcast, ...plain } = settings;
   return Object.freeze({
     ...plain,
-    ...(limits && { limits: Object.freeze({ ...limits }) }),
+    ...(limits && { limits: frozenLimit(limits) }),
     ...(services && { services: Object.freeze([...services]) }),
+    ...(upcast && { upcast: Object.freeze({ ...upcast }) }),
     ...(backoff && { backoff: Object.freeze({ ...backoff }) }),
   });
+}
+
+function frozenLimit({ rate, ...limit }: LimitRule): LimitRule {
+  return Object.freeze({ ...limit, ...(rate && { rate: Object.freeze({ ...rate }) }) });
+}
+
+function isUpcast(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(
+    ([version, upcast]) => isVersion(version) && typeof upcast === "function",
+  );
 }
 
 function isBetween(value: unknown, min: number, max: number): boolean {

@@ -1,4 +1,5 @@
 /** `mill.tokens`: credentials for people and programs that reach the mill over HTTP. */
+import type { ActedBy } from "./control/audit.ts";
 import type { Duration } from "../core/duration.ts";
 import type { PersonRole } from "../store/types/tokens.ts";
 
@@ -31,7 +32,7 @@ export interface Tokens {
   /** Lists tokens, newest first; without those that have ended, unless `ended` is true. */
   list(filter?: TokenFilter): Promise<readonly TokenView[]>;
   /** Ends a token, and every session and stream token that was made with it. */
-  revoke(id: string): Promise<void>;
+  revoke(id: string, by?: ActedBy): Promise<void>;
   /** Whose secret this is; `null` if it is unknown, revoked or expired. */
   verify(secret: string): Promise<TokenView | null>;
 }

@@ -22,9 +22,13 @@ import type { JobContract, JobRequest } from "../api/contract.ts";
 import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
 import type { Failures } from "../api/control/failures.ts";
+import type { ActedBy, Audit } from "../api/control/audit.ts";
+import type { Operations } from "../api/control/operations.ts";
 import type { Intake } from "../api/control/intake.ts";
+import type { Tenants } from "../api/control/tenants.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
+import type { PayloadRules } from "../api/control/payload-rules.ts";
 import type { Fairness } from "../api/control/fairness.ts";
 import type { Limits } from "../api/control/limits.ts";
 import type { StreamMessage, StreamOptions } from "../api/stream.ts";
@@ -36,10 +40,12 @@ import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
+import type { DeclaredRule } from "../store/types/payload-rules.ts";
 import type { FinalJob } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { currentJob, type CurrentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
+import { makeAudit } from "./audit/audit.ts";
 import { makeFailures } from "./failures/failures.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { EndWatch } from "./waits/end-watch.ts";
@@ -56,13 +62,19 @@ import { makeBreakers } from "./services/breakers.ts";
 import { makeTypes } from "./services/types.ts";
 import { KnownTypes } from "./known-types.ts";
 import { OpenCalls } from "./waits/open-calls.ts";
+import { OperationRunner } from "../jobs/operations/runner.ts";
+import { LocalRuns } from "./operations/local-runs.ts";
+import { makeOperations } from "./operations/operations.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
+import { PayloadGate } from "../jobs/payloads/payload-gate.ts";
+import { makePayloadRules } from "./control/payload-rules.ts";
 import { makeFairness } from "./control/fairness.ts";
 import { makeLimits } from "./control/limits.ts";
 import { listPauses, pause, resume } from "./pauses.ts";
 import { failedUnitsOf } from "./progress.ts";
 import { insistOn } from "../jobs/check-text.ts";
 import { concernsAll } from "./tenants/tenant-scope.ts";
+import { makeTenants } from "./tenants/tenants.ts";
 import { tenantStore, workersFor } from "./tenants/tenant-store.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waits/waiting.ts";
@@ -89,6 +101,10 @@ export interface TenantParts {
   /** Streams of a tenant leave out what is not of the tenant. */
   readonly pages: FeedPages;
   readonly newId: () => JobId;
+  /** Chunks are applied by the mill that was opened. */
+  readonly localRuns: LocalRuns;
+  /** Rules hold for all tenants. */
+  readonly payloads: PayloadGate;
   /** For `jobs.explain`: no other method of the mill reads workers. */
   readonly workers: TenantWorkers;
 }
@@ -101,6 +117,7 @@ export class Client implements Omit<Millrace, "work"> {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly failures: Failures;
+  readonly operations: Operations;
   readonly workers: Workers;
   readonly metrics: Metrics;
   readonly tokens: Tokens;
@@ -110,11 +127,16 @@ export class Client implements Omit<Millrace, "work"> {
   readonly limits: Limits;
   readonly fairness: Fairness;
   readonly intake: Intake;
+  readonly audit: Audit;
+  readonly payloadRules: PayloadRules;
+  readonly #payloads: PayloadGate;
+  readonly tenants: Tenants;
   readonly #events: Feed;
   readonly #endWatch: EndWatch;
   readonly #pages: FeedPages;
   readonly #known: KnownTypes;
   readonly #calls: OpenCalls;
+  readonly #localRuns: LocalRuns;
   /** Null: all tenants. */
   readonly #tenantParts: TenantParts | null;
   /** The mills of tenants, the one used last at the end. */
@@ -134,7 +156,9 @@ export class Client implements Omit<Millrace, "work"> {
     this.#known = known;
     this.#calls = tenantParts?.calls ?? new OpenCalls();
     const newId = tenantParts?.newId ?? idSource(clock, dice);
-    this.jobDefaults = { newId, tenant: parts.tenant, preset: parts.preset };
+    this.#payloads = tenantParts?.payloads ?? gateOf(parts);
+    const { tenant, preset } = parts;
+    this.jobDefaults = { newId, tenant, preset, payloads: this.#payloads };
     const onFeedError = (error: unknown): void => {
       logger.warn("cannot read the feed; trying again", { error });
     };
@@ -149,8 +173,23 @@ export class Client implements Omit<Millrace, "work"> {
       now: () => clock.now(),
       tenantWorkers: tenantParts?.workers,
     });
-    this.deadLetters = makeDeadLetters({ store, clock, newId, known });
+    this.deadLetters = makeDeadLetters({
+      store,
+      clock,
+      newId,
+      known,
+      payloads: this.#payloads,
+    });
     this.failures = makeFailures({ store, clock, newId });
+    this.#localRuns = tenantParts?.localRuns ?? this.#makeLocalRuns(newId);
+    this.operations = makeOperations({
+      store,
+      clock,
+      newId,
+      tenant: tenantParts === null ? null : parts.tenant,
+      runs: this.#localRuns,
+      closing: this.#calls.closing,
+    });
     this.tokens = makeTokens({
       store,
       newId,
@@ -162,6 +201,9 @@ export class Client implements Omit<Millrace, "work"> {
     this.limits = makeLimits(store, parts.tenant);
     this.fairness = makeFairness(store);
     this.intake = makeIntake(store);
+    this.audit = makeAudit(store);
+    this.payloadRules = makePayloadRules(store, logger);
+    this.tenants = makeTenants(store, clock);
     this.workers = makeWorkers(store, clock);
     this.metrics = makeMetrics(store, clock);
     this.types = makeTypes(store);
@@ -179,6 +221,8 @@ export class Client implements Omit<Millrace, "work"> {
     contract: JobContract<string, Input, R>,
     ...[payload, options = {}]: PayloadArgs<NoInfer<Input>>
   ): Promise<Enqueued<R>> {
+    const late = this.#payloads.refresh();
+    if (late !== null) await late;
     const { job, tx } = await this.#prepare({ contract, payload, options });
     const [answer] = await this.#store([job], tx);
     if (answer === undefined) throw new Error("the store gave no answer");
@@ -189,6 +233,8 @@ export class Client implements Omit<Millrace, "work"> {
   async enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }> {
+    const late = this.#payloads.refresh();
+    if (late !== null) await late;
     const prepared = await allOf(requests.map((request, index) => this.#prepareAt(request, index)));
     const jobs = prepared.map(({ job }) => job);
     const answers = await this.#store(jobs, commonTx(prepared));
@@ -232,8 +278,8 @@ export class Client implements Omit<Millrace, "work"> {
     return pause(this.parts.store, target, reason, by);
   }
 
-  resume(target: PauseTarget): Promise<Resumed> {
-    return resume(this.parts.store, target);
+  resume(target: PauseTarget, by?: ActedBy): Promise<Resumed> {
+    return resume(this.parts.store, target, by);
   }
 
   pauses(): Promise<readonly Pause[]> {
@@ -276,6 +322,15 @@ export class Client implements Omit<Millrace, "work"> {
     this.#known.learnRetention(keptMs);
   }
 
+  /** What is started here begins here, also without a worker. */
+  #makeLocalRuns(newId: () => JobId): LocalRuns {
+    const { store, clock, logger, preset } = this.parts;
+    const { idempotencyMs } = preset.retention;
+    const known = this.#known;
+    const runner = new OperationRunner({ store, clock, logger, newId, known, idempotencyMs });
+    return new LocalRuns({ runner, clock, logger, calls: this.#calls });
+  }
+
   #millOf(tenant: string): Client {
     const { store } = this.parts;
     return new Client(
@@ -285,6 +340,8 @@ export class Client implements Omit<Millrace, "work"> {
         calls: this.#calls,
         pages: this.#pages,
         newId: this.jobDefaults.newId,
+        localRuns: this.#localRuns,
+        payloads: this.#payloads,
         workers: (limit) => workersFor({ store, tenant }, limit),
       },
     );
@@ -326,6 +383,14 @@ export class Client implements Omit<Millrace, "work"> {
     const job = currentJob();
     return this.#tenantParts === null || job?.tenant === this.parts.tenant ? job : undefined;
   }
+}
+
+function gateOf({ store, preset, clock, logger }: ClientParts): PayloadGate {
+  const readRules = (): ReturnType<JobStore["payloadRules"]> => store.payloadRules();
+  const declareRules = (rules: readonly DeclaredRule[]): Promise<void> =>
+    store.declarePayloadRules(rules);
+  const presetRules = preset.payloadRules;
+  return new PayloadGate({ readRules, declareRules, presetRules, clock, logger });
 }
 
 /** A job to enqueue, and the caller's transaction, if any. */

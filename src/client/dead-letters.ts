@@ -2,29 +2,26 @@
 import type { Annotation } from "../store/types/reviews.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
-import { jsonDifference, type JsonChange } from "../core/failures/json-difference.ts";
-import type { JobId, JsonText } from "../core/job.ts";
-import { decode, encodePayload, type Json } from "../core/payload.ts";
+import type { JobId } from "../core/job.ts";
 import type { DeadLetters, Reprocessed } from "../api/client.ts";
 import { aName, anObject, type Rule } from "../api/rules.ts";
-import type { DeadLetterRecord, JobSpec } from "../store/types/records.ts";
+import type { DeadLetterRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
-import { letterSuccessor, specOf } from "./failures/letter-successor.ts";
-import type { KnownTypes } from "./known-types.ts";
-import { successorAnswer } from "./retry-as-new-job.ts";
-import { parsePayload } from "../jobs/new-job.ts";
+import { editedSuccessor, type EditParts } from "./failures/edited-payload.ts";
+import { countLetters, letterStats } from "./failures/letter-stats.ts";
+import { letterSuccessor, specOf } from "../jobs/letter-successor.ts";
+import { successorAnswer } from "../jobs/retry-as-new-job.ts";
 import { anyRemark, insistOn } from "../jobs/check-text.ts";
 import { deadLetterView, idOf, listed } from "../jobs/views.ts";
 
-interface DeadLetterParts {
-  readonly store: JobStore;
+interface DeadLetterParts extends EditParts {
   readonly clock: Pick<Clock, "now">;
   readonly newId: () => JobId;
-  readonly known: Pick<KnownTypes, "schemaOf">;
 }
 
-export function makeDeadLetters({ store, clock, newId, known }: DeadLetterParts): DeadLetters {
+export function makeDeadLetters(parts: DeadLetterParts): DeadLetters {
+  const { store, clock, newId } = parts;
   return {
     async get(text) {
       const id = idOf(text);
@@ -36,6 +33,8 @@ export function makeDeadLetters({ store, clock, newId, known }: DeadLetterParts)
       const letters = await store.deadLetters(filter, page);
       return letters.map((letter) => listed(deadLetterView(letter)));
     },
+    count: (filter = {}) => countLetters(store, filter),
+    stats: () => letterStats(store),
     async acknowledge(id, by) {
       insistOn("deadLetters.acknowledge", aReviewer, by, "");
       await review(store, idOf(id), "acknowledged", by);
@@ -59,13 +58,15 @@ export function makeDeadLetters({ store, clock, newId, known }: DeadLetterParts)
       const id = idOf(text);
       const letter = await letterOf(store, id);
       const spec = specOf(letter);
-      const edited = payload === undefined ? null : await editedPayload(known, spec, payload);
-      const successor = letterSuccessor(letter, newId(), {
-        actor,
-        nowMs: clock.now(),
-        ...(edited === null ? {} : { payload: edited.text }),
-      });
-      const changes = edited === null ? null : JSON.stringify(edited.changes);
+      const plain = letterSuccessor(letter, newId(), { actor, nowMs: clock.now() });
+      const edit =
+        payload === undefined ? null : await editedSuccessor(parts, plain, spec, payload);
+      // Before a refusal is thrown: the request stays (003-35).
+      const act = { by: actor, reason: notes ?? null };
+      await store.requestReprocess([{ id, changes: edit?.audited ?? null }], act);
+      if (edit !== null && "refusal" in edit) throw edit.refusal;
+      const successor = edit?.successor ?? plain;
+      const changes = edit?.changes ?? null;
       const answer = await store.reprocess(id, successor, actor, notes ?? null, changes);
       if (answer.status === "unknown") throw unknown(id);
       if (answer.status === "closed") return successorBefore(store, answer.letter);
@@ -76,18 +77,6 @@ export function makeDeadLetters({ store, clock, newId, known }: DeadLetterParts)
       return { ...enqueued, created, idempotencyKey };
     },
   };
-}
-
-/** The text of another payload, which the schema accepts, and what it changes. */
-async function editedPayload(
-  known: Pick<KnownTypes, "schemaOf">,
-  { type, payload: old }: JobSpec,
-  payload: Json,
-): Promise<{ readonly text: JsonText | null; readonly changes: readonly JsonChange[] }> {
-  const schema = known.schemaOf(type);
-  if (schema !== undefined) await parsePayload(type, schema, payload);
-  const { text } = encodePayload(payload);
-  return { text, changes: jsonDifference(decode(old) ?? undefined, decode(text) ?? undefined) };
 }
 
 /** A dead letter has one successor, however often it is asked for. */

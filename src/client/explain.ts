@@ -1,6 +1,6 @@
 /** `mill.jobs.explain`: why a job is not running, and what to do. */
 import type { Explanation, RunDetails } from "../api/control/explanation.ts";
-import type { FinalState } from "../core/job.ts";
+import { isFinal, type FinalState, type JobId } from "../core/job.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { explainLimits } from "./control/explain-limits.ts";
 import { explainMissing, explainSlots } from "./control/explain-workers.ts";
@@ -163,6 +163,8 @@ async function explainAfter(
       details: { jobs: [], more: false },
     };
   }
+  const ofHandler = await explainHandler(store, first);
+  if (ofHandler !== null) return ofHandler;
   const more = awaited.length > AWAITED_MAX ? " and more" : "";
   const names = `${awaited.slice(0, AWAITED_MAX).join(", ")}${more}`;
   const [jobs, have] = awaited.length === 1 ? ["job", "has"] : ["jobs", "have"];
@@ -174,6 +176,23 @@ async function explainAfter(
       jobs: awaited.slice(0, AWAITED_DETAILS_MAX),
       more: awaited.length > AWAITED_DETAILS_MAX,
     },
+  };
+}
+
+/** The job repeats a job that is final, and whose handler has not returned. */
+async function explainHandler(store: JobStore, id: JobId): Promise<Explanation | null> {
+  const [job, holder] = [await store.get(id), await store.holder(id)];
+  if (job === null || holder === null || !isFinal(job.state)) return null;
+  const { id: worker, host, pid } = holder;
+  const until = new Date(holder.until);
+  return {
+    sentence:
+      `It waits for the handler of job ${id}: the run has ended, but worker ${worker} (process ` +
+      `${pid} on ${host}) has not reported that the handler has returned. The lease of the ` +
+      `worker ends at ${until.toISOString()}, unless a heartbeat renews it.`,
+    reason: "handler",
+    hint: `It starts when the handler returns. To end the worker: millrace workers stop ${worker}`,
+    details: { job: id, worker, host, pid, leaseUntil: until },
   };
 }
 

@@ -1,12 +1,14 @@
 /** Checks filters of lists: a misspelled filter would list the wrong jobs. */
-import { durationMs, instantMs } from "../core/duration.ts";
+import { durationMs, instantMs, type Instant } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { STATES, type State } from "../core/job.ts";
-import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
+import type { JobFilter } from "../api/client.ts";
+import type { DeadLetterCountFilter, DeadLetterFilter } from "../api/control/letters.ts";
 import type { CountFilter } from "../api/jobs.ts";
 import type { LogPage } from "../api/logs.ts";
 import type { UnitFilter } from "../api/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
+import type { DeadLetterQuery } from "../store/types/letters.ts";
 import type * as store from "../store/types/records.ts";
 import { aDelay, aMoment, aTagSet } from "../jobs/enqueue-options.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
@@ -48,17 +50,26 @@ const COUNT_FILTER: Rule = anObject(
   'an object such as { state: "failed" }',
 );
 
+const LETTER_FILTERS: Readonly<Record<keyof DeadLetterCountFilter, Rule>> = {
+  status: aStatus,
+  type: someText,
+  tenant: someText,
+  category: someText,
+  correlationId: someText,
+  cause: someText,
+  errorClass: oneOf("transient", "retryable", "non_retryable", "rate_limited"),
+  assignedTo: someText,
+  createdAfter: aMoment,
+  createdBefore: aMoment,
+};
+
 const LETTER_FILTER: Rule = anObject(
-  {
-    required: {},
-    optional: {
-      status: aStatus,
-      type: someText,
-      tenant: someText,
-      after: someText,
-      limit: aLimit,
-    },
-  },
+  { required: {}, optional: { ...LETTER_FILTERS, after: someText, limit: aLimit } },
+  'an object such as { status: "pending_review" }',
+);
+
+const LETTER_COUNT_FILTER: Rule = anObject(
+  { required: {}, optional: LETTER_FILTERS },
   'an object such as { status: "pending_review" }',
 );
 
@@ -107,10 +118,7 @@ function storeFilter(given: CountFilter): store.ListFilter {
     ...rest,
     ...(state === undefined ? {} : { states: statesOf(state) }),
     ...(parentId === undefined ? {} : { parentId: idOf(parentId) }),
-    ...(createdAfter === undefined ? {} : { createdFrom: instantMs(createdAfter, "createdAfter") }),
-    ...(createdBefore === undefined
-      ? {}
-      : { createdBefore: instantMs(createdBefore, "createdBefore") }),
+    ...createdRange({ createdAfter, createdBefore }),
   };
 }
 
@@ -127,10 +135,38 @@ function runningMsOf(
   throw new MillraceError("OPTION_INVALID", message, { details: { option: "state" } });
 }
 
-export function deadLetterFilter(given: DeadLetterFilter): PageRequest<store.DeadLetterQuery> {
+export function deadLetterFilter(given: DeadLetterFilter): PageRequest<DeadLetterQuery> {
   insistOn("deadLetters.list", LETTER_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
-  return { filter, after, limit: pageOf(limit) };
+  return { filter: letterQuery(filter), after, limit: pageOf(limit) };
+}
+
+export function deadLetterCountFilter(given: DeadLetterCountFilter): DeadLetterQuery {
+  insistOn("deadLetters.count", LETTER_COUNT_FILTER, given, "");
+  return letterQuery(present(given));
+}
+
+function letterQuery({
+  createdAfter,
+  createdBefore,
+  ...rest
+}: DeadLetterCountFilter): DeadLetterQuery {
+  return { ...rest, ...createdRange({ createdAfter, createdBefore }) };
+}
+
+function createdRange({
+  createdAfter,
+  createdBefore,
+}: {
+  readonly createdAfter: Instant | undefined;
+  readonly createdBefore: Instant | undefined;
+}): Pick<store.ListFilter, "createdFrom" | "createdBefore"> {
+  return {
+    ...(createdAfter === undefined ? {} : { createdFrom: instantMs(createdAfter, "createdAfter") }),
+    ...(createdBefore === undefined
+      ? {}
+      : { createdBefore: instantMs(createdBefore, "createdBefore") }),
+  };
 }
 
 export function unitFilter(given: UnitFilter): PageRequest<Pick<UnitFilter, "phase" | "state">> {

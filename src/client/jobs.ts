@@ -1,4 +1,6 @@
 /** `mill.jobs`: reads jobs, and changes one on behalf of an operator. */
+import { ACT_FIELDS, actOf, toAct } from "../jobs/acted-by.ts";
+import type { Act } from "../store/types/audit.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idsWithPrefix, PREFIX_LETTERS_MIN } from "../core/ids.ts";
 import { isFinal, type JobId, type State } from "../core/job.ts";
@@ -6,30 +8,37 @@ import type { Settlement } from "../core/outcome.ts";
 import { settle, type SettleContext } from "../core/settle.ts";
 import type { JobFilter, JobPage, Jobs, JobView } from "../api/client.ts";
 import type { Enqueued } from "../api/enqueue.ts";
-import { anObject, aWholeNumber, must, type Rule } from "../api/rules.ts";
+import { anObject, aWholeNumber, isObject, must, type Rule } from "../api/rules.ts";
+import { SETTING_RULES } from "../api/settings.ts";
+import { aDelay, aMoment } from "../jobs/enqueue-options.ts";
+import { dueOf, priorityOf } from "../jobs/new-job.ts";
+import type { PlaceAnswer } from "../store/types/operations.ts";
 import type { InterveneFacts } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { detailsOf } from "./details.ts";
 import { explain, type TenantWorkers } from "./explain.ts";
+import { hintOfTenant } from "./tenants/tenant-hints.ts";
 import { listFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
 import type { KnownTypes } from "./known-types.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
 import { countBy, countJobs, countMatching } from "./stats.ts";
-import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
+import { successorAnswer, successorOf } from "../jobs/retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
+import { hasNothingToRetry } from "../jobs/nothing-to-retry.ts";
 import { attemptView, idOf, jobView, listed } from "../jobs/views.ts";
 
 /** The ids that `findIds` returns. */
 const IDS_DEFAULT = 10;
 const IDS_MAX = 1_000;
 
+const aFlag = must((value) => typeof value === "boolean", "true or false");
 const RETRY: Rule = anObject(
   {
     required: {},
-    optional: { restart: must((value) => typeof value === "boolean", "true or false") },
+    optional: { restart: aFlag, ...ACT_FIELDS },
   },
   "an object such as { restart: true }",
 );
@@ -37,9 +46,20 @@ const RETRY: Rule = anObject(
 const RELEASE: Rule = anObject(
   {
     required: {},
-    optional: { force: must((value) => typeof value === "boolean", "true or false") },
+    optional: { force: aFlag, ...ACT_FIELDS },
   },
   "an object such as { force: false }",
+);
+
+const DUE: Rule = (value, place) =>
+  (isObject(value) && value["runAt"] !== undefined ? DUE_AT : DUE_IN)(value, place);
+const DUE_AT: Rule = anObject(
+  { required: { runAt: aMoment }, optional: {} },
+  'an object such as { runAt: "2026-11-15T10:00:00Z" } or { delay: "2h" }',
+);
+const DUE_IN: Rule = anObject(
+  { required: { delay: aDelay }, optional: {} },
+  'an object such as { delay: "2h" } or { runAt: "2026-11-15T10:00:00Z" }',
 );
 
 export interface JobsParts {
@@ -56,7 +76,7 @@ export function makeJobs(parts: JobsParts): Jobs {
   return { ...readers(parts), ...verbs(parts) };
 }
 
-type Verb = "cancel" | "retry" | "fail" | "release";
+type Verb = "cancel" | "retry" | "fail" | "release" | "setPriority" | "reschedule";
 
 function readers(parts: JobsParts): Omit<Jobs, Verb> {
   const { store, now, known, tenantWorkers } = parts;
@@ -85,7 +105,8 @@ function readers(parts: JobsParts): Omit<Jobs, Verb> {
     async explain(id) {
       const job = await find(id);
       const { crashCap } = known.policyOf(job.type);
-      return explain(store, job, { now: now(), crashCap, tenantWorkers });
+      const explanation = await explain(store, job, { now: now(), crashCap, tenantWorkers });
+      return tenantWorkers === undefined ? explanation : hintOfTenant(explanation);
     },
     attempts: async (id) => (await store.attempts((await find(id)).id)).map(attemptView),
   };
@@ -99,22 +120,25 @@ function verbs(parts: JobsParts): Pick<Jobs, Verb> {
   });
   const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(parts, id));
   return {
-    async cancel(text, reason) {
+    async cancel(text, reason, by) {
       checkAnyRemark("jobs.cancel", "reason", reason);
       const id = idOf(text);
-      const answer = await store.cancel(id, null, reason ?? null);
+      const answer = await store.cancel(id, actOf("jobs.cancel", by).by, reason ?? null);
       if (answer.status === "unknown") throw known.notFound(id);
       if (answer.status === "final") throw isOver(id, answer.state);
       return view(id);
     },
     async retry(id, options = {}) {
       insistOn("jobs.retry", RETRY, options, "");
-      return retry(parts, idOf(id), options.restart ?? false);
+      return retry(parts, idOf(id), options.restart ?? false, toAct(options));
     },
-    async fail(text, message, { retry: again = false } = {}) {
+    async fail(text, message, { retry: again = false, actor = "" } = {}) {
       checkRemark("jobs.fail", "message", message);
+      const act = actOf("jobs.fail", { actor, reason: message });
       const id = idOf(text);
-      await intervene(parts, id, (facts) => failBy(facts, message, again, contextOf(facts.type)));
+      const decide = (facts: InterveneFacts): Settlement =>
+        failBy(facts, message, again, contextOf(facts.type));
+      await intervene(parts, id, decide, act);
       return view(id);
     },
     async release(text, options = {}) {
@@ -131,7 +155,7 @@ function verbs(parts: JobsParts): Pick<Jobs, Verb> {
         return settle(facts, { type: "interrupted" }, contextOf(facts.type));
       };
       try {
-        await intervene(parts, id, decide);
+        await intervene(parts, id, decide, toAct(options));
       } catch (error) {
         // The run may have ended meanwhile: a waiting job cannot be interrupted.
         await insistRunning();
@@ -139,7 +163,29 @@ function verbs(parts: JobsParts): Pick<Jobs, Verb> {
       }
       return view(id);
     },
+    async setPriority(text, priority, by) {
+      const act = actOf("jobs.setPriority", by);
+      insistOn("jobs.setPriority", SETTING_RULES.priority, priority, "priority");
+      const id = idOf(text);
+      insistChanged(parts, id, await store.setPriority(id, priorityOf(priority), act));
+      return view(id);
+    },
+    async reschedule(text, due, by) {
+      const act = actOf("jobs.reschedule", by);
+      insistOn("jobs.reschedule", DUE, due, "");
+      const id = idOf(text);
+      insistChanged(parts, id, await store.reschedule(id, dueOf(due), act));
+      return view(id);
+    },
   };
+}
+
+/** Only a waiting job has a priority and a due time. */
+function insistChanged({ known }: JobsParts, id: JobId, answer: PlaceAnswer): void {
+  if (answer.status === "unknown") throw known.notFound(id);
+  if (answer.status === "final") throw isOver(id, answer.state);
+  if (answer.status === "done") return;
+  throw new MillraceError("JOB_NOT_WAITING", `job ${id} is running`, { details: { id } });
 }
 
 async function recordOf({ store, known }: JobsParts, id: JobId): Promise<JobRecord> {
@@ -183,33 +229,29 @@ async function keyAt(store: JobStore, after: string): Promise<number> {
   );
 }
 
-async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enqueued<unknown>> {
+async function retry(
+  parts: JobsParts,
+  id: JobId,
+  restart: boolean,
+  act: Act,
+): Promise<Enqueued<unknown>> {
   const { store, newId, known } = parts;
   const job = await recordOf(parts, id);
   if (isFinal(job.state)) {
     if (!restart) await insistOnSomethingToDo(parts, job);
-    const [answer] = await store.enqueue([successorOf(job, newId(), { restart })]);
-    if (answer === undefined) throw new Error("the store gave no answer");
-    return successorAnswer(job, answer);
+    const successor = { ...successorOf(job, newId(), { restart }), retryOf: job.id };
+    return successorAnswer(job, await store.retryAsNew(successor, act));
   }
   if (restart) throw notFinal(job);
-  const answer = await store.hurry(job.id);
+  const answer = await store.hurry(job.id, act);
   if (answer.status === "unknown") throw known.notFound(id);
   const state = answer.status === "running" ? "running" : answer.state;
   return { id: job.id, type: job.type, state, created: false };
 }
 
-/** A successor keeps completed phases: of a completed pipeline, all of them. */
-async function insistOnSomethingToDo(
-  { store, known }: JobsParts,
-  { id, type, state }: JobRecord,
-): Promise<void> {
-  if (state !== "completed" || known.restarts(type)) return;
-  const found = await store.progress(id);
-  const defined = known.phasesOf(type);
-  const phases = defined.length > 0 ? defined : (found?.progress?.phases ?? []);
-  const completed = new Set(found?.phases.map(({ name }) => name));
-  if (phases.length === 0 || !phases.every((phase) => completed.has(phase))) return;
+async function insistOnSomethingToDo({ store, known }: JobsParts, job: JobRecord): Promise<void> {
+  if (!(await hasNothingToRetry(store, known, job))) return;
+  const { id } = job;
   throw new MillraceError(
     "NOTHING_TO_RETRY",
     `job ${id} is completed, and a successor would keep all of its phases, so nothing would run`,
@@ -221,8 +263,9 @@ async function intervene(
   { store, known }: JobsParts,
   id: JobId,
   decide: (job: InterveneFacts) => Settlement,
+  act: Act,
 ): Promise<void> {
-  const answer = await store.intervene(id, decide);
+  const answer = await store.intervene(id, decide, act);
   if (answer.status === "unknown") throw known.notFound(id);
   if (answer.status === "final") throw isOver(id, answer.state);
 }

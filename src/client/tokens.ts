@@ -1,4 +1,5 @@
 /** `mill.tokens`: makes, lists, revokes and verifies credentials. */
+import { actOf } from "../jobs/acted-by.ts";
 import { createHash } from "node:crypto";
 import type { Clock, Dice } from "../core/clock.ts";
 import { durationMs } from "../core/duration.ts";
@@ -101,9 +102,9 @@ export function makeTokens(parts: TokensParts): Tokens {
       insistOn("tokens.list", FILTER, filter, "");
       return (await store.tokens(queryOf(filter), pageOf(filter))).map(tokenView);
     },
-    async revoke(text) {
+    async revoke(text, by) {
       const id = idOf(text, "token");
-      if (await store.revokeToken(id)) return;
+      if (await store.revokeToken(id, actOf("tokens.revoke", by))) return;
       if ((await store.token(id)) === null) throw notFound(id);
     },
     verify: (secret) => verify(parts, secret),

@@ -1,4 +1,5 @@
 /** `mill.workers`: the workers of the installation. */
+import { actOf } from "../jobs/acted-by.ts";
 import type { Workers } from "../api/client.ts";
 import type { Clock } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -11,11 +12,13 @@ export function makeWorkers(store: JobStore, clock: Clock): Workers {
   return {
     list: async () =>
       (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
-    async quiet(id) {
-      if (!(await store.quiet(idOf(id, "worker")))) throw unknownWorker(id);
+    async quiet(id, by) {
+      const act = actOf("workers.quiet", by);
+      if (!(await store.quiet(idOf(id, "worker"), act))) throw unknownWorker(id);
     },
-    async stop(id) {
-      if (!(await store.stopWorker(idOf(id, "worker")))) throw unknownWorker(id);
+    async stop(id, by) {
+      const act = actOf("workers.stop", by);
+      if (!(await store.stopWorker(idOf(id, "worker"), act))) throw unknownWorker(id);
     },
   };
 }

@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLOSED, endProbe, forceOpen, isProbeDue, recordFailure } from "./breaker.ts";
-import { recordSuccess, reset, startProbe, type Breaker, type BreakerRun } from "./breaker.ts";
+import {
+  probeAt,
+  recordSuccess,
+  reset,
+  startProbe,
+  type Breaker,
+  type BreakerRun,
+} from "./breaker.ts";
 
 const limits = { failuresMax: 5, openMs: 60_000 };
 const nowMs = 1_000_000;
@@ -61,6 +68,15 @@ describe("an open breaker", () => {
   test("is due for a probe after the time that it stays open", () => {
     expect(isProbeDue(failing(5), laterMs - 1, true)).toBe(false);
     expect(isProbeDue(failing(5), laterMs, false)).toBe(true);
+  });
+
+  test("is due at once if the clock was ahead when it opened, and went back", () => {
+    expect(isProbeDue(failing(5), nowMs - 1, false)).toBe(true);
+    expect(probeAt(failing(5), nowMs - 1)).toBe(nowMs - 1);
+    expect(probeAt(failing(5), nowMs)).toBe(laterMs);
+    const kept = forceOpen(failing(5), { reason: "they asked us to stop", by: "ada", nowMs });
+    expect(isProbeDue(kept, nowMs - 1, false)).toBe(false);
+    expect(probeAt(kept, nowMs - 1)).toBeNull();
   });
 
   test("neither counts nor charges failures of runs that began before it opened", () => {

@@ -61,10 +61,19 @@ export function isProbeDue(breaker: Breaker, nowMs: number, hasEnded: boolean): 
     case "closed":
       return false;
     case "open":
-      return breaker.probeAtMs !== null && breaker.probeAtMs <= nowMs;
+      return (probeAt(breaker, nowMs) ?? Infinity) <= nowMs;
     case "half_open":
       return hasEnded;
   }
+}
+
+/**
+ * From when on a probe may begin. A breaker that was opened in the future was opened while the
+ * clock was ahead: its probe is due now, and not when the wrong time comes.
+ */
+export function probeAt({ probeAtMs, openedAtMs }: Breaker, nowMs: number): number | null {
+  if (probeAtMs === null) return null;
+  return openedAtMs !== null && openedAtMs > nowMs ? nowMs : probeAtMs;
 }
 
 /** The breaker while this run makes the next calls. */

@@ -14,6 +14,18 @@ export const CATALOGUE = {
   DEFINITION_INVALID: { status: 400, hint: "Correct the job definition that the message names." },
   PAYLOAD_REFUSED: { status: 422, hint: "Send plain JSON at the path that the message names." },
   PAYLOAD_INVALID: { status: 422, hint: "Send a payload that the job's schema accepts." },
+  PAYLOAD_RULE_BROKEN: {
+    status: 422,
+    hint: "Change the payload at the paths that the message names; millrace payloads rules list.",
+  },
+  PAYLOAD_MISMATCH: {
+    status: 422,
+    hint: "Leave the field out of the payload, or give it the value that the job has.",
+  },
+  PAYLOAD_VERSION_NEWER: {
+    status: 422,
+    hint: "Deploy the code that knows this payload version, or send a version that is known.",
+  },
   TYPE_UNKNOWN: { status: 422, hint: "Enqueue a type that the job file declares." },
   RESULT_REFUSED: { status: 422, hint: "Return plain JSON at the path that the message names." },
   ID_INVALID: { status: 400, hint: "Give an id of 26 letters, or a UUID." },
@@ -30,7 +42,19 @@ export const CATALOGUE = {
   },
   INTAKE_CLOSED: {
     status: 503,
-    hint: "Enqueue the job again later, or open the intake with millrace intake open.",
+    hint: "Enqueue the job again later, or ask an operator to open the intake.",
+  },
+  QUOTA_EXCEEDED: {
+    status: 429,
+    hint: "Enqueue the job later, or raise the quota with millrace tenants quota.",
+  },
+  PAYLOAD_OVER_QUOTA: {
+    status: 413,
+    hint: "Shorten the payload, or raise the quota with millrace tenants quota.",
+  },
+  TENANT_BUSY: {
+    status: 409,
+    hint: "Stop the workers that run these jobs, then ask for the removal again: it continues.",
   },
   TX_INVALID: {
     status: 400,
@@ -68,10 +92,22 @@ export const CATALOGUE = {
     status: 409,
     hint: "Remove schedules that are not needed, or make several jobs from one schedule.",
   },
+  OPERATION_NOT_FOUND: {
+    status: 404,
+    hint: "List the operations; retention removes an operation 30 days after its end.",
+  },
+  OPERATIONS_TOO_MANY: {
+    status: 409,
+    hint: "Wait until an operation has ended, or stop one with millrace operations stop.",
+  },
   TOKEN_NOT_FOUND: { status: 404, hint: "List the tokens; retention may have removed the token." },
   TOKEN_ENDED: { status: 409, hint: "Use a token that is neither revoked nor expired." },
   JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },
   JOB_NOT_RUNNING: { status: 409, hint: "Retry the job to run it now, or cancel it." },
+  JOB_NOT_WAITING: {
+    status: 409,
+    hint: "Change a job while it waits; cancel the job to stop its run.",
+  },
   RUN_HEALTHY: {
     status: 409,
     hint: "Cancel the job to stop its run, or add --force if its handler hangs.",

@@ -46,6 +46,7 @@ describe.each(Object.entries(presets))("the preset %s", (_, preset) => {
       idempotencyMs: 30 * DAY_MS,
       eventMs: 7 * DAY_MS,
       minutesMs: 30 * DAY_MS,
+      auditMs: 90 * DAY_MS,
     });
   });
 });

@@ -4,6 +4,7 @@
  */
 import type { BackoffPolicy } from "./backoff.ts";
 import type { FinalState } from "./job.ts";
+import { PRACTICE_RULES, type PresetRules } from "./payload-rules/practice.ts";
 import type { RetryPolicy } from "./policy.ts";
 
 export interface Preset {
@@ -28,6 +29,8 @@ export interface Preset {
    */
   readonly breaker: { readonly failures: number; readonly openMs: number };
   readonly retention: RetentionPreset;
+  /** Rules for payloads that code brings along. They are stored, for the whole installation. */
+  readonly payloadRules: PresetRules;
 }
 
 /** How long finished jobs and their records are kept. */
@@ -39,6 +42,8 @@ export interface RetentionPreset {
   readonly eventMs: number;
   /** How long the figures of `mill.metrics` are kept. */
   readonly minutesMs: number;
+  /** Counted from the end of the day of an audit entry, in UTC. */
+  readonly auditMs: number;
 }
 
 const SECOND_MS = 1_000;
@@ -87,7 +92,9 @@ export const defaults: Preset = deepFreeze({
     idempotencyMs: 30 * DAY_MS,
     eventMs: 7 * DAY_MS,
     minutesMs: 30 * DAY_MS,
+    auditMs: 90 * DAY_MS,
   },
+  payloadRules: {},
 });
 
 /**
@@ -146,7 +153,8 @@ export const jobqueue: Preset = deepFreeze({
 
 /**
  * Practice management: five attempts, jitter before the cap, a repeated idempotency key is an
- * error.
+ * error. Payloads name their tenant, correlation id and idempotency key, and hold no secrets, mail
+ * bodies or documents.
  *
  * @example
  * ```ts
@@ -168,6 +176,7 @@ export const practice: Preset = deepFreeze({
     },
   },
   onIdempotencyConflict: "error",
+  payloadRules: PRACTICE_RULES,
 });
 
 /**

@@ -93,13 +93,24 @@ export interface EntryEvent {
   readonly data: object;
 }
 
+/** Whether each job of the entry has one event: {@link ownEvent}. */
+export function isSingle({ kind, facts = [] }: FeedEntry): boolean {
+  if (kind === "job:unit") return false;
+  return kind !== "job:completed" || facts.every((job) => job?.overall == null);
+}
+
+/** The event of the same kind as the entry. */
+export function ownEvent(entry: FeedEntry, index: number, id: JobId): EntryEvent {
+  return { name: entry.kind, place: 1, data: detailOf(entry, index, id) };
+}
+
 /** All events about one job of an entry, in order. The places do not depend on what is read. */
 export function eventsOf(entry: FeedEntry, index: number, id: JobId): readonly EntryEvent[] {
   const { kind } = entry;
   if (kind === "job:unit") {
     return unitEvents(entry, index, id).map((data, place) => ({ name: kind, place, data }));
   }
-  const own = { name: kind, place: 1, data: detailOf(entry, index, id) };
+  const own = ownEvent(entry, index, id);
   const last = kind === "job:completed" ? lastProgress(entry, index, id) : null;
   return last === null ? [own] : [{ name: "job:progress", place: 0, data: last }, own];
 }

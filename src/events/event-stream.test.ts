@@ -1,6 +1,8 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { newJob, newJobs } from "../../test/support/factories.ts";
+import { failedWith, newJob, newJobs } from "../../test/support/factories.ts";
+import { settleAll, take } from "../../test/support/steps.ts";
+import type { EventSubject } from "./entry-events.ts";
 import {
   briefly,
   openStreams,
@@ -197,6 +199,34 @@ describe("a stream during an outage of the store", () => {
 });
 
 describe("a slow reader", () => {
+  test.each([
+    ["a few small messages", "job:enqueued", 17],
+    ["one large message", "job:failed", 2],
+  ] as const)("makes a stream keep only %s", async (_, event, kept) => {
+    await using scene = await openStreams();
+    const jobs = newJobs(100);
+    await scene.store.enqueue(jobs);
+    if (event === "job:failed") {
+      await settleAll(scene.store, await take(scene.store, { limit: 100 }), failedWith());
+    }
+    let taken = 0;
+    const matches = (subject: EventSubject): boolean => {
+      if (subject.event !== event) return false;
+      taken += 1;
+      return true;
+    };
+    const reader = scene.open({ after: "0", matches });
+
+    await takeMessages(reader, 1);
+    await turns();
+    const takenAhead = taken;
+    const rest = await takeMessages(reader, 99);
+    await reader.cancel();
+
+    expect(takenAhead).toBeLessThanOrEqual(kept);
+    expect(new Set(rest.map(({ id }) => id)).size).toBe(99);
+  });
+
   test("gets every message once, however long it pauses", async () => {
     await using scene = await openStreams();
     const jobs = newJobs(30);

@@ -4,11 +4,12 @@
  * The stream reads when its reader wants a message, and keeps no more than one page. Its place in
  * the feed is its only state, so it continues behind any id that it or another process gave out.
  */
-import type { JobId } from "../core/job.ts";
+import type { Events } from "../api/events.ts";
 import type { StreamEvent, StreamMessage } from "../api/stream.ts";
-import type { DeletedDetail, FeedEntry, JobFacts } from "../store/types/records.ts";
-import { eventsOf } from "./event-details.ts";
-import type { FeedPages } from "./feed-pages.ts";
+import type { EventSubject } from "./entry-events.ts";
+import { Leaving, type FeedPages } from "./feed-pages.ts";
+import { PageCursor } from "./page-cursor.ts";
+import { idOfPlace, type StreamPlace } from "./stream-place.ts";
 
 /** The pause before a failed read is repeated, and how long a stream survives failures. */
 const RETRY_MS = 1_000;
@@ -16,13 +17,15 @@ const OUTAGE_MS_MAX = 30_000;
 /** A page that waits hardly at all still reads on for so long until there is a match. */
 const BUSY_PING_MS_MIN = 1_000;
 
-/** A place in the feed: behind an event of a job in an entry, or behind a whole entry. */
-export interface StreamPlace {
-  readonly position: number;
-  /** Infinity: behind the whole entry. */
-  readonly index: number;
-  readonly place: number;
-}
+/** The messages that wait in a stream for its reader, unless they are large. */
+const QUEUED_MAX = 16;
+/** The kinds of events whose messages have details or errors, which may be large. */
+const LARGE: ReadonlySet<string> = new Set<keyof Events>([
+  "job:progress",
+  "job:unit",
+  "job:phase:completed",
+  "job:failed",
+]);
 
 export interface EventStreamParts {
   readonly pages: FeedPages;
@@ -33,38 +36,37 @@ export interface EventStreamParts {
   readonly snapshot:
     | (() => Promise<Omit<Extract<StreamMessage, { type: "snapshot" }>, "type" | "id">>)
     | null;
-  readonly matches: (event: EventSubject) => boolean;
+  /** Null: all events. */
+  readonly matches: ((event: EventSubject) => boolean) | null;
   /** Aborts when the client closes. */
   readonly closing: AbortSignal;
-}
-
-/** What a filter sees of an event. */
-export interface EventSubject {
-  readonly event: string;
-  readonly id: JobId;
-  /** Null: the job has been removed. */
-  readonly facts: Pick<JobFacts, "type" | "tenant" | "correlationId"> | null;
 }
 
 export function eventStream(parts: EventStreamParts): ReadableStream<StreamMessage> {
   const reader = new StreamReader(parts);
   return new ReadableStream<StreamMessage>({
-    async pull(controller) {
-      const message = await reader.next();
-      if (message !== null) controller.enqueue(message);
-      else if (!reader.isCancelled) controller.close();
-    },
+    // No promise for messages that are there: they would cost more than the messages.
+    pull: (controller) => (reader.fill(controller) ? undefined : pullNext(reader, controller)),
     cancel: () => reader.cancel(),
   });
 }
 
+async function pullNext(reader: StreamReader, controller: Controller): Promise<void> {
+  const message = await reader.next();
+  if (message !== null) controller.enqueue(message);
+  else if (!reader.isCancelled) controller.close();
+}
+
+type Controller = ReadableStreamDefaultController<StreamMessage>;
+
 class StreamReader {
   readonly #parts: EventStreamParts;
   readonly #leave: () => void;
-  readonly #over = new AbortController();
+  readonly #leaving = new Leaving();
+  /** Behind what was taken from earlier pages. */
   #at: StreamPlace = { position: 0, index: Infinity, place: 0 };
   /** What is left of the page that was read last. */
-  #page: { readonly messages: Iterator<PlacedMessage>; readonly end: StreamPlace } | null = null;
+  #page: PageCursor | null = null;
   #isBegun = false;
   #isCancelled = false;
   /** No message was taken since the last poll. */
@@ -93,12 +95,31 @@ class StreamReader {
   readonly #end = (): void => {
     this.#leave();
     this.#parts.closing.removeEventListener("abort", this.#end);
-    this.#over.abort();
-    this.#page = null;
+    this.#leaving.leave();
+    this.#leavePage();
   };
 
   get #isOver(): boolean {
-    return this.#over.signal.aborted;
+    return this.#leaving.hasLeft;
+  }
+
+  /** Hands out messages of the page that was read last. False: there is none. */
+  fill(controller: Controller): boolean {
+    const { matches } = this.#parts;
+    let count = 0;
+    for (let isSmall = true; isSmall && count < QUEUED_MAX; count += 1) {
+      const message = this.#page?.next(matches) ?? null;
+      if (message === null) {
+        this.#leavePage();
+        break;
+      }
+      controller.enqueue(message);
+      isSmall = !LARGE.has(message.event);
+    }
+    if (count === 0) return false;
+    this.#isIdle = false;
+    this.#sentAt = this.#parts.pages.monotonic();
+    return true;
   }
 
   /** Null: the stream has ended. After an error it has ended as well. */
@@ -153,23 +174,21 @@ class StreamReader {
   }
 
   /** Null: the page has no further message that matches. */
-  #takeMatching(): StreamMessage | null {
-    if (this.#page === null) return null;
-    const { messages, end } = this.#page;
-    for (let next = messages.next(); next.done !== true; next = messages.next()) {
-      const { place, subject, message } = next.value;
-      if (!this.#parts.matches(subject)) continue;
-      this.#at = place;
-      return message;
-    }
-    this.#at = end;
+  #takeMatching(): StreamEvent | null {
+    const message = this.#page?.next(this.#parts.matches) ?? null;
+    if (message === null) this.#leavePage();
+    return message;
+  }
+
+  /** The stream continues behind what was taken of the page. */
+  #leavePage(): void {
+    this.#at = this.#page?.place() ?? this.#at;
     this.#page = null;
-    return null;
   }
 
   /** The reader may never come back. The stream continues from its place. */
   #dropIdlePage(): void {
-    if (this.#isIdle) this.#page = null;
+    if (this.#isIdle) this.#leavePage();
     this.#isIdle = true;
   }
 
@@ -184,7 +203,7 @@ class StreamReader {
       this.#failingSince ??= pages.monotonic();
       if (this.#isOver || pages.monotonic() - this.#failingSince >= OUTAGE_MS_MAX) throw error;
       pages.report(error);
-      await pages.pause(RETRY_MS, this.#over.signal);
+      await pages.pause(RETRY_MS, this.#leaving);
       return null;
     }
   }
@@ -195,17 +214,15 @@ class StreamReader {
     const from = this.#at.index === Infinity ? this.#at.position : this.#at.position - 1;
     const entries = await pages.after(from);
     const [first] = entries;
-    const last = entries.at(-1);
-    if (first === undefined || last === undefined) {
+    if (first === undefined) {
       const leftMs = Math.max(0, pingMs - this.#silentMs());
-      return (await pages.changedSince(version, leftMs, this.#over.signal)) ? null : this.#ping();
+      return (await pages.changedSince(version, leftMs, this.#leaving)) ? null : this.#ping();
     }
     // Positions have no gaps, unless entries were removed while the reader was slow.
     if (first.position > from + 1 && (await this.#isRemoved(this.#at))) {
       return this.#reset(await pages.end());
     }
-    const end = { position: last.position, index: Infinity, place: 0 };
-    this.#page = { messages: messagesBehind(this.#at, entries), end };
+    this.#page = new PageCursor(pages.events, this.#at, entries);
     // A busy feed without a match needs pings as well, with the place that was reached.
     const found = this.#takeMatching();
     return found ?? (this.#silentMs() >= Math.max(pingMs, BUSY_PING_MS_MIN) ? this.#ping() : null);
@@ -218,76 +235,4 @@ class StreamReader {
   #ping(): StreamMessage {
     return { type: "ping", id: idOfPlace(this.#at) };
   }
-}
-
-interface PlacedMessage {
-  readonly place: StreamPlace;
-  readonly subject: EventSubject;
-  readonly message: StreamEvent;
-}
-
-function* messagesBehind(
-  from: StreamPlace,
-  entries: readonly FeedEntry[],
-): Generator<PlacedMessage, undefined> {
-  for (const entry of entries) {
-    for (const placed of messagesOf(entry)) if (isBehind(placed.place, from)) yield placed;
-  }
-}
-
-/** All streams that read a kept entry share its messages. */
-const MESSAGES = new WeakMap<FeedEntry, readonly PlacedMessage[]>();
-
-function messagesOf(entry: FeedEntry): readonly PlacedMessage[] {
-  const known = MESSAGES.get(entry) ?? placedMessages(entry);
-  MESSAGES.set(entry, known);
-  return known;
-}
-
-function placedMessages(entry: FeedEntry): readonly PlacedMessage[] {
-  const { position, at } = entry;
-  return entry.jobs.flatMap((id, turn) => {
-    const facts = subjectOf(entry, turn);
-    const index = entry.places[turn] ?? turn;
-    return eventsOf(entry, turn, id).map(({ name, place: within, data }) => {
-      const place = { position, index, place: within };
-      const job = facts === null ? null : { type: facts.type, tenant: facts.tenant };
-      const message: any = {
-        type: "event",
-        id: idOfPlace(place),
-        at: new Date(at),
-        event: name,
-        data,
-        job,
-      };
-      return { place, subject: { event: name, id, facts }, message };
-    });
-  });
-}
-
-/** The feed keeps what filters need to know of removed jobs. */
-function subjectOf(entry: FeedEntry, index: number): EventSubject["facts"] {
-  const detail = entry.kind === "job:deleted" ? entry.details?.[index] : undefined;
-  if (detail === undefined) return entry.facts?.[index] ?? null;
-  const deleted: DeletedDetail = JSON.parse(detail);
-  return deleted;
-}
-
-function isBehind(place: StreamPlace, from: StreamPlace): boolean {
-  if (place.position !== from.position) return place.position > from.position;
-  return place.index !== from.index ? place.index > from.index : place.place > from.place;
-}
-
-/** `7`: behind entry 7. `7.2.1`: behind event 1 of job 2 of entry 7. */
-function idOfPlace({ position, index, place }: StreamPlace): string {
-  return index === Infinity ? String(position) : `${position}.${index}.${place}`;
-}
-
-/** Null: the text is no id of a message. */
-export function placeOf(id: string): StreamPlace | null {
-  const parts = /^(\d{1,15})(?:\.(\d{1,9})\.(\d{1,9}))?$/.exec(id);
-  if (parts === null) return null;
-  const [, position, index, place] = parts;
-  if (index === undefined) return { position: Number(position), index: Infinity, place: 0 };
-  return { position: Number(position), index: Number(index), place: Number(place) };
 }

@@ -21,6 +21,67 @@ describe("the pages of the feed", () => {
     expect(scene.calls).toEqual(Array.from({ length: 5 }, () => "feed"));
   });
 
+  test("of a busy feed are read together, and a lone change is read at once", async () => {
+    await using scene = await openStreams();
+    const reader = scene.open();
+    await turns();
+    const reads: number[] = [];
+    for (const count of [5, 100, 5]) {
+      scene.calls.length = 0;
+      for (let n = 0; n < count; n += 1) {
+        await scene.store.enqueue([newJob()]);
+        await turns();
+      }
+      reads.push(scene.calls.length);
+      await scene.pass(1_000);
+    }
+    const messages = await takeMessages(reader, 110);
+    await reader.cancel();
+
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(110);
+    expect(reads).toEqual([5, expect.any(Number), 5]);
+    expect(reads[1]).toBeLessThanOrEqual(25);
+    expect(scene.clock.pending).toBe(0);
+  });
+
+  test("of large entries are read together as well", async () => {
+    await using scene = await openStreams();
+    const reader = scene.open();
+    await turns();
+    scene.calls.length = 0;
+
+    for (let n = 0; n < 5; n += 1) {
+      await scene.store.enqueue(newJobs(100));
+      await turns();
+    }
+    const soon = [...scene.calls];
+    await scene.pass(20);
+    const later = scene.calls.slice(soon.length);
+    const messages = await takeMessages(reader, 500);
+    await reader.cancel();
+
+    expect({ soon, later }).toEqual({ soon: ["feed"], later: ["feed"] });
+    expect(messages).toHaveLength(500);
+  });
+
+  test("are read by a new stream at once, also in the pause of a busy feed", async () => {
+    await using scene = await openStreams();
+    const first = scene.open();
+    await turns();
+    await scene.store.enqueue(newJobs(100));
+    await turns();
+    await first.cancel();
+
+    const second = scene.open();
+    await turns();
+    const job = newJob();
+    await scene.store.enqueue([job]);
+    const [message] = await takeMessages(second, 1);
+    await second.cancel();
+
+    expect(briefly(message!)).toBe(`job:enqueued ${job.id}`);
+  });
+
   test("have a change that comes while the end of the feed is looked up", async () => {
     await using scene = await openStreams();
     const { promise: answer, resolve } = Promise.withResolvers<void>();
@@ -52,6 +113,8 @@ describe("the pages of the feed", () => {
     const reader = scene.open({ after: "0" });
     const messages = await takeMessages(reader, 100);
     for (const job of jobs.slice(700)) await scene.store.enqueue([job]);
+    // A busy feed is not read at every wake-up.
+    await scene.pass(1_000);
     messages.push(...(await takeMessages(reader, 1_200)));
     await reader.cancel();
 

@@ -3,21 +3,33 @@
  *
  * A stream has only a position. At the end of the feed, all streams read the entries that are kept
  * here; a stream that is further behind reads the store, and shares what it reads with others that
- * are near. So a slow reader costs no memory, and a thousand readers cost one read per wake-up.
+ * are near. So a slow reader costs no memory, and a thousand readers cost one read per wake-up,
+ * and fewer reads while the feed is busy.
  */
 import { EVENT_KINDS } from "../api/events.ts";
-import { within, type Clock } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
+import { SharedEvents } from "./entry-events.ts";
+import {
+  bounded,
+  ENTRIES_PER_READ,
+  entriesBehind,
+  lengthOf,
+  type PageLength,
+  type KeptEntries,
+} from "./kept-entries.ts";
 import type { FeedEntry } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
-const ENTRIES_PER_READ = 200;
-/** A page of so few entries, jobs and kilobytes is complete. */
-const SHORT_MAX = 50;
-/** The entries that are kept, and the jobs and details in them: one entry may have thousands. */
-const ENTRIES_MAX = 1_000;
-const JOBS_MAX = 5_000;
-const DETAIL_CHARS_MAX = 2_000_000;
+/**
+ * The pause after a read of a busy feed: a few large pages cost less than many small ones. A read
+ * that takes long is followed by a longer pause, so that reads take a fifth of the time at most.
+ */
+const PAUSE_MS_MIN = 20;
+const PAUSE_MS_MAX = 100;
+const PAUSE_PER_READ = 4;
+/** After so many reads, each within a pause after the last one, the feed is busy. */
+const BURST_READS_MAX = 20;
 /** The pages behind the kept entries that streams share. */
 const SHARED_PAGES_MAX = 4;
 /** During an outage every stream fails at every retry. One line says so. */
@@ -28,19 +40,26 @@ type PagesClock = Pick<Clock, "after" | "monotonic">;
 
 const ALL_KINDS: ReadonlySet<FeedEntry["kind"]> = new Set(EVENT_KINDS);
 
-/** A row of entries without a gap, the first one right behind the position `after`. */
-interface KeptEntries {
-  readonly after: number;
-  readonly entries: readonly FeedEntry[];
-}
-
 /** Entries behind the position `after`, as the store has answered. */
 interface SharedPage {
   readonly after: number;
   readonly entries: Promise<readonly FeedEntry[]>;
 }
 
+/** Ends the wait of a reader that leaves. A signal would cost more than the rest of a wait. */
+export class Leaving {
+  hasLeft = false;
+  onLeave: (() => void) | null = null;
+
+  leave(): void {
+    this.hasLeft = true;
+    this.onLeave?.();
+  }
+}
+
 export class FeedPages {
+  /** The messages of the entries that streams read now. */
+  readonly events: SharedEvents = new SharedEvents();
   readonly #store: FeedStore;
   readonly #clock: PagesClock;
   readonly #failed: (error: unknown) => void;
@@ -58,6 +77,10 @@ export class FeedPages {
   readonly #waiters = new Set<() => void>();
   #reading = false;
   #again = false;
+  /** The reads that came shortly after one another. */
+  #burst = 0;
+  #readAt = -Infinity;
+  #endPause = (): void => {};
   #reportedAt = -Infinity;
 
   constructor(store: FeedStore, clock: PagesClock, failed: (error: unknown) => void) {
@@ -87,25 +110,28 @@ export class FeedPages {
   }
 
   /** Whether there are new entries since `version`. Waits for them at most `ms`. */
-  async changedSince(version: number, ms: number, leaving: AbortSignal): Promise<boolean> {
-    if (this.#version === version) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const wake = (): void => resolve();
-      this.#waiters.add(wake);
-      await this.pause(ms, leaving, promise);
-      this.#waiters.delete(wake);
-    }
+  async changedSince(version: number, ms: number, leaving: Leaving): Promise<boolean> {
+    if (this.#version === version) await this.#wait(ms, leaving, this.#waiters);
     return this.#version !== version;
   }
 
-  /** Waits for `ms`, or until the reader leaves or `early` resolves. */
-  async pause(ms: number, leaving: AbortSignal, early?: Promise<void>): Promise<void> {
-    if (leaving.aborted) return;
-    const { promise: left, resolve } = Promise.withResolvers<void>();
-    const leave = (): void => resolve();
-    leaving.addEventListener("abort", leave);
-    await within(this.#clock, ms, early === undefined ? left : Promise.race([left, early]));
-    leaving.removeEventListener("abort", leave);
+  /** Waits for `ms`, or until the reader leaves. */
+  pause(ms: number, leaving: Leaving): Promise<void> {
+    return this.#wait(ms, leaving, new Set());
+  }
+
+  /** The same, or until the function that is added to `waiters` is called. */
+  async #wait(ms: number, leaving: Leaving, waiters: Set<() => void>): Promise<void> {
+    if (leaving.hasLeft) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    const stop = this.#clock.after(ms, wake);
+    leaving.onLeave = wake;
+    waiters.add(wake);
+    await promise;
+    waiters.delete(wake);
+    leaving.onLeave = null;
+    stop();
   }
 
   /** Entries after a position, oldest first. */
@@ -156,6 +182,7 @@ export class FeedPages {
       cancel = this.#clock.after(POLL_MS, () => {
         poll();
         this.#shared = [];
+        this.events.clear();
         for (const onPoll of this.#readers) onPoll();
         void this.#read();
       });
@@ -170,9 +197,11 @@ export class FeedPages {
 
   #end(): void {
     this.#stop();
+    this.#endPause();
     this.#session += 1;
     this.#kept = null;
     this.#shared = [];
+    this.events.clear();
     this.#wake();
   }
 
@@ -181,7 +210,7 @@ export class FeedPages {
     for (const wake of this.#waiters) wake();
   }
 
-  /** One read at a time; a wake-up during a read causes another read. */
+  /** One read at a time; a wake-up during a read, or in the pause after it, causes another read. */
   async #read(): Promise<void> {
     this.#again = true;
     if (this.#reading) return;
@@ -189,7 +218,10 @@ export class FeedPages {
     try {
       while (this.#again && this.#readers.size > 0) {
         this.#again = false;
-        if (await this.#readOnce(this.#session)) this.#again = true;
+        const beganAt = this.#clock.monotonic();
+        const found = await this.#readOnce(this.#session);
+        if (found !== "short") this.#again = true;
+        if (this.#isBusy(found)) await this.#pause(this.#clock.monotonic() - beganAt);
       }
     } catch (error) {
       if (this.#readers.size > 0) this.report(error);
@@ -198,60 +230,45 @@ export class FeedPages {
     }
   }
 
-  /** False: there was nothing new. */
-  async #readOnce(session: number): Promise<boolean> {
+  /** A lone event is read at once, and so are the few events of a job. */
+  #isBusy(found: PageLength): boolean {
+    if (found !== "short") return found === "long";
+    const now = this.#clock.monotonic();
+    this.#burst = now - this.#readAt <= PAUSE_MS_MIN ? this.#burst + 1 : 0;
+    this.#readAt = now;
+    return this.#burst > BURST_READS_MAX;
+  }
+
+  async #pause(readMs: number): Promise<void> {
+    const ms = Math.min(Math.max(PAUSE_PER_READ * readMs, PAUSE_MS_MIN), PAUSE_MS_MAX);
+    await new Promise<void>((resolve) => {
+      const stop = this.#clock.after(ms, resolve);
+      this.#endPause = () => {
+        stop();
+        resolve();
+      };
+    });
+    this.#endPause = () => {};
+  }
+
+  async #readOnce(session: number): Promise<PageLength> {
     const kept = this.#kept;
     if (kept === null) return this.#findEnd(session);
     const last = kept.entries.at(-1)?.position ?? kept.after;
     const entries = await this.#store.feed(last, ENTRIES_PER_READ, ALL_KINDS);
-    if (this.#session !== session) return true;
-    if (entries.length === 0) return false;
+    if (this.#session !== session) return "cut";
+    if (entries.length === 0) return "short";
     this.#kept = bounded({ after: kept.after, entries: [...kept.entries, ...entries] });
     this.#wake();
-    return !isShort(entries);
+    return lengthOf(entries);
   }
 
   /** Wakes the streams: entries before this end may be new to a stream that has read the store. */
-  async #findEnd(session: number): Promise<boolean> {
+  async #findEnd(session: number): Promise<PageLength> {
     const after = await this.#store.feedEnd();
-    if (this.#session !== session) return true;
+    if (this.#session !== session) return "cut";
     this.#kept = { after, entries: [] };
     this.#wake();
-    return true;
+    return "cut";
   }
-}
-
-function entriesBehind(position: number, entries: readonly FeedEntry[]): readonly FeedEntry[] {
-  const first = entries.findLastIndex((entry) => entry.position <= position) + 1;
-  return entries.slice(first, first + ENTRIES_PER_READ);
-}
-
-/** Far from every limit of a page: there was nothing more, and a wake-up says when there is. */
-function isShort(entries: readonly FeedEntry[]): boolean {
-  const { jobs, chars } = sizeOf(entries);
-  return entries.length <= SHORT_MAX && jobs <= SHORT_MAX && chars <= SHORT_MAX * 1_000;
-}
-
-function sizeOf(entries: readonly FeedEntry[]): { readonly jobs: number; readonly chars: number } {
-  const details = entries.flatMap((entry) => entry.details ?? []);
-  return {
-    jobs: entries.reduce((sum, entry) => sum + entry.jobs.length, 0),
-    chars: details.reduce((sum, detail) => sum + detail.length, 0),
-  };
-}
-
-/** The newest of the entries, as many as may be kept. */
-function bounded({ after, entries }: KeptEntries): KeptEntries {
-  let jobs = 0;
-  let chars = 0;
-  const dropped = entries.findLastIndex((entry, index) => {
-    const size = sizeOf([entry]);
-    jobs += size.jobs;
-    chars += size.chars;
-    return entries.length - index > ENTRIES_MAX || jobs > JOBS_MAX || chars > DETAIL_CHARS_MAX;
-  });
-  return {
-    after: entries[dropped]?.position ?? after,
-    entries: entries.slice(dropped + 1),
-  };
 }

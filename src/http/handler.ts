@@ -9,7 +9,7 @@ import { systemClock } from "../lib/system.ts";
 import { createApp } from "./app.ts";
 import type { Authenticate } from "./identity/identify.ts";
 import { makeParts } from "./make-parts.ts";
-import { redactionRules } from "./redaction.ts";
+import { redactionRules } from "../core/redaction.ts";
 
 export interface HandlerOptions {
   readonly mill: Millrace;

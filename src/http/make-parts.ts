@@ -5,7 +5,7 @@ import { KnownTokens } from "./identity/known-tokens.ts";
 import { LoginThrottle } from "./identity/login-throttle.ts";
 import { OneTimeLinks } from "./identity/one-time-links.ts";
 import type { AppParts } from "./parts.ts";
-import { redactionRules } from "./redaction.ts";
+import { redactionRules } from "../core/redaction.ts";
 import { OpenStreams } from "./sse.ts";
 
 type Chosen = Pick<AppParts, "mill" | "failed"> &

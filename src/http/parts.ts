@@ -5,7 +5,7 @@ import type { AnyContract } from "../api/definition.ts";
 import type { IdentifyParts } from "./identity/identify.ts";
 import type { LoginThrottle } from "./identity/login-throttle.ts";
 import type { OneTimeLinks } from "./identity/one-time-links.ts";
-import type { RedactionRules } from "./redaction.ts";
+import type { RedactionRules } from "../core/redaction.ts";
 import type { OpenStreams } from "./sse.ts";
 
 /** What the routes use of a mill. */

@@ -80,9 +80,16 @@ export function problem(error: unknown, requestId: string): Response {
 /** How long a producer should wait for an intake: no time is known at which it opens. */
 const INTAKE_SECONDS = 60;
 
+/** The same for waiting jobs of a tenant: some of them start at any time. */
+const WAITING_SECONDS = 5;
+
 function headersOf(error: unknown): Readonly<Record<string, string>> {
-  const isClosed = error instanceof MillraceError && error.code === "INTAKE_CLOSED";
-  return isClosed ? { "retry-after": String(INTAKE_SECONDS) } : {};
+  if (!(error instanceof MillraceError)) return {};
+  if (error.code === "INTAKE_CLOSED") return { "retry-after": String(INTAKE_SECONDS) };
+  if (error.code !== "QUOTA_EXCEEDED") return {};
+  const { retryAfterMs } = error.details;
+  const isKnown = typeof retryAfterMs === "number";
+  return { "retry-after": String(isKnown ? Math.ceil(retryAfterMs / 1_000) : WAITING_SECONDS) };
 }
 
 /** The same as a part of a response about several jobs. */

@@ -1,4 +1,5 @@
 /** Views of the library as a caller may read them. */
+import type { AuditEntry } from "../api/control/audit.ts";
 import type { DeadLetter, Explanation, JobView } from "../api/client.ts";
 import type { JobDetails } from "../api/details.ts";
 import type { AttemptView } from "../api/jobs.ts";
@@ -87,6 +88,15 @@ export function redactedLine(line: LogView, redactor: Redactor): object {
   const fields: unknown = redactor.value(line.fields);
   const isHidden = typeof fields === "string";
   return { ...line, message: redactor.text(line.message), fields: isHidden ? null : fields };
+}
+
+/** An entry of the audit: the values of a changed payload are hidden from all but managers. */
+export function redactedAudit(entry: AuditEntry, redactor: Redactor): object {
+  if (redactor.seesAll) return entry;
+  const after: any = entry.after;
+  if (!Array.isArray(after?.changes)) return entry;
+  const changes = after.changes.map(({ path }: { path: string }) => ({ path }));
+  return { ...entry, after: { ...after, changes } };
 }
 
 export function redactedLetter(letter: DeadLetter, redactor: Redactor): object {

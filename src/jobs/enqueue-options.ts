@@ -5,7 +5,7 @@ import { parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import type { EnqueueOptions } from "../api/enqueue.ts";
 import { aName, anObject, isObject, listOf, must, notYet, oneOf, type Rule } from "../api/rules.ts";
-import { SETTING_RULES } from "../api/settings.ts";
+import { aVersion, SETTING_RULES } from "../api/settings.ts";
 import { AFTER_MAX } from "../store/types/jobs-and-runs.ts";
 import { aText, insistOn, isText } from "./check-text.ts";
 import { idOf } from "./views.ts";
@@ -49,6 +49,7 @@ const RULE = anObject(
       idempotencyKey: keyOr("return-existing", "error"),
       dedupKey: keyOr("skip", "replace", "extend"),
       tags: aTagSet,
+      payloadVersion: aVersion,
       webhookUrl: notYet,
       createdBy: aName,
       concurrencyKey: aKey,

@@ -1,6 +1,7 @@
 /** Turns the store's answers to new jobs into results and errors of `enqueue`. */
 import { MillraceError } from "../core/errors.ts";
 import type { Enqueued } from "../api/enqueue.ts";
+import type { QuotaRefusal } from "../store/types/quotas.ts";
 import type {
   IntakeRecord,
   EnqueueAnswer,
@@ -41,8 +42,9 @@ function answerDetails(answer: EnqueueAnswer, index: number): object {
   return { index, id: answer.id, status: answer.status, code: null };
 }
 
-/** What the error of a refused job names: a closed intake, or another job. */
-function detailsOf({ holder, intake }: RefusedJob): Readonly<Record<string, unknown>> {
+/** What the error of a refused job names: a closed intake, a quota, or another job. */
+function detailsOf({ holder, intake, quota }: RefusedJob): Readonly<Record<string, unknown>> {
+  if (quota !== undefined) return { ...quota };
   if (intake === undefined) return { holder };
   const { kind, name, reason, by } = intake;
   return { kind, name, reason, by };
@@ -56,7 +58,7 @@ function messageOf(answer: RefusedJob, job: NewJob): string {
 
 /** Why a job, or a child of one, was refused. */
 export function refusalOf(
-  { code, holder, intake }: RefusedJob,
+  { code, holder, intake, quota }: RefusedJob,
   { type, idempotency }: Pick<NewJob, "type" | "idempotency">,
   noun: "job" | "child",
 ): string {
@@ -73,8 +75,25 @@ export function refusalOf(
       return `${keyed}, which job ${holder} has already used`;
     case "INTAKE_CLOSED":
       return `${subject} is refused: ${closedBy(intake)}`;
+    case "QUOTA_EXCEEDED":
+    case "PAYLOAD_OVER_QUOTA":
+      return `${subject} is refused: ${overQuota(quota)}`;
     case "STORE_REFUSED":
       return `${subject} has a value that the database refuses`;
+  }
+}
+
+function overQuota(refusal: QuotaRefusal | undefined): string {
+  if (refusal === undefined) return "its tenant is over its quota";
+  const { tenant, quota, limit, used, retryAfterMs } = refusal;
+  const whose = `the tenant ${JSON.stringify(tenant)}`;
+  switch (quota) {
+    case "payloadBytes":
+      return `the payload has ${used} bytes, and ${whose} may have ${limit} in a job`;
+    case "waiting":
+      return `${whose} has ${used} waiting jobs and may have ${limit}; try when some have started`;
+    case "rate":
+      return `${whose} has used up its rate of ${limit}; try in ${retryAfterMs ?? 0} ms`;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Checks a preset, so that a misspelt or missing number is not replaced by nothing. */
 import type { Preset } from "../core/presets.ts";
+import { aPayloadRule, tableOf } from "./payloads/payload-rule-rules.ts";
 import {
   anObject,
   aWholeNumber,
@@ -31,6 +32,7 @@ const RETENTION: { readonly [K in keyof Preset["retention"]]: Rule } = {
   idempotencyMs: aPeriod,
   eventMs: aPeriod,
   minutesMs: aPeriod,
+  auditMs: aPeriod,
 };
 
 const BREAKER: { readonly [K in keyof Preset["breaker"]]: Rule } = {
@@ -51,6 +53,17 @@ const PRESET: { readonly [K in keyof Preset]: Rule } = {
   onOrphan: oneOf("retry", "fail"),
   breaker: anObject({ required: BREAKER, optional: {} }, "an object"),
   retention: anObject({ required: RETENTION, optional: {} }, "an object"),
+  payloadRules: anObject(
+    {
+      required: {},
+      optional: {
+        installation: aPayloadRule,
+        categories: tableOf(aPayloadRule),
+        types: tableOf(aPayloadRule),
+      },
+    },
+    "an object such as { installation: { hardBytes: 50_000 } }",
+  ),
 };
 
 /** A complete preset: one of the library, or a copy with other numbers. */

@@ -5,7 +5,9 @@ import { durationMs, instantMs } from "../core/duration.ts";
 import type { JobId } from "../core/job.ts";
 import type { NewJob } from "../store/types/jobs-and-runs.ts";
 import type { ScheduleSpec } from "../store/types/schedules.ts";
+import { utf8Bytes } from "../core/text.ts";
 import { newJobOf, type JobDefaults } from "./new-job.ts";
+import type { PayloadGate } from "./payloads/payload-gate.ts";
 
 type TimingColumns = Omit<ScheduleSpec, "name" | "job">;
 
@@ -18,7 +20,7 @@ export function scheduleSpecOf(
   const specOf = ({ id: _id, due: _due, ...job }: NewJob): ScheduleSpec => {
     return { name, ...timingOf(when), job };
   };
-  const job = newJobOf(request, { ...defaults, running: undefined });
+  const job = newJobOf(request, { ...defaults, running: undefined, isScheduled: true });
   return job instanceof Promise ? job.then(specOf) : specOf(job);
 }
 
@@ -49,4 +51,9 @@ export function jobOfSlot(
 /** Names have up to 200 letters, and so have creators. */
 function createdByOf(name: string): string {
   return Array.from(`schedule ${name}`).slice(0, 200).join("");
+}
+
+/** The job of a schedule that was stored before the rules of today, or the refusal of a rule. */
+export function acceptedSlotJob(job: NewJob, payloads: PayloadGate | null): NewJob {
+  return payloads === null ? job : payloads.accept(job, utf8Bytes(job.payload ?? ""), true);
 }

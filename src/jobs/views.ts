@@ -28,6 +28,7 @@ export function jobView(job: store.JobRecord): JobView {
     category: job.category,
     priority: job.priority,
     payload: payload ?? null,
+    payloadVersion: job.payloadVersion,
     result: result ?? null,
     ...(damaged.length > 0 ? { damaged } : {}),
     outcome: job.outcome,
@@ -194,10 +195,11 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
 }
 
 /** The canonical form of an id; throws ID_INVALID. */
-export function idOf(text: string, of: "job" | "worker" | "token" = "job"): JobId {
+export function idOf(text: string, of: "job" | "worker" | "token" | "operation" = "job"): JobId {
   const id = typeof text === "string" ? parseId(text) : null;
   if (id !== null) return id;
-  throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a ${of}`);
+  const what = of === "operation" ? "an operation" : `a ${of}`;
+  throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of ${what}`);
 }
 
 /** The id in a reference to a job. A bare id is no reference: `call` names the caller. */

@@ -1,6 +1,6 @@
 /** `mill.drain` and `mill.running` of a server. The client waits, and the server counts. */
-import type { PauseTarget } from "../api/client.ts";
 import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
+import { drainTargetOf, type Named } from "../api/control/targets.ts";
 import { drainTimedOut } from "../core/control/drain-words.ts";
 import { isDrained, waitForDrain } from "../core/control/drain.ts";
 import { durationMs } from "../core/duration.ts";
@@ -12,13 +12,12 @@ export async function remoteDrain(
   target: DrainTarget,
   { reason = "drain", timeout = "10m", signal, onProgress }: DrainSettings = {},
 ): Promise<void> {
+  const named = drainTargetOf("drain", target);
   const timeoutMs = durationMs(timeout, "drain: timeout");
   signal?.throwIfAborted();
-  if ("worker" in target) {
-    await calls.json(`/api/v1/workers/${encodeURIComponent(target.worker)}/quiet`, {
-      method: "POST",
-    });
-  } else await calls.json(pausePath(target), { method: "PUT", body: { reason } });
+  const worker = `/api/v1/workers/${encodeURIComponent(named.name)}/quiet`;
+  if (named.kind === "worker") await calls.json(worker, { method: "POST" });
+  else await calls.json(targetPath("pauses", named), { method: "PUT", body: { reason } });
   const last = await waitForDrain({
     clock: systemClock,
     timeoutMs,
@@ -26,28 +25,23 @@ export async function remoteDrain(
     count: (claims) => remoteRunning(calls, target, claims === undefined ? {} : { claims }),
     onCount: ({ running, atLeast }) => onProgress?.({ running, atLeast }),
   });
-  if (!isDrained(last)) throw drainTimedOut(partsOf(target), last, timeoutMs);
+  if (!isDrained(last)) throw drainTimedOut(named, last, timeoutMs);
 }
 
-export function remoteRunning(
+export async function remoteRunning(
   calls: ServerCalls,
   target: DrainTarget,
   { claims }: { readonly claims?: readonly string[] } = {},
 ): Promise<RunningCount> {
   const query = claims === undefined ? {} : { claims: claims.join(",") };
-  return calls.json<RunningCount>(targetPath("running", target), { query });
+  return calls.json<RunningCount>(targetPath("running", drainTargetOf("running", target)), {
+    query,
+  });
 }
 
-export function pausePath(target: PauseTarget): string {
-  return targetPath("pauses", target);
-}
-
-export function targetPath(place: "pauses" | "intakes" | "running", target: DrainTarget): string {
-  const { kind, name } = partsOf(target);
+export function targetPath(
+  place: "pauses" | "intakes" | "running",
+  { kind, name }: Named<string>,
+): string {
   return `/api/v1/${place}/${kind}/${encodeURIComponent(name)}`;
-}
-
-function partsOf(target: DrainTarget): { readonly kind: string; readonly name: string } {
-  const [[kind, name] = ["", ""]] = Object.entries(target);
-  return { kind, name: kind === "installation" ? "all" : String(name) };
 }

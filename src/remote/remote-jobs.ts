@@ -29,10 +29,16 @@ export function remoteJobs(calls: ServerCalls): RemoteJobs {
     },
     list: (filter = {}) => listJobs(calls, filter),
     cancel: (id, reason) => post(id, "cancel", { reason }),
-    retry: (id, options = {}) => post(id, "retry", options),
-    fail: (id, message, options = {}) => post(id, "fail", { message, ...options }),
+    // The server records whom the token belongs to.
+    retry: (id, { restart, reason } = {}) => post(id, "retry", { restart, reason }),
+    fail: (id, message, { retry } = {}) => post(id, "fail", { message, retry }),
     // As in the library: without an option, also a run whose worker is alive is released.
-    release: (id, { force = true } = {}) => post(id, "release", { force }),
+    release: (id, { force = true, reason } = {}) => post(id, "release", { force, reason }),
+    setPriority: (id, priority, { reason } = {}) => post(id, "priority", { priority, reason }),
+    reschedule: (id, due, { reason } = {}) => {
+      const at = "runAt" in due ? { runAt: instantText(due.runAt) } : due;
+      return post(id, "reschedule", { ...at, reason });
+    },
     async attempts(id): Promise<AttemptView[]> {
       return (await read(id, "/attempts")).attempts;
     },
@@ -102,7 +108,7 @@ function queryOf({
   };
 }
 
-function instantText(instant: JobFilter["createdAfter"]): string | undefined {
+export function instantText(instant: JobFilter["createdAfter"]): string | undefined {
   if (instant === undefined || typeof instant === "string") return instant;
   return new Date(instant).toISOString();
 }

@@ -1,15 +1,18 @@
 /** A mill behind a server: the same verbs as a {@link Millrace}, over HTTP. */
+import type { DeadLetterCountFilter, DeadLetterStats } from "../api/control/letters.ts";
 import type {
   DeadLetter,
   DeadLetters,
   JobView,
   Millrace,
   Pause,
+  PauseTarget,
   Resumed,
   WaitOptions,
   Workers,
   WorkerView,
 } from "../api/client.ts";
+import { pauseTargetOf } from "../api/control/targets.ts";
 import type { Finished } from "../api/enqueue.ts";
 import type { Metrics, RunMetrics } from "../api/metrics/metrics.ts";
 import type { Tokens, TokenView } from "../api/tokens.ts";
@@ -18,15 +21,19 @@ import { durationMs, formatDuration, instantMs, type Instant } from "../core/dur
 import { MillraceError } from "../core/errors.ts";
 import { isFinal } from "../core/job.ts";
 import { systemClock } from "../lib/system.ts";
-import { pausePath, remoteDrain, remoteRunning } from "./remote-drain.ts";
+import { remoteDrain, remoteRunning, targetPath } from "./remote-drain.ts";
 import { withDates } from "./dates.ts";
 import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
 import { remoteFailures } from "./remote-failures.ts";
+import { remoteAudit } from "./remote-audit.ts";
+import { remoteOperations } from "./remote-operations.ts";
 import { remoteIntake } from "./remote-intake.ts";
+import { remotePayloadRules } from "./remote-payload-rules.ts";
+import { remoteTenants, type RemoteTenants } from "./remote-tenants.ts";
 import { remoteSchedules } from "./remote-schedules.ts";
-import { jobPath, remoteJobs, type RemoteJobs } from "./remote-jobs.ts";
+import { instantText, jobPath, remoteJobs, type RemoteJobs } from "./remote-jobs.ts";
 import { remoteBreakers, remoteTypes } from "./remote-services.ts";
 import { ServerCalls, type ServerAddress } from "./server-calls.ts";
 
@@ -37,6 +44,7 @@ export type RemoteMillrace = Pick<
   | "wait"
   | "deadLetters"
   | "failures"
+  | "operations"
   | "workers"
   | "metrics"
   | "schedules"
@@ -45,6 +53,8 @@ export type RemoteMillrace = Pick<
   | "limits"
   | "fairness"
   | "intake"
+  | "audit"
+  | "payloadRules"
   | "pause"
   | "resume"
   | "pauses"
@@ -52,6 +62,7 @@ export type RemoteMillrace = Pick<
   | "running"
 > & {
   readonly jobs: RemoteJobs;
+  readonly tenants: RemoteTenants;
   readonly tokens: Omit<Tokens, "verify">;
   /** Whom the server takes the caller for. Its records name this person. */
   readonly actor: () => Promise<string>;
@@ -68,6 +79,7 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     jobs: remoteJobs(calls),
     deadLetters: remoteDeadLetters(calls),
     failures: remoteFailures(calls, reasonOf),
+    operations: remoteOperations(calls),
     workers: remoteWorkers(calls),
     metrics: remoteMetrics(calls),
     types: remoteTypes(calls),
@@ -77,14 +89,18 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     tokens: remoteTokens(calls),
     schedules: remoteSchedules(calls),
     intake: remoteIntake(calls),
+    audit: remoteAudit(calls),
+    payloadRules: remotePayloadRules(calls),
+    tenants: remoteTenants(calls),
     // The server knows the settings of the types that its job file declares.
     enqueue: ({ type }, ...[payload, options]) =>
       calls.json("/api/v1/jobs", { method: "POST", body: { type, payload, options } }),
     wait: async ({ id }, options = {}) => finishedOf(await untilFinal(calls, id, options)),
     async pause(target, reason) {
-      await calls.json(pausePath(target), { method: "PUT", body: { reason } });
+      await calls.json(pausePath("pause", target), { method: "PUT", body: { reason } });
     },
-    resume: (target) => calls.json<Resumed>(pausePath(target), { method: "DELETE" }),
+    resume: async (target) =>
+      calls.json<Resumed>(pausePath("resume", target), { method: "DELETE" }),
     async pauses() {
       return withDates((await calls.json<{ pauses: Pause[] }>("/api/v1/pauses")).pauses);
     },
@@ -92,6 +108,10 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     running: (target, options) => remoteRunning(calls, target, options),
     actor: async () => (await calls.json<{ actor: string }>("/api/v1/session")).actor,
   };
+}
+
+function pausePath(verb: string, target: PauseTarget): string {
+  return targetPath("pauses", pauseTargetOf(verb, target));
 }
 
 function remoteDeadLetters(calls: ServerCalls): DeadLetters {
@@ -103,18 +123,35 @@ function remoteDeadLetters(calls: ServerCalls): DeadLetters {
     get: async (id) => withDates(await calls.json<DeadLetter>(path(id))),
     async list({ limit, after, ...filter } = {}) {
       const { entries } = await readPages({ limit, after }, async (page) => {
-        const query = { ...filter, ...page };
+        const query = { ...letterQuery(filter), ...page };
         const found = await calls.json<any>("/api/v1/dead-letters", { query });
         return { entries: withDates<DeadLetter[]>(found.deadLetters), next: found.next };
       });
       return entries;
     },
+    async count(filter = {}) {
+      const query = { ...letterQuery(filter), count: "true", limit: 1 };
+      return (await calls.json<any>("/api/v1/dead-letters", { query })).total;
+    },
+    stats: async () => withDates(await calls.json<DeadLetterStats>("/api/v1/dead-letters/stats")),
     acknowledge: (id, { notes }) => review(id, "acknowledge", { notes }),
     note: (id, { notes }) => review(id, "notes", { notes }),
     assign: (id, { to, notes }) => review(id, "assign", { to, notes }),
     discard: async (id, { notes }) => review(id, "discard", { notes: reasonOf(notes) }),
     reprocess: async (id, { notes, payload }) =>
       review(id, "reprocess", { notes: reasonOf(notes), payload }),
+  };
+}
+
+function letterQuery(filter: DeadLetterCountFilter): Record<string, string | undefined> {
+  const { correlationId, errorClass, assignedTo, createdAfter, createdBefore, ...same } = filter;
+  return {
+    ...same,
+    correlation_id: correlationId,
+    error_class: errorClass,
+    assigned_to: assignedTo,
+    created_after: instantText(createdAfter),
+    created_before: instantText(createdBefore),
   };
 }
 

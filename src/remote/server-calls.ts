@@ -53,6 +53,24 @@ export class ServerCalls {
     }
   }
 
+  /** The lines of an answer that is too long for memory, each with its line break. */
+  async *lines(path: string, call: ServerCall = {}): AsyncGenerator<string> {
+    const url = this.#urlOf(path, call);
+    const response = await fetch(url, this.#init(call)).catch((error: unknown) => {
+      throw unreachable(url, error);
+    });
+    if (!response.ok || response.body === null) {
+      const answer = { url, method: "GET", response, text: await response.text() };
+      throw response.ok ? notMillrace(answer) : refusalOf(answer, this.#address.token !== null);
+    }
+    let rest = "";
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      const parts = `${rest}${chunk}`.split("\n");
+      rest = parts.pop() ?? "";
+      for (const part of parts) yield `${part}\n`;
+    }
+  }
+
   async #once<Answer>(path: string, call: ServerCall): Promise<Answer> {
     const url = this.#urlOf(path, call);
     const limit = AbortSignal.timeout(ANSWER_MS_MAX);

@@ -4,6 +4,7 @@ import { isObject } from "../api/rules.ts";
 import type { Definition } from "../api/definition.ts";
 import { jobDefaultsOf } from "../jobs/new-job.ts";
 import type { TypeDeclaration } from "../store/types/services.ts";
+import { statedLimit } from "./lanes/declare-limits.ts";
 import type { WorkerSettings } from "./settings.ts";
 
 /** A larger JSON Schema is not stored. */
@@ -17,6 +18,9 @@ export function declarationsOf(
     type,
     ...jobDefaultsOf(own, preset),
     services: own.services ?? [],
+    limit: statedLimit(own),
+    category: own.category ?? null,
+    payloadVersion: own.payloadVersion ?? null,
     payloadSchema: schema === undefined ? null : jsonSchemaOf(schema),
     appVersion,
   }));

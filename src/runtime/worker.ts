@@ -90,6 +90,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#parts = parts;
     this.#runs = new WorkerRuns({
       ...parts,
+      worker: this.id,
       holdsLease: () => this.#registration.holdsLease,
       onRoom: () => this.#claimLoop.wake(),
     });
@@ -195,6 +196,7 @@ export class JobWorker implements Worker, ProcessMember {
     const { store, clock, logger, process, settings } = this.#parts;
     const { leaseMs } = settings;
     const isOver = (): boolean => !this.#isOpen();
+    await this.#parts.jobDefaults.payloads?.declare(settings.preset.payloadRules);
     await declareLimits({ store, clock, logger, settings, isOver });
     if (await declareFairness({ store, clock, logger, settings, isOver }))
       this.#duties.turns.wake();
@@ -257,6 +259,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#lanes.returnOverdue().catch((error) => logger.error(CANNOT_RETURN, { error }));
     this.#loneRuns.cancelRuns([...renewal.cancel, ...renewal.ended]);
     this.#interruptEnded(renewal.ended);
+    this.#runs.toldEnded(renewal.ended);
   }
 
   /** The store has ended these runs: their handlers are to stop. */
@@ -323,8 +326,14 @@ export class JobWorker implements Worker, ProcessMember {
     const parts = {
       ...this.#parts,
       ...settings,
-      schedules: settings.schedules.map((schedule) => scheduleSpecOf(schedule, jobDefaults)),
+      // The rules are not read yet: every slot asks for them.
+      schedules: settings.schedules.map((schedule) =>
+        scheduleSpecOf(schedule, { ...jobDefaults, payloads: null }),
+      ),
+      payloads: jobDefaults.payloads,
       newId: jobDefaults.newId,
+      restarts: settings.preset.onRetry === "restart",
+      idempotencyMs: settings.retention.removed.idempotencyMs,
       worker: this.id,
       random: () => dice.random(),
       policyOf: (type: string) => this.#runs.policyOf(type),

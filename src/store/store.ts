@@ -13,13 +13,16 @@
  *
  * A behaviour that is not in `test/conformance/` does not exist.
  */
+import type { AuditStore } from "./roles/audit.ts";
 import type { IdentityStore } from "./roles/identity.ts";
+import type { OperationStore } from "./roles/operations.ts";
 import type { OperatorStore } from "./roles/operator.ts";
 import type { ProducerStore } from "./roles/producer.ts";
 import type { ReaderStore } from "./roles/reader.ts";
 import type { RetentionStore } from "./roles/retention.ts";
 import type { ScheduleStore } from "./roles/schedules.ts";
 import type { WorkerStore } from "./roles/worker.ts";
+import type { TenantReads } from "./types/tenants.ts";
 
 /** A store as users see it: made by `sqliteStore()`, passed to `openMillrace()`. */
 export interface Store {
@@ -32,10 +35,12 @@ export interface JobStore
     ProducerStore,
     WorkerStore,
     OperatorStore,
+    OperationStore,
     ReaderStore,
     RetentionStore,
     ScheduleStore,
-    IdentityStore {
+    IdentityStore,
+    AuditStore {
   /** Opens and migrates the database. Before `open` and after `close`, other verbs are rejected. */
   open(): Promise<void>;
   /** Waits for accepted writes, then closes the database. Safe to repeat. */
@@ -45,12 +50,14 @@ export interface JobStore
    * that removes the listener. Wake-ups are best effort: one may arrive without a change.
    */
   watch(listener: (wakeUp: WakeUp) => void): () => void;
+  /** The second line of tenants, behind the filters of the statements. Absent: there is none. */
+  readonly tenantReads?: TenantReads;
   /** Reports each warning for operators once, for example that wake-ups do not arrive. */
   onWarning?(listener: (warning: string) => void): void;
 }
 
 /** What the heartbeat thread has of a store. */
-export type ThreadStore = Pick<JobStore, "open" | "renew" | "overdue" | "settle">;
+export type ThreadStore = Pick<JobStore, "open" | "renew" | "overdue" | "reportCode" | "settle">;
 
 /** The maximum of jobs in one claim, in one lease, and in one settle of a worker. */
 export const BATCH_MAX = 500;

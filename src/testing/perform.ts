@@ -126,7 +126,7 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     newChild: async (_, contract, ...[payload, enqueueOptions = {}]) =>
       newJobOf(
         { contract, payload, options: enqueueOptions },
-        { newId, tenant: running.tenant, running, preset: defaults },
+        { newId, tenant: running.tenant, running, preset: defaults, payloads: null },
       ),
   };
 }
@@ -185,7 +185,7 @@ function runningJob(
     lane: settings.lane ?? "general",
     priority: 100,
     payload: null,
-    payloadVersion: null,
+    payloadVersion: settings.payloadVersion ?? null,
     correlationId: idUuid(id),
     parentId: null,
     timeoutMs: null,

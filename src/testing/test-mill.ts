@@ -174,6 +174,7 @@ async function testMillOn(
   const { tenant = "default", logger = SILENT, preset = defaults } = options;
   const parts = { store, clock, dice, logger, tenant, preset };
   const mill = new MortalMill(parts);
+  await mill.jobDefaults.payloads?.declare(preset.payloadRules);
   const settled = (): Promise<void> => untilStill(traffic, () => {});
 
   return {

@@ -25,6 +25,32 @@ describe("millrace dlq", () => {
     expect(others).toMatchObject({ code: 0, out: "", err: "No dead letters match.\n" });
   });
 
+  test("counts by status, category, type and class of error", async () => {
+    await using store = new TestStore();
+    await deadLetter(store);
+
+    const { out } = await store.type("dlq", "stats");
+
+    expect(out).toMatch(/^dead letters +1$/m);
+    expect(out).toMatch(/^status +pending_review +1$/m);
+    expect(out).toMatch(/^category +- +1$/m);
+    expect(out).toMatch(/^type +email +1$/m);
+    expect(out).toMatch(/^error class +non_retryable +1$/m);
+    expect(await store.json("dlq", "stats")).toMatchObject({ count: 1, last24Hours: 1 });
+  });
+
+  test("lists by class of error, category and time", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+    const found = async (...words: string[]) =>
+      (await store.json("dlq", "list", ...words)).map((letter: any) => letter.id);
+
+    expect(await found("--error-class", "non_retryable", "--since", "1h")).toEqual([id]);
+    expect(await found("--error-class", "transient")).toEqual([]);
+    expect(await found("--category", "billing")).toEqual([]);
+    expect(await found("--until", "1h")).toEqual([]);
+  });
+
   test("shows a letter with payload and error", async () => {
     await using store = new TestStore();
     const id = await deadLetter(store);
@@ -64,6 +90,18 @@ describe("millrace dlq", () => {
     const { payload } = await (await store.mill).jobs.get(job.id);
     expect(payload).toEqual({ to: "bob" });
     expect((await store.type("dlq", "reprocess", id, "--payload", "{")).code).toBe(2);
+  });
+
+  test("reprocess refuses another payload that a rule forbids", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+    await store.type("payloads", "rules", "set", "--type", "email", "--forbid", "body");
+
+    const refused = await store.type("dlq", "reprocess", id, "--payload", '{"body":"x"}');
+
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("PAYLOAD_RULE_BROKEN");
+    expect(await store.json("dlq", "show", id)).toMatchObject({ status: "pending_review" });
   });
 
   test("004-25 acknowledge and discard record who decided and why", async () => {

@@ -272,6 +272,40 @@ describe("millrace.config.ts", () => {
     expect(stdout).toMatch(/^lanes +\{"fast":3,"general":5\} +default$/m);
   });
 
+  test("takes what work takes as lanes, for a worker and for dev", async () => {
+    using project = new Project("jobs.ts");
+    const lanes = { fast: 1, general: { slots: 2, fair: { weights: { acme: 3 } }, ageing: "10m" } };
+    project.write("millrace.config.ts", `export default { lanes: ${JSON.stringify(lanes)} };`);
+
+    const { stdout } = await project.start("config", "print", "-o", "json").ended;
+    await project.enqueue("greet", '{"name":"Ada"}');
+    const worker = await project.start("worker", "--jobs", "jobs.ts", "--until-idle").ended;
+    const listed = await project.start("fairness", "list", "-o", "json").ended;
+    const dev = project.start("dev", "--jobs", "jobs.ts", "--port", "0");
+    await dev.said(/^Millrace is at/m);
+    dev.child.kill("SIGTERM");
+
+    const value = JSON.stringify(lanes);
+    const source = "millrace.config.ts";
+    expect(JSON.parse(stdout)).toContainEqual({ name: "lanes", value, source });
+    expect(worker.code).toBe(0);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ lane: "general", weights: { acme: 3 } }]);
+    expect((await dev.ended).code).toBe(0);
+  });
+
+  test("gives way to JSON in the flag, which is checked as well", async () => {
+    using project = new Project();
+    const print = (lanes: string) => project.start("config", "print", "--lanes", lanes).ended;
+
+    expect((await print('{"general":{"slots":5,"fair":true}}')).stdout).toMatch(
+      /^lanes +\{"general":\{"slots":5,"fair":true\}\} +--lanes$/m,
+    );
+    const unknown = await print('{"general":{"slots":5,"fare":true}}');
+    expect(unknown).toMatchObject({ code: 2 });
+    expect(unknown.stderr).toContain("lanes.general.fare is unknown; did you mean fair?");
+    expect((await print("{general")).stderr).toContain("Write JSON such as");
+  });
+
   test.each(["jobs.ts", "src/jobs.mjs"])("is not needed to find and print %s", async (file) => {
     using project = new Project();
     mkdirSync(join(project.path, "src"));
@@ -307,7 +341,19 @@ describe("millrace.config.ts", () => {
 
   test.each([
     ["{ prot: 1 }", "there is no setting “prot”.\nDid you mean port?"],
-    ["{ port: 70000 }", "port is not a number from 0 to 65535."],
+    ["{ port: 70000 }", "port must be a number from 0 to 65535, not 70000.\nCorrect port in"],
+    ["{ lanes: 5 }", "lanes must be an object such as { general: 5 }."],
+    [
+      "{ lanes: { general: -1 } }",
+      "lanes.general must be a whole number from 0 to 10,000, not -1.",
+    ],
+    ["{ lanes: { general: 0 } }", "lanes must give at least one lane a slot."],
+    ["{ lanes: { general: '5' } }", "lanes.general must be a number of slots, or an object"],
+    ["{ lanes: { general: { fair: true } } }", "lanes.general.slots must be a whole number"],
+    ["{ lanes: { a: { slots: 1, fare: true } } }", "lanes.a.fare is unknown; did you mean fair?"],
+    ["{ lanes: { a: { slots: 1, fair: 'yes' } } }", "lanes.a.fair must be true, false or {"],
+    ["{ lanes: { a: { slots: 1, fair: { weights: { b: 0 } } } } }", "lanes.a.fair.weights cannot"],
+    ["{ lanes: { a: { slots: 1, ageing: 'soon' } } }", "lanes.a.ageing must be a duration such"],
     ["7", "the file has no object as default export."],
   ])("is refused when it says %s", async (text, complaint) => {
     using project = new Project();

@@ -14,9 +14,16 @@ import { countAheadSuite } from "./inspect/count-ahead.suite.ts";
 import { countRunningSuite } from "./inspect/running.suite.ts";
 import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
+import { auditActsSuite } from "./audit/acts.suite.ts";
+import { auditsSuite } from "./audit/audits.suite.ts";
+import { sealAuditSuite } from "./audit/seal-audit.suite.ts";
 import { annotateSuite } from "./jobs/annotate.suite.ts";
+import { effectsSuite } from "./operations/effects.suite.ts";
+import { operationsSuite } from "./operations/operations.suite.ts";
+import { rescheduleSuite } from "./jobs/reschedule.suite.ts";
 import { failuresSuite } from "./jobs/failures.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
+import { letterCountsSuite } from "./jobs/letter-counts.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
 import { endsSuite } from "./inspect/ends.suite.ts";
 import { enqueueSuite } from "./jobs/enqueue.suite.ts";
@@ -28,7 +35,10 @@ import { groupedStatsSuite } from "./inspect/grouped-stats.suite.ts";
 import { returnPrefetchedSuite } from "./runs/return-prefetched.suite.ts";
 import { holdSuite } from "./queue/hold.suite.ts";
 import { hurrySuite } from "./jobs/hurry.suite.ts";
-import { intakeSuite } from "./jobs/intakes.suite.ts";
+import { intakeSuite } from "./control/intakes.suite.ts";
+import { payloadRuleSuite } from "./control/payload-rules.suite.ts";
+import { quotaSuite } from "./control/quotas.suite.ts";
+import { tenantSuite } from "./control/tenants.suite.ts";
 import { longRunsSuite } from "./inspect/long-runs.suite.ts";
 import { idsBetweenSuite } from "./inspect/ids-between.suite.ts";
 import { idempotencySuite } from "./jobs/idempotency.suite.ts";
@@ -71,6 +81,7 @@ import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
 import { tokensSuite } from "./identity/tokens.suite.ts";
 import { callServicesSuite } from "./services/call-services.suite.ts";
+import { breakerClockSetBackSuite } from "./services/clock-set-back.suite.ts";
 import { claimProbeSuite } from "./services/claim-probe.suite.ts";
 import { reportCallsSuite } from "./services/report-calls.suite.ts";
 import { overrideTypeSuite } from "./services/override-type.suite.ts";
@@ -81,6 +92,7 @@ import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
 import { renewSuite } from "./runs/renew.suite.ts";
+import { reportCodeSuite } from "./jobs/report-code.suite.ts";
 import { workersListSuite } from "./inspect/workers.suite.ts";
 
 /** What a store must pass to be one. */
@@ -119,7 +131,11 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   listBoundsSuite,
   annotateSuite,
   deadLettersSuite,
+  letterCountsSuite,
   failuresSuite,
+  rescheduleSuite,
+  operationsSuite,
+  effectsSuite,
   reviewSuite,
   statsSuite,
   feedSuite,
@@ -138,6 +154,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   loneRunsSuite,
   crashStreakSuite,
   renewSuite,
+  reportCodeSuite,
   groupedStatsSuite,
   idsBetweenSuite,
   linksSuite,
@@ -157,6 +174,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   reportCallsSuite,
   callServicesSuite,
   claimProbeSuite,
+  breakerClockSetBackSuite,
   serviceGatesSuite,
   limitsSuite,
   fairnessSuite,
@@ -166,5 +184,11 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   overrideTypeSuite,
   keyRatesSuite,
   intakeSuite,
+  payloadRuleSuite,
+  quotaSuite,
+  tenantSuite,
   longRunsSuite,
+  auditActsSuite,
+  auditsSuite,
+  sealAuditSuite,
 ];

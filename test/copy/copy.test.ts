@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkAudit } from "../../src/client/audit/verify.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { fillStates, type Installation } from "../support/all-states.ts";
 import {
+  jobId,
+  newOperation,
   completed,
   diedAlone,
   newJob,
@@ -38,6 +41,10 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
+const DAY_MS = 86_400_000;
+const SCAN = { scope: "type", name: "scan" } as const;
+const RATE = { count: 1_000, perMs: 1_000, burst: 1_000 };
+const QUOTA = { waiting: null, rate: RATE, payloadBytes: null };
 const OVERRIDE = { lane: null, priority: 5, maxAttempts: null, timeoutMs: null };
 
 describe("a copy", () => {
@@ -48,13 +55,27 @@ describe("a copy", () => {
     const rate = { count: 5, perMs: 1_000, burst: 2 };
     await ends.old.setLimit({ kind: "tenant", name: "acme" }, { concurrency: 3, rate }, "ada");
     await ends.old.setFairness("general", { acme: 3 }, "ada");
-    await ends.old.enqueue(newJobs(2, { tenant: "acme" }));
+    await ends.old.enqueue([...newJobs(20), ...newJobs(2, { tenant: "acme" })]);
     expect((await ends.old.giveTurns(1_000)).given).toBeGreaterThan(0);
     const key = { kind: "key", name: "mailbox-7", tenant: "acme" } as const;
     await ends.old.setLimit(key, { concurrency: null, rate }, "ada");
+    await ends.old.declareLimits([{ type: "email", rule: { concurrency: 9, rate } }]);
     const seen = { kind: "acknowledged", by: "ada", notes: null } as const;
     await ends.old.decideGroup("0123456789abcdef", {}, seen);
     await ends.old.overrideType("email", OVERRIDE, "ada");
+    await ends.old.setQuota("metered", QUOTA, { by: "ada", reason: "small" });
+    await ends.old.enqueue([newJob({ tenant: "metered" })]);
+    await ends.old.beginRemoval("gone", { by: "ada", reason: "left" });
+    expect(await ends.old.sealAudit(1_000)).toBeGreaterThan(2);
+    const pruned = await ends.old.prune({ ...retention(), auditMs: -2 * DAY_MS }, 1);
+    expect(pruned.audits).toBe(1);
+    const audit = await checkAudit(ends.old, {});
+    const operation = await ends.old.startOperation(newOperation());
+    const [held] = await ends.old.claimOperations("runner");
+    const items = [{ id: jobId() }];
+    const chunk = { runner: "runner", from: held!.cursor, to: "5", items, idempotencyMs: 0 };
+    await ends.old.applyChunk(operation.id, chunk);
+    await ends.old.setPayloadRule(SCAN, { hardBytes: 5_000 }, { by: "ada", reason: "small" });
     await ends.old.closeIntake({ kind: "type", name: "fax" }, { reason: "gone", by: "ada" });
     const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);
@@ -69,9 +90,21 @@ describe("a copy", () => {
     ]);
     const moved = await ends.moved();
     expect(await told(moved, spent)).toEqual(before);
+    expect(await checkAudit(moved, {}, { heads: audit.heads })).toMatchObject({
+      findings: [],
+      sealed: audit.sealed,
+    });
+    await moved.pause({ kind: "lane", name: "x" }, { by: "ada", reason: "goes on" });
+    while ((await moved.sealAudit(1_000)) > 0);
+    expect(await checkAudit(moved, {})).toMatchObject({ findings: [], unsealed: 0 });
     const limit = { kind: "tenant", name: "acme", concurrency: 3, rate, used: 0, by: "ada" };
-    expect(await moved.limits()).toMatchObject([key, limit]);
+    const stated = { kind: "type", name: "email", concurrency: 9, rate, owner: "code" };
+    expect(await moved.limits()).toMatchObject([key, limit, stated]);
+    expect(await moved.operation(operation.id)).toMatchObject({ cursor: "5", items: 1 });
+    expect(await moved.operationItems(operation.id, { after: 0, limit: 5 })).toHaveLength(1);
     expect(await moved.fairLanes()).toMatchObject([{ weights: { acme: 3 }, by: "ada" }]);
+    const rule = { ...SCAN, rule: { hardBytes: 5_000 }, by: "ada", reason: "small" };
+    expect(await moved.payloadRules()).toMatchObject([rule]);
   });
 
   test("gives what ran back, uncharged, with the run in the ledger", async () => {

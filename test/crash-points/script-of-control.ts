@@ -1,7 +1,7 @@
 /** A script of declared types, services with their breakers, limits and intakes. */
 import assert from "node:assert/strict";
 import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
-import { completed, declaration, workerInfo } from "../support/factories.ts";
+import { completed, declaration, newOperation, workerInfo } from "../support/factories.ts";
 import { settleItem, take, type Batch } from "../support/steps.ts";
 import { did, type Life, type Scene, type Step } from "./steps.ts";
 
@@ -9,6 +9,7 @@ const HOUR_MS = 3_600_000;
 const OPEN_MS = 60_000;
 const ACME = { kind: "tenant", name: "acme" } as const;
 const SMS = { kind: "type", name: "sms" } as const;
+const SMS_RULE = { scope: "type", name: "sms" } as const;
 const WHY = { reason: "the bank is closed", by: "ada" } as const;
 
 export const control: Life = { before, after };
@@ -19,7 +20,7 @@ async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step
   yield did("register");
   await store.declareTypes(worker, [declaration({ type: "email", services: ["bank"] })]);
   yield did("declare the services of a type");
-  await store.declareLimits([{ type: "email", concurrency: 5 }]);
+  await store.declareLimits([{ type: "email", rule: { concurrency: 5, rate: null } }]);
   yield did("declare the limit of a type");
   await store.enqueue([job({}), job({}), job({ type: "sms", tenant: "acme" })]);
   yield did("enqueue");
@@ -98,4 +99,65 @@ async function* operate(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
   yield did("refuse a job");
   await store.openIntake(SMS);
   yield did("open an intake");
+  await store.setPayloadRule(SMS_RULE, { hardBytes: 100 }, WHY);
+  yield did("set a payload rule");
+  await store.removePayloadRule(SMS_RULE, WHY);
+  yield did("remove a payload rule");
+  await store.declarePayloadRules([{ ...SMS_RULE, rule: { hardBytes: 50 } }]);
+  yield did("declare a payload rule");
+  await store.removePayloadRule(SMS_RULE, WHY);
+  yield did("remove a payload rule of code");
+  yield* changeMany(store, job);
+  yield* govern(store, job);
+}
+
+/** Tenants, the audit, and a successor by hand. */
+async function* govern(store: SqliteJobStore, job: Scene["job"]): AsyncGenerator<Step, void> {
+  const quota = { waiting: 5, rate: null, payloadBytes: null };
+  await store.setQuota("bolt", quota, WHY);
+  yield did("set a quota");
+  await store.removeQuota("bolt", WHY);
+  yield did("remove a quota");
+  await store.beginRemoval("gone", WHY);
+  yield did("begin the removal of a tenant");
+  await store.removeOfTenant("gone", 10);
+  yield did("remove a tenant");
+  const { id } = job({});
+  await store.requestReprocess([{ id, changes: null }], WHY);
+  yield did("ask for a reprocessing");
+  await store.retryAsNew({ ...job({}), retryOf: id }, WHY);
+  yield did("retry as a new job");
+  await store.sealAudit(100);
+  yield did("seal the audit");
+}
+
+/** Bulk operations: one is stopped, one fails. */
+async function* changeMany(store: SqliteJobStore, job: Scene["job"]): AsyncGenerator<Step, void> {
+  const waiting = job({});
+  const { id } = waiting;
+  await store.enqueue([waiting]);
+  yield did("enqueue for an operation");
+  await store.setPriority(id, 5);
+  yield did("set a priority");
+  await store.reschedule(id, { delayMs: HOUR_MS });
+  yield did("reschedule");
+  // The audit names operations, so that their ids must be those of the script.
+  const [first, second] = [job({}), job({})].map((each) => newOperation({}, { id: each.id }));
+  assert.ok(first && second);
+  await store.startOperation(first);
+  yield did("start an operation");
+  const [held] = await store.claimOperations("runner");
+  assert.ok(held, "no operation was claimed");
+  yield did("claim an operation");
+  const chunk = { runner: "runner", from: held.cursor, to: "next", items: [{ id }] };
+  await store.applyChunk(first.id, { ...chunk, idempotencyMs: 0 });
+  yield did("apply a chunk");
+  await store.stopOperation(first.id, "ada");
+  yield did("stop an operation");
+  await store.startOperation(second);
+  yield did("start another operation");
+  await store.claimOperations("runner");
+  yield did("claim another operation");
+  await store.failOperation(second.id, "runner", { name: "Error", message: "no space" });
+  yield did("fail an operation");
 }

@@ -133,6 +133,13 @@ async function* operate(
   await store.cancel(parent.id, "ada", null);
   assert.equal(await store.count({ states: ["cancelled"] }, 10), 4);
   yield did("cancel both");
+  const [copy] = await store.enqueue([job({ lane: "late", retryOf: id })]);
+  assert.ok(copy?.status === "created" && (await store.get(copy.id))?.heldBy !== null);
+  yield did("enqueue a copy that waits for the code of its original");
+  const { key, n } = at(held.jobs, 0);
+  await store.reportCode(worker, { ended: [{ key, n }] });
+  assert.equal((await store.get(copy.id))?.heldBy, null);
+  yield did("report that the code of the original has ended");
 }
 
 /** The run of the other key, and the name that it has taken, are still held. */

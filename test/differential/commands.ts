@@ -114,7 +114,10 @@ export type Command =
   | { readonly do: "enqueue"; readonly jobs: readonly JobWish[] }
   | { readonly do: "enqueueInside"; readonly jobs: readonly JobWish[]; readonly commits: boolean }
   | { readonly do: "advance"; readonly ms: number }
-  | { readonly do: "join" | "leave" | "quiet" | "stopWorker" | "overdue"; readonly worker: number }
+  | {
+      readonly do: "join" | "leave" | "quiet" | "stopWorker" | "overdue" | "endCode";
+      readonly worker: number;
+    }
   | { readonly do: "renew"; readonly worker: number; readonly leaseMs: number }
   | {
       readonly do: "claim";
@@ -353,6 +356,7 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [4, of("advance", { ms: fc.constant(160_000) })],
     ...(["workers", "silent"] as const).map((verb): Kind => [1, of(verb, {})]),
     [2, of("overdue", { worker })],
+    [2, of("endCode", { worker })],
   ],
   [
     [12, of("crash", { worker: fc.constantFrom(0, 2, 2), type: fc.constantFrom(...TYPES) })],
@@ -430,6 +434,7 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [4, of("intervene", { job, end: fc.constant("hopeless") })],
     [4, of("review", { job, status: fc.constantFrom("acknowledged", "discarded") })],
     [6, of("reprocess", { job, wish })],
+    [2, of("endCode", { worker })],
     [2, of("deadLetter", { job })],
     [
       2,

@@ -102,6 +102,12 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   stopWorker: ({ store }, script, { worker }) => store.stopWorker(script.workers[worker]!.id),
   renew: async (subject, script, { worker, leaseMs }) =>
     shown.renewal(subject, await subject.store.renew(script.workers[worker]!.id, leaseMs)),
+  /** The worker reports that all its code has ended. */
+  endCode: async ({ store }, script, { worker }) => {
+    const { id } = script.workers[worker]!;
+    const renewal = await store.renew(id, 30_000);
+    if (renewal.status === "renewed") await store.reportCode(id, { ended: renewal.ended });
+  },
   overdue: async (subject, script, { worker }) =>
     shown.overdue(subject, await subject.store.overdue(script.workers[worker]!.id, 10)),
   silent: ({ store }) => store.silent(ALL),

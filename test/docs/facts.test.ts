@@ -123,7 +123,7 @@ describe("the pages for users", () => {
 });
 
 /** Environment variables, and the codes of log lines. */
-const OTHER_NAMES = /^(MILLRACE_|LEASE_EXPIRED$|CLOCK_SKEWED$|NO_COLOR$)/;
+const OTHER_NAMES = /^(MILLRACE_|LEASE_EXPIRED$|CLOCK_SKEWED$|NO_COLOR$|JOB_CATEGORIES$)/;
 
 interface Described {
   readonly name: string;

@@ -21,6 +21,7 @@ const FIGURES: readonly (readonly [name: string, of: (preset: Preset) => string]
   ["lease", ({ leaseMs }) => formatDuration(leaseMs)],
   ["poll", ({ pollMs }) => formatDuration(pollMs)],
   ["jobs per claim", ({ batchMax }) => String(batchMax)],
+  ["payload rules", ({ payloadRules: { installation } }) => (installation ? "yes" : "none")],
   ["repeated key", ({ onIdempotencyConflict }) => `\`${onIdempotencyConflict}\``],
   ["after a failed attempt", ({ onRetry }) => `\`${onRetry}\``],
   ["worker died", ({ onOrphan }) => `\`${onOrphan}\``],
@@ -29,6 +30,7 @@ const FIGURES: readonly (readonly [name: string, of: (preset: Preset) => string]
   ["keys are kept after the end", ({ retention }) => kept([retention.idempotencyMs])],
   ["events are kept", ({ retention }) => kept([retention.eventMs])],
   ["figures are kept", ({ retention }) => kept([retention.minutesMs])],
+  ["audit entries are kept", ({ retention }) => kept([retention.auditMs])],
 ];
 
 /** Heading and rows. A cell is empty where a preset has the default. */

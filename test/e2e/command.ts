@@ -11,9 +11,10 @@ export class Command {
   out = "";
   err = "";
 
-  constructor(folder: string, args: readonly string[]) {
+  constructor(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.child = spawn(process.execPath, ["--conditions=source", MAIN, ...args], {
       cwd: folder,
+      env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child.stdout?.on("data", (chunk: Buffer) => (this.out += chunk.toString()));

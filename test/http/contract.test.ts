@@ -53,8 +53,13 @@ describe("the server", () => {
   test("gives every documented answer, and no other", async () => {
     await using world = await makeContractWorld();
     const contract = await Contract.of(world.server);
-    // After these, logins are refused for a minute, and the worker takes no jobs.
-    const last = new Set(["openSession 429", "quietWorker 204", "stopWorker 204"]);
+    // After these, no operation starts, logins are refused, and the worker takes no jobs.
+    const last = new Set([
+      "startOperation 409",
+      "openSession 429",
+      "quietWorker 204",
+      "stopWorker 204",
+    ]);
     const cells = contract.operations
       .flatMap((operation) => operation.statuses.map((status) => ({ operation, status })))
       .toSorted((a, b) => rank(a) - rank(b));

@@ -18,12 +18,12 @@ test("no drawn request gets an answer that it must not get", async () => {
   const { findings, reached, counts } = await fuzzed({ requests: REQUESTS, slowMs: SLOW_MS });
 
   expect(findings).toEqual([]);
-  expect(reached).toBeGreaterThan(REQUESTS / 3);
+  expect(reached).toBeGreaterThan(REQUESTS * 0.3);
   expect(counts.size).toBeGreaterThan(40);
 });
 
 test.each(PLANTS)("the planted fault %s is found", async (plant) => {
-  const { findings } = await fuzzed({ requests: 2 * REQUESTS, slowMs: 2_000, plant });
+  const { findings } = await fuzzed({ requests: 3 * REQUESTS, slowMs: 2_000, plant });
 
   expect(findings.filter((finding) => EXPECTED[plant].test(finding))).not.toEqual([]);
 });

@@ -45,7 +45,7 @@ const mailing = defineJob({ type: "mailing", services: ["mail"] }).run(() => {
   throw new RateLimitedError(`${CANARY} of a mailer`, { retryAfter: "1h" });
 });
 /** Two failures open a breaker. */
-const SENSITIVE = { ...practice, breaker: { failures: 2, openMs: 3_600_000 } };
+const SENSITIVE = { ...practice, payloadRules: {}, breaker: { failures: 2, openMs: 3_600_000 } };
 const PAYLOAD = { name: CANARY, card: { number: SECRET }, password: SECRET };
 
 describe("values of the application", () => {

@@ -15,9 +15,19 @@ export interface SampleWorld {
 }
 
 const INTAKES = {
+  listAudit: { path: "/api/v1/audit" },
+  exportAudit: { path: "/api/v1/audit/export" },
+  verifyAudit: { path: "/api/v1/audit/verify" },
   listIntakes: { path: "/api/v1/intakes" },
   closeIntake: { path: "/api/v1/intakes/tenant/acme", json: { reason: "asked" } },
   openIntake: { path: "/api/v1/intakes/tenant/acme" },
+};
+
+const TENANTS = {
+  listTenants: { path: "/api/v1/tenants" },
+  getTenant: { path: "/api/v1/tenants/acme" },
+  setQuota: { path: "/api/v1/tenants/acme/quota", json: { waiting: 1_000_000, reason: "asked" } },
+  removeQuota: { path: "/api/v1/tenants/acme/quota?reason=asked" },
 };
 
 const UNKNOWN = "01M7GQMY55ECET74219MBT9GXQ";
@@ -45,6 +55,12 @@ const CONTROL: Readonly<Record<string, SampleRequest>> = {
   listFairLanes: { path: "/api/v1/fairness" },
   setFairness: { path: "/api/v1/fairness/general", json: { weights: { acme: 3 } } },
   removeFairness: { path: "/api/v1/fairness/general" },
+  listPayloadRules: { path: "/api/v1/payload-rules" },
+  setPayloadRule: {
+    path: "/api/v1/payload-rules/type/unused",
+    json: { rule: { hardBytes: 5_000 }, reason: "asked" },
+  },
+  removePayloadRule: { path: "/api/v1/payload-rules/type/unused" },
 };
 
 export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleRequest>> {
@@ -80,15 +96,20 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     streamJobEvents: { path: `${job}/events` },
     listEvents: { path: "/api/v1/feed" },
     listDeadLetters: { path: "/api/v1/dead-letters" },
+    getDeadLetterStats: { path: "/api/v1/dead-letters/stats" },
     getDeadLetter: { path: letter },
     acknowledgeDeadLetter: { path: `${letter}/acknowledge`, json: { notes: "seen" } },
     noteDeadLetter: { path: `${letter}/notes`, json: { notes: "asked the bank" } },
     assignDeadLetter: { path: `${letter}/assign`, json: { to: "bob" } },
     discardDeadLetter: { path: `${letter}/discard`, json: { notes: "old" } },
     reprocessDeadLetter: { path: `${letter}/reprocess`, json: { notes: "fixed" } },
+    setJobPriority: { path: `${job}/priority`, json: { priority: "high" } },
+    rescheduleJob: { path: `${job}/reschedule`, json: { delay: "2h" } },
+    ...bulkSamples(jobId),
     ...failureSamples(),
     ...CONTROL,
     ...INTAKES,
+    ...TENANTS,
     getStats: { path: "/api/v1/stats" },
     getStatsBy: { path: "/api/v1/stats/type" },
     getRunMetrics: { path: "/api/v1/metrics/minutes?from=2h&step=5m" },
@@ -117,6 +138,20 @@ function scheduleSamples(fresh: string): Readonly<Record<string, SampleRequest>>
     pauseSchedule: { path: "/api/v1/schedules/none/pause", json: { reason: "asked" } },
     resumeSchedule: { path: "/api/v1/schedules/none/pause" },
     runSchedule: { path: "/api/v1/schedules/none/run" },
+  };
+}
+
+/** An action on a job that no operation finds. */
+function bulkSamples(jobId: string): Readonly<Record<string, SampleRequest>> {
+  const path = "/api/v1/operations";
+  const request = { action: "cancel", jobs: { type: `t${jobId}` } };
+  return {
+    previewOperation: { path: `${path}/preview`, json: request },
+    startOperation: { path, json: { ...request, reason: "asked" } },
+    listOperations: { path },
+    getOperation: { path: `${path}/${jobId}` },
+    listOperationItems: { path: `${path}/${jobId}/items` },
+    stopOperation: { path: `${path}/${jobId}/stop` },
   };
 }
 

@@ -78,9 +78,28 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
     await lossy.loseClaim({});
     const { permits } = await lossy.claim({});
 
-    const [limit] = await store.limits();
-    expect(permits?.granted).toEqual([{ limit: limit?.id, count: 2 }]);
-    expect(limit?.used).toBe(2);
+    expect(permits?.granted).toEqual([{ limit: (await store.limits())[0]?.id, count: 2 }]);
+    expect(await store.keepPermits(lossy.worker, permits?.granted ?? [])).toBe(true);
+    expect(await store.limits()).toMatchObject([{ used: 2 }]);
+  });
+
+  test("brings no permit of a later limit that the store has not noted", async () => {
+    await using lossy = await openLossy("later");
+    const { store } = lossy;
+    await add(store, { lane: "general" });
+    await lossy.loseClaim({ lanes: ["general"] });
+    await store.setLimit(TYPE, { concurrency: 1, rate: null }, null);
+    await add(store, { lane: "fast" }, { lane: "fast" });
+
+    const one = await lossy.claim({ lanes: ["fast"] });
+    const found = await lossy.claim({ lanes: ["general"] });
+    // The found job has ended, and the worker lends the permit that came with the job.
+    const permits = found.permits?.granted ?? [];
+    const next = await lossy.claim({ lanes: ["fast"], permits });
+
+    expect([one.jobs.length, found.jobs.length]).toEqual([1, 1]);
+    expect(await store.limits()).toMatchObject([{ used: 2 }]);
+    expect(next.jobs).toEqual([]);
   });
 
   test("is answered once with the permits of a probe", async () => {
@@ -93,10 +112,10 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
     await lossy.loseProbe();
     const found = await lossy.claimProbe();
 
-    const [limit] = await store.limits();
-    expect(found?.granted).toEqual([{ limit: limit?.id, count: 1 }]);
-    expect(limit?.used).toBe(1);
+    expect(found?.granted).toEqual([{ limit: (await store.limits())[0]?.id, count: 1 }]);
     expect(await lossy.claimProbe()).toBeNull();
+    expect(await store.keepPermits(lossy.worker, found?.granted ?? [])).toBe(true);
+    expect(await store.limits()).toMatchObject([{ used: 1 }]);
   });
 
   test("goes back before the next claim of any kind if it was for a lone job", async () => {
@@ -113,6 +132,7 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
 
 interface Lossy extends AsyncDisposable {
   readonly store: JobStore;
+  readonly worker: WorkerId;
   claim(wanted: Partial<ClaimRequest>): ReturnType<JobStore["claim"]>;
   /** A claim that the server carries out, and whose answer is lost. */
   loseClaim(wanted: Partial<ClaimRequest>): Promise<void>;
@@ -149,6 +169,7 @@ async function openLossy(schema: string): Promise<Lossy> {
   };
   return {
     store,
+    worker,
     claim,
     claimAlone,
     loseClaim: (wanted) => lose(claimText, () => claim(wanted)),

@@ -1,7 +1,8 @@
 /** The list of requirements and the numbers in the titles of tests tell the same. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { root } from "../../scripts/lib/command.ts";
@@ -43,6 +44,29 @@ describe("the titles of tests", () => {
 
   test("are the only place in tests where numbers are", () => {
     expect(strays).toEqual([]);
+  });
+});
+
+describe("the specification of practice-management", () => {
+  const folder = "examples/practice-management";
+  const page = readFileSync(join(root, folder, "specification.md"), "utf8");
+  const rows = [...page.matchAll(/^\| (003-\d\d) +\|.*\|(.*)\|$/gm)];
+
+  test("has a row for every number of its origin", () => {
+    const numbers = rows.map(([, number = ""]) => number);
+
+    expect(numbers).toEqual(listed.filter((number) => number.startsWith("003-")).toSorted());
+  });
+
+  test("names tests whose titles carry the number of their row", () => {
+    const wrong = rows.flatMap(([, number = "", links = ""]) => {
+      const files = [...links.matchAll(/\]\(([^)#]+)\)/g)].map(([, file = ""]) => file);
+      const known = testsOf(repository, number).map(({ path }) => relative(folder, path));
+      const strange = files.filter((file) => !known.includes(file));
+      return files.length === 0 ? [`${number} has no test`] : strange.map((f) => `${number} ${f}`);
+    });
+
+    expect(wrong).toEqual([]);
   });
 });
 

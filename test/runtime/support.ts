@@ -55,6 +55,7 @@ type Verb =
   | "giveTurns"
   | "hold"
   | "keepPermits"
+  | "reportCode"
   | "markStale"
   | "progress"
   | "promote"

@@ -166,6 +166,7 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   fleet.healedAtMs = world.elapsedMs;
   fleet.slow = { untilMs: 0, share: 0 };
   fleet.services.heal();
+  fleet.heal();
   watch.heal();
   for (const process of world.living) {
     process.pausedUntil = Math.min(process.pausedUntil, world.elapsedMs);

@@ -131,6 +131,22 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
     };
   },
 
+  async handler(kit) {
+    const { holder, end } = await occupied(kit);
+    await kit.mill.jobs.fail(holder, "it hangs");
+    const { id } = await kit.mill.deadLetters.reprocess(holder, { actor: "ada" });
+    const worker = (await kit.mill.workers.list())[0];
+    return {
+      id,
+      sentence: expect.stringMatching(
+        new RegExp(`the handler of job ${holder}: .* ${worker?.id} .* has not reported`),
+      ),
+      details: expect.objectContaining({ job: holder, worker: worker?.id }),
+      hint: `millrace workers stop ${worker?.id}`,
+      cure: async () => end.open(),
+    };
+  },
+
   async paused(kit) {
     await kit.mill.pause({ type: "work" }, "the provider is down", { actor: "ada" });
     await start(kit, work);

@@ -7,6 +7,7 @@ import type { Fault, Settlement } from "../../src/core/outcome.ts";
 import { PROTOCOL } from "../../src/store/store.ts";
 import type { NewJob, WorkerId, WorkerInfo } from "../../src/store/types/jobs-and-runs.ts";
 import type { JobFacts, Retention } from "../../src/store/types/records.ts";
+import type { NewOperation, OperationPlan } from "../../src/store/types/operations.ts";
 import type { JobTemplate, ScheduleSpec } from "../../src/store/types/schedules.ts";
 import type { TypeDeclaration } from "../../src/store/types/services.ts";
 import type { TokenToStore } from "../../src/store/types/tokens.ts";
@@ -70,6 +71,9 @@ export function declaration(overrides: Partial<TypeDeclaration> = {}): TypeDecla
     maxAttempts: 5,
     timeoutMs: 60_000,
     services: [],
+    limit: null,
+    category: null,
+    payloadVersion: null,
     payloadSchema: null,
     appVersion: null,
     ...overrides,
@@ -135,6 +139,31 @@ export function newToken(overrides: Partial<TokenToStore> = {}): TokenToStore {
   };
 }
 
+/** An operation that cancels jobs, unless its plan says otherwise. */
+export function newOperation(
+  plan: Partial<OperationPlan> = {},
+  overrides: Partial<NewOperation> = {},
+): NewOperation {
+  const cancel = { action: "cancel", jobs: {} };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A test names a whole plan.
+  const whole = {
+    ...("ids" in plan || "deadLetters" in plan ? {} : cancel),
+    ...plan,
+  } as OperationPlan;
+  return {
+    id: jobId(),
+    plan: whole,
+    tenant: null,
+    actor: "ada",
+    reason: "wrong list",
+    rate: 1_000,
+    chunk: 100,
+    expected: 0,
+    isExpectedExact: true,
+    ...overrides,
+  };
+}
+
 export function fault(overrides: Partial<Fault> = {}): Fault {
   return { class: "retryable", name: "Error", message: "the mail server hung up", ...overrides };
 }
@@ -195,7 +224,13 @@ export function retention(overrides: Partial<Retention> = {}): Retention {
     failed: hour,
     cancelled: hour,
   };
-  const others = { deadLetterMs: hour, idempotencyMs: hour, eventMs: hour, minutesMs: hour };
+  const others = {
+    deadLetterMs: hour,
+    idempotencyMs: hour,
+    eventMs: hour,
+    minutesMs: hour,
+    auditMs: hour,
+  };
   return { finishedMs, ...others, ...overrides };
 }
 

@@ -4,8 +4,9 @@ import { vi } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
 import type { ClaimedJob, NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import type { JobStore } from "../../src/store/store.ts";
+import { hintOf } from "../../src/store/types/wake-ups.ts";
 import { add, recordOf, takeOne, type Batch } from "./steps.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import type { TestStore } from "./stores.ts";
 
 /** Asked often enough: what moves a job in the background would have done so by then. */
 const PATIENCE = 4;
@@ -72,13 +73,16 @@ async function isWaiting(store: JobStore, id: JobId): Promise<boolean> {
   return (await recordOf(store, id)).heldBy?.kind === "after";
 }
 
-/** Does something, and waits until a worker that listens to `store` hears that there is work. */
+/**
+ * Does something, and waits until a worker that listens to `store`, by default the first handle,
+ * hears that there is work because of it.
+ */
 export async function wakes(
-  { store, clock }: { readonly store: JobStore; readonly clock: VirtualClock },
+  { store: first, clock, heardAll }: Pick<TestStore, "store" | "clock" | "heardAll">,
   act: () => Promise<unknown>,
+  store: JobStore = first,
 ): Promise<void> {
-  // What happened before is told before.
-  await clock.advance(10_000);
+  await heardAll(store);
   const called = nextWork(store);
   await act();
   for (let step = 0; step < 50; step += 1) await clock.advance(100);
@@ -89,7 +93,7 @@ export async function wakes(
 function nextWork(store: JobStore): Promise<void> {
   return new Promise((resolve) => {
     const off = store.watch((wakeUp) => {
-      if (wakeUp === "events") return;
+      if (hintOf(wakeUp) === null) return;
       off();
       resolve();
     });

@@ -3,11 +3,14 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { Pool } from "pg";
 import type { Dice } from "../../src/core/clock.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
+import { readyIn } from "../../src/store/types/wake-ups.ts";
+import { newJob } from "./factories.ts";
 import type { PostgresServer } from "./postgres.ts";
 import { seededDice } from "./seeded-dice.ts";
 import { virtualClock } from "./virtual-clock.ts";
@@ -22,6 +25,8 @@ export interface TestStore extends AsyncDisposable {
   another(): Promise<JobStore>;
   /** A handle on the same database that has not been opened yet. */
   unopened(): JobStore;
+  /** Resolves when an open handle has heard all wake-ups so far, so that the next one is new. */
+  heardAll(handle: JobStore): Promise<void>;
 }
 
 /** One on PostgreSQL, with a way past the store. */
@@ -37,10 +42,12 @@ const ROOT = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export async function openSqlite(): Promise<TestStore> {
   const folder = await mkdtemp(join(ROOT, "millrace-"));
-  return openHandles(
+  const handles = await openHandles(
     (ports) => makeSqliteStore({ path: join(folder, "millrace.db") }, ports),
     () => rm(folder, { recursive: true }),
   );
+  // All timers of the wake-ups are those of the clock.
+  return { ...handles, heardAll: () => handles.clock.advance(10_000) };
 }
 
 /** What the tests of one server share: to connect and to make a schema takes longer than most. */
@@ -77,7 +84,42 @@ export async function openPostgres(
       free.push(schema);
     },
   );
-  return { ...handles, pool, schema };
+  return { ...handles, pool, schema, heardAll: (handle) => heardByAll(handles, handle) };
+}
+
+/** How often a marker is sent, and how long each is waited for. */
+const MARKERS_MAX = 500;
+const MARKER_MS = 100;
+let markers = 0;
+
+/**
+ * Wake-ups between handles take real time: the handle hears "work" when its connection listens, and
+ * notifications wait for each other on both sides. Each other handle therefore sends markers until
+ * the handle hears one of them by its own name: a wake-up that had to wait is merged with others,
+ * and has lost its name. Those before such a marker have been heard.
+ */
+async function heardByAll({ handles, another }: Handles, handle: JobStore): Promise<void> {
+  if (handles.length === 1) await another();
+  for (const sender of handles.filter((each) => each !== handle)) await hearMarker(handle, sender);
+}
+
+async function hearMarker(handle: JobStore, sender: JobStore): Promise<void> {
+  for (let sent = 0; sent < MARKERS_MAX; sent += 1) {
+    const job = newJob({ lane: `marker-${(markers += 1)}` });
+    const stop = new AbortController();
+    const heard = new Promise<boolean>((resolve) => {
+      const off = handle.watch((wakeUp) => {
+        if (wakeUp === readyIn(job.lane)) resolve(true);
+      });
+      stop.signal.addEventListener("abort", off);
+    });
+    await sender.enqueue([job]);
+    const isHeard = await Promise.race([heard, setTimeout(MARKER_MS, false, stop)]);
+    stop.abort();
+    await sender.cancel(job.id, null, null);
+    if (isHeard) return;
+  }
+  throw new Error(`${MARKERS_MAX} wake-ups of another handle were not heard`);
 }
 
 function sharedOf(server: PostgresServer): Shared {
@@ -106,6 +148,8 @@ async function empty(pool: Pool, schema: string): Promise<void> {
   await pool.query(`DO $$
     DECLARE place text;
     BEGIN
+      -- The audit refuses to be emptied.
+      PERFORM set_config('session_replication_role', 'replica', true);
       FOR place IN
         SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
         WHERE schemaname = '${schema}' AND tablename NOT IN ('meta', 'interned_name', 'feed_head')
@@ -117,11 +161,13 @@ async function empty(pool: Pool, schema: string): Promise<void> {
     END $$`);
 }
 
+type Handles = Omit<TestStore, "heardAll"> & { readonly handles: readonly JobStore[] };
+
 /** Handles on one database, all with the same clock. `remove` is called when they are closed. */
 async function openHandles(
   make: (ports: { clock: VirtualClock; dice: Dice }) => JobStore,
   remove: () => Promise<void>,
-): Promise<TestStore> {
+): Promise<Handles> {
   const clock = virtualClock();
   const handles: JobStore[] = [];
 
@@ -140,6 +186,7 @@ async function openHandles(
   return {
     store: await another(),
     clock,
+    handles,
     another,
     unopened,
     async [Symbol.asyncDispose]() {

@@ -4,7 +4,7 @@
 -- the front of each lane is searched for a probe. The lease of one job that runs alone excludes all
 -- others. The settings are those of the caller.
 CREATE FUNCTION millrace.find_lone(
-    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked text[],
+    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked bigint[],
     cap integer, moment timestamptz
 )
 RETURNS TABLE (key bigint, probe integer, priority integer, tenant integer, concurrency text)
@@ -121,7 +121,7 @@ BEGIN
           AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
           AND type <> ALL (closed)
           AND tenant <> ALL (closed)
-          AND tenant || ' ' || type <> ALL (parked)
+          AND (tenant::bigint << 32) + type <> ALL (parked)
           AND NOT EXISTS (
               SELECT 1
               FROM millrace.lock AS lock
@@ -173,7 +173,7 @@ BEGIN
                WHERE barrier.until IS NULL OR barrier.until > moment
            ) ELSE '{}' END AS closed,
            CASE WHEN EXISTS (SELECT FROM millrace.service_park) THEN ARRAY(
-               SELECT parked.tenant || ' ' || parked.type
+               SELECT (parked.tenant::bigint << 32) + parked.type
                FROM millrace.tenant_barrier AS parked
                WHERE parked.until > moment
            ) ELSE '{}' END AS parked,

@@ -9,7 +9,7 @@
 -- ranges are scanned again, further each time, if several candidates ask for one lock, for a
 -- limited number of rounds. The settings are those of `claim_batch`.
 CREATE FUNCTION millrace.add_crashed(
-    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked text[],
+    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked bigint[],
     most integer, most_once integer, most_often integer, cap integer, awaited text,
     awaited_priority integer,
     INOUT places tid[], urgency integer[], INOUT keys bigint[], INOUT ranks bigint[],
@@ -76,7 +76,7 @@ BEGIN
                   AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
                   AND type <> ALL (closed)
                   AND tenant <> ALL (closed)
-                  AND tenant || ' ' || type <> ALL (parked)
+                  AND (tenant::bigint << 32) + type <> ALL (parked)
                   AND (concurrency IS NULL OR NOT EXISTS (
                       SELECT 1
                       FROM millrace.lock AS lock

@@ -38,7 +38,7 @@ BEGIN
                SELECT gate.name FROM millrace.gate WHERE gate.until IS NULL OR gate.until > moment
            ) AS paused,
            ARRAY(
-               SELECT parked.tenant || ' ' || parked.type
+               SELECT (parked.tenant::bigint << 32) + parked.type
                FROM millrace.tenant_barrier AS parked
                WHERE parked.until > moment
            ) AS parked,
@@ -77,6 +77,8 @@ BEGIN
         WHERE breaker.state <> 1
           AND (
               breaker.probe_at <= moment
+              -- As in probeAt: the clock was ahead and went back.
+              OR (breaker.probe_at IS NOT NULL AND breaker.opened_at > moment)
               OR EXISTS (
                   SELECT 1
                   FROM millrace.attempt AS ended
@@ -127,7 +129,7 @@ BEGIN
               AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
               AND tenant <> ALL (asker.paused)
               AND tenant <> ALL (used_up)
-              AND tenant || ' ' || type <> ALL (asker.parked)
+              AND (tenant::bigint << 32) + type <> ALL (asker.parked)
               AND crashes < cap
               AND NOT EXISTS (
                   SELECT 1
@@ -162,7 +164,7 @@ BEGIN
           AND (of_tenants IS NULL OR front.tenant = ANY (of_tenants))
           AND front.tenant <> ALL (asker.paused)
           AND front.tenant <> ALL (used_up)
-          AND front.tenant || ' ' || front.type <> ALL (asker.parked)
+          AND (front.tenant::bigint << 32) + front.type <> ALL (asker.parked)
           AND front.crashes < cap
           AND NOT EXISTS (
               SELECT 1

@@ -77,6 +77,8 @@ DECLARE
     taken      integer;
     is_keyed   boolean := false;
     is_cut     boolean;
+    is_mixed   boolean := false;
+    marks      text[];
     width      integer := most;
     passed     bigint[] := '{}';
     known      text[];
@@ -99,7 +101,7 @@ BEGIN
                WHERE barrier.until IS NULL OR barrier.until > moment
            ) ELSE '{}' END AS closed,
            CASE WHEN EXISTS (SELECT FROM millrace.service_park) THEN ARRAY(
-               SELECT parked.tenant || ' ' || parked.type
+               SELECT (parked.tenant::bigint << 32) + parked.type
                FROM millrace.tenant_barrier AS parked
                WHERE parked.until > moment
            ) ELSE '{}' END AS parked,
@@ -112,6 +114,7 @@ BEGIN
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
            END AS lanes,
            EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed,
+           EXISTS (SELECT FROM millrace.crash_streak WHERE probe_at <= moment) AS has_probe,
            EXISTS (SELECT FROM millrace.limit_setting) AS has_limits
     INTO asker
     FROM millrace.worker AS worker
@@ -134,7 +137,7 @@ BEGIN
         asker.closed := asker.closed || limits.closed;
     END IF;
 
-    IF cap IS NOT NULL AND (asker.has_crashed OR cardinality(asker.closed) > 0) THEN
+    IF cap IS NOT NULL AND (asker.has_crashed OR asker.has_probe) THEN
         SELECT 'alone', lone.tenant || ' ' || lone.concurrency, lone.priority
         INTO kind, awaited, awaited_priority
         FROM millrace.find_lone(
@@ -197,11 +200,11 @@ BEGIN
             SELECT array_agg(place) AS places, array_agg(key) AS keys,
                    array_agg(priority) AS urgency, array_agg(rank) AS ranks, array_agg(n) AS ns,
                    array_agg(tries) AS tries, array_agg(crashes) AS crashes,
-                   bool_or(has_key) AS is_keyed
+                   array_agg(mark) FILTER (WHERE mark IS NOT NULL) AS marks
             INTO due
             FROM (
                 SELECT ctid AS place, key, priority, rank, n, tries, crashes,
-                       concurrency IS NOT NULL AS has_key
+                       tenant || ' ' || concurrency AS mark
                 FROM millrace.ready
                 WHERE lane = lanes[turn]
                   AND crashes = 0
@@ -216,7 +219,7 @@ BEGIN
                   AND tenant <> ALL (asker.closed)
                   AND (
                       cardinality(asker.parked) = 0
-                      OR tenant || ' ' || type <> ALL (asker.parked)
+                      OR (tenant::bigint << 32) + type <> ALL (asker.parked)
                   )
                   AND (concurrency IS NULL OR (
                       NOT to_prefetch
@@ -240,7 +243,7 @@ BEGIN
             CONTINUE WHEN due.keys IS NULL;
             lane_count := lane_count + (room = width)::integer;
             room := room - cardinality(due.keys);
-            is_keyed := is_keyed OR due.is_keyed;
+            marks := marks || due.marks;
             IF room = 0 THEN
                 taken := cardinality(due.keys);
                 IF NOT is_cut OR (due.urgency[taken], due.ranks[taken], due.keys[taken])
@@ -259,8 +262,14 @@ BEGIN
             tries := tries || due.tries;
             crashes := crashes || due.crashes;
         END LOOP;
+        is_keyed := is_keyed OR marks IS NOT NULL;
         EXIT WHEN NOT is_keyed;
+        -- Most claims find no two jobs with the same key.
+        EXIT WHEN round = 1 AND NOT has_queued AND cardinality(marks) = (
+            SELECT count(DISTINCT mark) FROM unnest(marks) AS own (mark)
+        );
 
+        is_mixed := true;
         taken := cardinality(keys);
         SELECT array_agg(place) FILTER (WHERE turn = 1),
                array_agg(key) FILTER (WHERE turn = 1),
@@ -295,7 +304,7 @@ BEGIN
         passed := passed || others;
         width := least(4 * width, 2000);
     END LOOP;
-    IF lane_count > 1 OR is_keyed THEN
+    IF lane_count > 1 OR is_mixed THEN
         SELECT array_agg(place), array_agg(priority), array_agg(key), array_agg(rank), array_agg(n),
                array_agg(tried), array_agg(crashed)
         INTO places, urgency, keys, ranks, ns, tries, crashes
@@ -398,36 +407,38 @@ BEGIN
             ) AS due;
             kind := concat_ws(' ', kind, 'spent');
         END IF;
-        WITH taken AS (
+        WITH due AS MATERIALIZED (
+            SELECT key, n, tenant, concurrency
+            FROM millrace.ready
+            WHERE ctid = ANY (places) AND concurrency IS NOT NULL
+            UNION ALL
+            SELECT key, n, tenant, concurrency
+            FROM millrace.blocked
+            WHERE has_queued AND key = ANY (keys) AND concurrency IS NOT NULL
+        ),
+        taken AS (
             INSERT INTO millrace.lock (job, n, tenant, name)
-            SELECT due.key, due.n, ready.tenant, ready.concurrency
-            FROM unnest(keys, ns) AS due (key, n)
-            CROSS JOIN LATERAL (
-                SELECT tenant, concurrency FROM millrace.ready WHERE key = due.key
-                UNION ALL
-                SELECT tenant, concurrency FROM millrace.blocked WHERE has_queued AND key = due.key
-            ) AS ready
-            WHERE ready.concurrency IS NOT NULL
-            ORDER BY ready.tenant, ready.concurrency COLLATE "C"
+            SELECT key, n, tenant, concurrency
+            FROM due
+            ORDER BY tenant, concurrency COLLATE "C"
             ON CONFLICT (tenant, name) DO NOTHING
             RETURNING job
         )
-        SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
-               array_agg(crashed)
-        INTO places, keys, ranks, ns, tries, crashes
-        FROM (
-            SELECT due.*
-            FROM unnest(places, keys, ranks, ns, tries, crashes)
-                WITH ORDINALITY AS due (place, key, rank, n, tried, crashed, turn)
-            CROSS JOIN LATERAL (
-                SELECT concurrency FROM millrace.ready WHERE key = due.key
-                UNION ALL
-                SELECT concurrency FROM millrace.blocked WHERE has_queued AND key = due.key
-            ) AS ready
-            LEFT JOIN taken ON taken.job = due.key
-            WHERE ready.concurrency IS NULL OR taken.job IS NOT NULL
-            ORDER BY due.turn
-        ) AS due;
+        SELECT array_agg(key) INTO others
+        FROM due
+        WHERE key NOT IN (SELECT job FROM taken);
+        IF others IS NOT NULL THEN
+            SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n),
+                   array_agg(tried), array_agg(crashed)
+            INTO places, keys, ranks, ns, tries, crashes
+            FROM (
+                SELECT *
+                FROM unnest(places, keys, ranks, ns, tries, crashes)
+                    WITH ORDINALITY AS due (place, key, rank, n, tried, crashed, turn)
+                WHERE key <> ALL (others)
+                ORDER BY turn
+            ) AS due;
+        END IF;
         IF keys IS NULL THEN
             RETURN NEXT;
             RETURN;
@@ -470,7 +481,9 @@ BEGIN
         DELETE FROM millrace.blocked AS blocked WHERE blocked.key = ANY (keys);
     END IF;
 
-    payload := json_build_array(keys, ranks, ns, tries, crashes, turns);
+    payload := json_build_array(
+        keys, ranks, ns, tries, crashes, turns, millrace.ms_of(moment)
+    );
     IF mark_lanes IS NULL AND NOT to_prefetch AND cardinality(keys) < most
             AND NOT asker.has_limits
             AND NOT EXISTS (
@@ -510,7 +523,9 @@ BEGIN
         END IF;
     END IF;
     IF asker.has_limits THEN
-        PERFORM millrace.want_limits(limits.unheard, moment);
+        IF limits.unheard IS NOT NULL THEN
+            PERFORM millrace.want_limits(limits.unheard, moment);
+        END IF;
     END IF;
 END
 $claim$;

@@ -16,12 +16,13 @@ $require$;
 -- Writes new jobs that differ only in id and payload, as most jobs of a batch do, and puts them
 -- into `ready` or `scheduled`, by the store's clock. An id that is taken fails the whole batch:
 -- that is rare, and looking for it in every row would cost a third more. Returns whether the jobs
--- are scheduled for later; null: their intake is closed, and nothing is written.
+-- are scheduled for later; null: their intake is closed, or there is a quota that the caller does
+-- not know (`quotas` is the revision that the caller knows), and nothing is written.
 CREATE FUNCTION millrace.enqueue_alike(
     ids uuid[], payloads text[], type integer, tenant integer, lane integer, category integer,
     priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
     payload_version text, correlation text, parent uuid, concurrency text, webhook text, tags json,
-    created_by text, flags smallint, given timestamptz, protocol integer
+    created_by text, flags smallint, given timestamptz, protocol integer, quotas bigint
 )
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE
@@ -40,9 +41,12 @@ DECLARE
     durable text := millrace.sync_commit();
 BEGIN
     PERFORM millrace.require_protocol(protocol);
-    -- The first look is at an empty table, nearly always.
-    IF parent IS NULL AND EXISTS (SELECT 1 FROM millrace.intake) AND EXISTS (
-        SELECT 1 FROM millrace.intake AS intake WHERE intake.name IN (type, tenant, lane, -2)
+    -- The first look is at empty tables, nearly always.
+    IF parent IS NULL AND (
+        EXISTS (SELECT 1 FROM millrace.quota AS quota WHERE quota.revision > quotas)
+        OR EXISTS (SELECT 1 FROM millrace.intake) AND EXISTS (
+            SELECT 1 FROM millrace.intake AS intake WHERE intake.name IN (type, tenant, lane, -2)
+        )
     ) THEN
         RETURN NULL;
     END IF;
@@ -82,10 +86,11 @@ $enqueue$;
 
 -- Writes new jobs of several kinds. What jobs have in common is sent once, as a kind; each job has
 -- an id, a payload and the number of its kind. Returns the ids of the jobs that are scheduled for
--- later; null: the intake of one of the kinds is closed, and nothing is written.
+-- later; null: the intake of one of the kinds is closed, or there is a quota that the caller does
+-- not know, and nothing is written.
 CREATE FUNCTION millrace.enqueue_batch(
     kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz,
-    protocol integer
+    protocol integer, quotas bigint
 )
 RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE
@@ -101,6 +106,9 @@ DECLARE
     durable text := millrace.sync_commit();
 BEGIN
     PERFORM millrace.require_protocol(protocol);
+    IF EXISTS (SELECT 1 FROM millrace.quota WHERE revision > quotas) THEN
+        RETURN NULL;
+    END IF;
     IF EXISTS (SELECT 1 FROM millrace.intake) AND EXISTS (
         SELECT 1
         FROM json_to_recordset(kinds) AS kind (

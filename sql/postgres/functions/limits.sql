@@ -79,8 +79,10 @@ CREATE FUNCTION millrace.look_at_limits(
     OUT closed integer[], OUT is_closed boolean, OUT queues integer[], OUT rooms integer[],
     OUT unheard integer[], OUT words json
 )
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 AS $look$
+#variable_conflict use_column
+BEGIN
     WITH limits AS MATERIALIZED (
         SELECT * FROM millrace.limit_rooms(claimer, lent, counts, to_prefetch, moment)
     ),
@@ -114,7 +116,9 @@ AS $look$
                    '[]'
                )
            )
-    FROM limits
+    INTO closed, is_closed, queues, rooms, unheard, words
+    FROM limits;
+END
 $look$;
 
 -- Tells the workers that hold permits of these limits that others want them. Rows that another
@@ -153,7 +157,6 @@ DECLARE
     tenants integer[];
     callers integer[];
     called  integer[];
-    asked   integer[];
     wanted  integer[];
     ids     integer[];
     names   integer[];
@@ -169,9 +172,8 @@ BEGIN
     FROM millrace.service_use AS uses
     WHERE uses.service IN (SELECT setting.name FROM millrace.limit_setting AS setting);
 
-    SELECT array_agg(name), array_agg(jobs)
-    INTO of_names, of_jobs
-    FROM (
+    -- Only the free permits of the worker are sure, of a limit that is not locked.
+    WITH need AS MATERIALIZED (
         SELECT each.name, sum(place.jobs)::integer AS jobs
         FROM (
             SELECT type, tenant, count(*) AS jobs
@@ -193,34 +195,42 @@ BEGIN
         GROUP BY each.name
         UNION ALL
         SELECT 0, cardinality(of_keys)
-    ) AS need;
-
-    -- The first pass finds out whether the free permits suffice. Only these are sure, of a limit
-    -- that is not locked.
-    FOR pass IN 1 .. 2 LOOP
-        SELECT array_agg(limits.id ORDER BY limits.id),
-               array_agg(limits.name ORDER BY limits.id),
-               array_agg(
+    )
+    SELECT (SELECT array_agg(need.name) FROM need), (SELECT array_agg(need.jobs) FROM need),
+           array_agg(known.id), array_agg(known.name), array_agg(known.room),
+           array_agg(known.jobs), json_agg(json_build_array(known.id, known.name)),
+           array_agg(known.id) FILTER (WHERE known.jobs > known.free OR known.has_rate),
+           bool_or(known.jobs > known.room)
+    INTO of_names, of_jobs, ids, names, rooms, needs, limits, wanted, is_cut
+    FROM (
+        SELECT limits.id, limits.name, limits.free, limits.has_rate, need.jobs,
+               least(limits.room, limits.free) AS room
+        FROM millrace.limit_rooms(claimer, lent, counts, to_prefetch, moment) AS limits
+        JOIN need ON need.name = limits.name
+        ORDER BY limits.id
+    ) AS known;
+    IF ids IS NULL THEN
+        RETURN;
+    END IF;
+    IF wanted IS NOT NULL THEN
+        PERFORM FROM millrace.limit_setting WHERE id = ANY (wanted) ORDER BY id FOR UPDATE;
+        SELECT array_agg(known.id), array_agg(known.name), array_agg(known.room),
+               array_agg(known.jobs), json_agg(json_build_array(known.id, known.name)),
+               bool_or(known.jobs > known.room)
+        INTO ids, names, rooms, needs, limits, is_cut
+        FROM (
+            SELECT limits.id, limits.name, need.jobs,
                    CASE
                        WHEN limits.id = ANY (wanted) THEN limits.room
                        ELSE least(limits.room, limits.free)
-                   END
-                   ORDER BY limits.id
-               ),
-               array_agg(need.jobs ORDER BY limits.id),
-               json_agg(json_build_array(limits.id, limits.name)),
-               array_agg(limits.id ORDER BY limits.id) FILTER (
-                   WHERE need.jobs > limits.free OR limits.has_rate
-               )
-        INTO ids, names, rooms, needs, limits, asked
-        FROM millrace.limit_rooms(claimer, lent, counts, to_prefetch, moment) AS limits
-        JOIN unnest(of_names, of_jobs) AS need (name, jobs) ON need.name = limits.name;
-        EXIT WHEN pass = 2 OR asked IS NULL;
-        wanted := asked;
-        PERFORM FROM millrace.limit_setting WHERE id = ANY (wanted) ORDER BY id FOR UPDATE;
-    END LOOP;
-    IF ids IS NULL THEN
-        RETURN;
+                   END AS room
+            FROM millrace.limit_rooms(claimer, lent, counts, to_prefetch, moment) AS limits
+            JOIN unnest(of_names, of_jobs) AS need (name, jobs) ON need.name = limits.name
+            ORDER BY limits.id
+        ) AS known;
+        IF ids IS NULL THEN
+            RETURN;
+        END IF;
     END IF;
     IF callers IS NOT NULL THEN
         SELECT json_agg(json_build_array(known.id, applies.target)) INTO limits
@@ -234,7 +244,6 @@ BEGIN
         ) AS applies (target);
     END IF;
 
-    SELECT bool_or(need > room) INTO is_cut FROM unnest(needs, rooms) AS each (need, room);
     IF is_cut THEN
         SELECT array_agg(place.type ORDER BY due.turn), array_agg(place.tenant ORDER BY due.turn)
         INTO types, tenants
@@ -308,7 +317,7 @@ $take$;
 -- that are used up. The settings are those of `claim_batch`.
 CREATE FUNCTION millrace.find_limited(
     queues integer[], rooms integer[], in_lanes integer[], of_types integer[],
-    of_tenants integer[], closed integer[], parked text[], to_prefetch boolean, most integer,
+    of_tenants integer[], closed integer[], parked bigint[], to_prefetch boolean, most integer,
     awaited text, awaited_priority integer,
     OUT keys bigint[], OUT urgency integer[], OUT ranks bigint[], OUT ns integer[],
     OUT tries integer[], OUT crashes integer[], OUT is_keyed boolean
@@ -336,7 +345,7 @@ BEGIN
               AND lane <> ALL (closed)
               AND type <> ALL (closed)
               AND tenant <> ALL (closed)
-              AND tenant || ' ' || type <> ALL (parked)
+              AND (tenant::bigint << 32) + type <> ALL (parked)
               AND (concurrency IS NULL OR (
                   NOT to_prefetch
                   AND NOT EXISTS (

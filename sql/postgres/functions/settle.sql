@@ -5,14 +5,15 @@
 -- deletes the lease. A run that another settler has ended under the same lease fails the whole
 -- batch: that is rare, and looking for it in every row would cost a third more. Returns the keys of
 -- the accepted runs, whether locks were released, whether other jobs wait for one of these jobs,
--- and the keys of jobs without a row, whose runs end without a ledger row. One look at the range of
--- their keys saves most batches a look for each key. The runs are counted in `minute_outbox`, which
--- also tells whether each job has a row. After a clock was set back, a run begins and ends at the
--- end.
+-- the keys of jobs without a row, whose runs end without a ledger row, and the time of the end. One
+-- look at the range of their keys saves most batches a look for each key. The runs are counted in
+-- `minute_outbox`, which also tells whether each job has a row. After a clock was set back, a run
+-- begins and ends at the end.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
-    OUT accepted bigint[], OUT freed boolean, OUT awaited boolean, OUT missing bigint[]
+    OUT accepted bigint[], OUT freed boolean, OUT awaited boolean, OUT missing bigint[],
+    OUT ended_at bigint
 )
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan
@@ -39,6 +40,7 @@ BEGIN
     freed := false;
     awaited := false;
     missing := '{}';
+    ended_at := millrace.ms_of(moment);
     FOR held IN
         SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.ranks,
                lease.started_at, proof.place

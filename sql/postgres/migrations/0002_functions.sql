@@ -7,3 +7,5 @@
 -- include: functions/*.sql
 
 -- include: rights/*.sql
+
+-- include: policies/*.sql

@@ -39,6 +39,19 @@ LEFT JOIN millrace.breaker AS breaker ON breaker.service = named.service
 LEFT JOIN millrace.gate AS gate
     ON gate.name = named.service AND (gate.until IS NULL OR gate.until > moment.at);
 
+-- name: ended_runs
+-- The runs that are over: the ledger has their end, or the job is gone.
+-- only: postgres, because SQLite asks run by run.
+-- returns: key bigint, n integer
+SELECT asked.key, asked.n
+FROM unnest(:keys::bigint[], :ns::integer[]) AS asked (key, n)
+WHERE EXISTS (
+          SELECT 1
+          FROM millrace.attempt AS ended
+          WHERE ended.key = asked.key AND ended.n = asked.n
+      )
+   OR NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = asked.key);
+
 -- name: insert_breakers
 -- Makes sure that services have a breaker, in one order for all callers.
 INSERT INTO millrace.breaker (service, state, failure_count, success_count, updated_at)
@@ -153,11 +166,12 @@ FROM millrace.claim_probe(
 );
 
 -- name: list_breakers
--- All services that types use or whose breaker was ever changed, with the types.
--- returns: service integer, types json, updated_at bigint?, probe_id uuid?, state smallint?,
---   failure_count integer?, success_count bigint?, last_failure_at bigint?, opened_at bigint?,
---   half_opened_at bigint?, probe_at bigint?, probe_n integer?, reason text?, by text?
-SELECT known.service,
+-- All services that types use or whose breaker was ever changed, with the types; and the clock.
+-- returns: service integer, now bigint, types json, updated_at bigint?, probe_id uuid?,
+--   state smallint?, failure_count integer?, success_count bigint?, last_failure_at bigint?,
+--   opened_at bigint?, half_opened_at bigint?, probe_at bigint?, probe_n integer?, reason text?,
+--   by text?
+SELECT known.service, millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS now,
        (
            SELECT coalesce(json_agg(name.text ORDER BY name.text COLLATE "C"), '[]')
            FROM millrace.service_use AS uses

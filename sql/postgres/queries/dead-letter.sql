@@ -37,11 +37,63 @@ FROM (
       AND (:status::smallint IS NULL OR status = :status::smallint)
       AND (:type::integer IS NULL OR type = :type::integer)
       AND (:tenant::integer IS NULL OR tenant = :tenant::integer)
+      AND (:category::text IS NULL OR category = :category::text)
+      AND (:error_class::text IS NULL OR error_class = :error_class::text)
+      AND (:cause::text IS NULL OR cause = :cause::text)
+      AND (:assigned_to::text IS NULL OR assigned_to = :assigned_to::text)
+      AND (:correlation::text IS NULL OR correlation = :correlation::text)
+      AND (:created_from::bigint IS NULL OR created_at >= :created_from::bigint)
+      AND (:created_before::bigint IS NULL OR created_at < :created_before::bigint)
     ORDER BY died_at DESC, id DESC
     LIMIT :limit::integer
 ) AS page
 JOIN millrace.dead_letter AS letter ON letter.id = page.id
 ORDER BY letter.died_at DESC, letter.id DESC;
+
+-- name: count_dead_letters
+-- How many review records pass a filter, up to a maximum. The search uses the index alone.
+-- returns: letters bigint
+-- timeout: reader
+SELECT count(*) AS letters
+FROM (
+    SELECT 1
+    FROM millrace.dead_letter
+    WHERE true
+      AND (:status::smallint IS NULL OR status = :status::smallint)
+      AND (:type::integer IS NULL OR type = :type::integer)
+      AND (:tenant::integer IS NULL OR tenant = :tenant::integer)
+      AND (:category::text IS NULL OR category = :category::text)
+      AND (:error_class::text IS NULL OR error_class = :error_class::text)
+      AND (:cause::text IS NULL OR cause = :cause::text)
+      AND (:assigned_to::text IS NULL OR assigned_to = :assigned_to::text)
+      AND (:correlation::text IS NULL OR correlation = :correlation::text)
+      AND (:created_from::bigint IS NULL OR created_at >= :created_from::bigint)
+      AND (:created_before::bigint IS NULL OR created_at < :created_before::bigint)
+    LIMIT :max::integer
+) AS few;
+
+-- name: group_dead_letters
+-- The newest review records by status, type, category and class of error, the largest groups
+-- first. Counts them all and those since a time, and finds the oldest.
+-- returns: status smallint, type integer, category text?, error_class text?, letters bigint,
+--   oldest_at bigint, recent bigint
+-- timeout: reader
+SELECT status, type, category, error_class, count(*) AS letters,
+       millrace.ms_of(min(died_at)) AS oldest_at,
+       count(*) FILTER (
+           WHERE died_at >= millrace.clock_at(:now::timestamptz)
+                          - :since_ms::bigint * interval '1 millisecond'
+       ) AS recent
+FROM (
+    SELECT status, type, category, error_class, died_at
+    FROM millrace.dead_letter
+    WHERE :tenant::integer IS NULL OR tenant = :tenant::integer
+    ORDER BY died_at DESC
+    LIMIT :rows::integer
+) AS letter
+GROUP BY status, type, category, error_class
+ORDER BY letters DESC, status, type, category, error_class
+LIMIT :groups::integer;
 
 -- name: review_dead_letter
 -- Writes an operator's decision. A record that is reprocessed or discarded does not change.

@@ -10,6 +10,52 @@ SELECT key, id
 FROM millrace.job_name
 WHERE id = ANY (:ids::uuid[]);
 
+-- name: awaited_code
+-- The jobs with code that the successors of these jobs must wait for: the job, the jobs that it
+-- repeats, and all jobs that repeat one of these. Negated, they are dependencies.
+-- returns: id uuid, key bigint
+SELECT named.id, code.key
+FROM unnest(:ids::uuid[]) AS named (id)
+CROSS JOIN LATERAL (
+    WITH RECURSIVE up (id, retry_of, depth) AS (
+        SELECT job.id, job.retry_of, 1 FROM millrace.job AS job WHERE job.id = named.id
+        UNION ALL
+        SELECT job.id, job.retry_of, up.depth + 1
+        FROM up
+        JOIN millrace.job AS job ON job.id = up.retry_of
+        WHERE up.depth < :depth::integer
+    ),
+    family (id, depth) AS (
+        SELECT up.id, 1 FROM up WHERE up.depth = (SELECT max(up.depth) FROM up)
+        UNION ALL
+        SELECT job.id, family.depth + 1
+        FROM family
+        JOIN millrace.job AS job ON job.retry_of = family.id
+        WHERE family.depth <= :depth::integer
+    )
+    SELECT DISTINCT job.key
+    FROM family
+    JOIN millrace.job AS job ON job.id = family.id
+    JOIN millrace.ended_run AS left_code ON left_code.key = job.key
+    JOIN millrace.worker AS worker ON worker.id = left_code.worker
+    JOIN millrace.attempt AS ended ON ended.key = left_code.key AND ended.n = left_code.n
+    WHERE ended.started_at IS NOT NULL
+    ORDER BY job.key
+    LIMIT :limit::integer
+) AS code
+WHERE EXISTS (SELECT 1 FROM millrace.ended_run)
+ORDER BY named.id, code.key;
+
+-- name: insert_ended_code
+-- Records those of these jobs whose code other jobs wait for, and of which no code is left.
+INSERT INTO millrace.finished_dependency (key)
+SELECT DISTINCT dependency.depends_on
+FROM unnest(:keys::bigint[]) AS over (key)
+JOIN millrace.dependency AS dependency ON dependency.depends_on = -over.key
+WHERE NOT EXISTS (SELECT 1 FROM millrace.ended_run AS code WHERE code.key = over.key)
+ORDER BY dependency.depends_on
+ON CONFLICT (key) DO NOTHING;
+
 -- name: insert_finished_dependencies
 -- Records which dependencies of new jobs have finished already. This runs after the commit of the
 -- new jobs: a statement that finishes a job looks for its dependants, and one of the two sees the
@@ -30,8 +76,9 @@ SELECT EXISTS (SELECT 1 FROM millrace.dependency) AS waiting,
        EXISTS (SELECT 1 FROM millrace.finished_dependency) AS ended;
 
 -- name: sweep_dependencies
--- Scans the next dependencies in their order for jobs that have finished or are gone, and records
--- these as finished. Returns the last dependency of the scan if the scan reached its limit.
+-- Scans the next dependencies in their order for jobs that have finished or are gone, and for code
+-- that has ended, and records these as finished. Returns the last dependency of the scan if the
+-- scan reached its limit.
 -- returns: job bigint, depends_on bigint
 WITH seen AS MATERIALIZED (
     SELECT dependency.job, dependency.depends_on
@@ -50,7 +97,16 @@ found AS (
         WHERE over.key = seen.depends_on AND over.state IS NOT NULL
         LIMIT 1
     ) IS NOT NULL
-       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.depends_on) IS NULL
+       OR (
+           (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.depends_on) IS NULL
+           AND (
+               SELECT code.key
+               FROM millrace.ended_run AS code
+               JOIN millrace.worker AS worker ON worker.id = code.worker
+               WHERE code.key = -seen.depends_on
+               LIMIT 1
+           ) IS NULL
+       )
     ORDER BY seen.depends_on
     ON CONFLICT (key) DO NOTHING
 )
@@ -183,21 +239,25 @@ WHERE (
 SELECT waiting.id
 FROM millrace.dependency AS dependency
 JOIN millrace.job AS waiting ON waiting.key = dependency.job
-WHERE dependency.depends_on = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
+WHERE dependency.depends_on IN (
+    SELECT key FROM millrace.job_name WHERE id = :id::uuid
+    UNION ALL
+    SELECT -key FROM millrace.job_name WHERE id = :id::uuid
+)
 ORDER BY dependency.job
 LIMIT :limit::integer;
 
 -- name: open_dependencies
--- The unfinished jobs that a job waits for.
+-- The unfinished jobs that a job waits for, and the jobs whose code it waits for.
 -- returns: id uuid
 SELECT parent.id
 FROM millrace.dependency AS dependency
-JOIN millrace.job AS parent ON parent.key = dependency.depends_on
+JOIN millrace.job AS parent ON parent.key = abs(dependency.depends_on)
 WHERE dependency.job = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
   AND NOT EXISTS (
       SELECT 1
       FROM millrace.attempt AS over
       WHERE over.key = dependency.depends_on AND over.state IS NOT NULL
   )
-ORDER BY dependency.depends_on
+ORDER BY abs(dependency.depends_on)
 LIMIT :limit::integer;

@@ -4,24 +4,25 @@
 
 -- name: enqueue_alike
 -- Writes new jobs that differ only in id and payload, and notifies listeners if a message is given.
--- Returns whether the jobs are scheduled for later; null: their intake is closed.
+-- Returns whether the jobs are scheduled for later; null: their intake is closed, or a quota
+-- is new.
 -- returns tuples: later boolean?, told text?
 SELECT millrace.enqueue_alike(
     :ids::uuid[], :payloads::text[], :type::integer, :tenant::integer, :lane::integer,
     :category::integer, :priority::integer, :due_at::bigint, :delay_ms::bigint,
     :max_attempts::integer, :timeout_ms::bigint, :payload_version::text, :correlation::text,
     :parent::uuid, :concurrency::text, :webhook::text, :tags::json, :created_by::text,
-    :flags::smallint, :now::timestamptz, :protocol::integer
+    :flags::smallint, :now::timestamptz, :protocol::integer, :quotas::bigint
 ) AS later,
     CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END AS told;
 
 -- name: enqueue
 -- Writes new jobs and puts them into `ready` or `scheduled`. Returns the ids of the scheduled ones,
--- or null if the intake of one of the jobs is closed: then nothing was written.
+-- or null if the intake of one of the jobs is closed, or a quota is new: then nothing was written.
 -- returns tuples: later uuid[]?
 SELECT millrace.enqueue_batch(
     :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz,
-    :protocol::integer
+    :protocol::integer, :quotas::bigint
 ) AS later;
 
 -- name: insert_jobs
@@ -128,11 +129,13 @@ WHERE id = ANY (:ids::uuid[]);
 
 -- name: draw_keys
 -- Draws keys for jobs that do not exist yet: their dedup rows must name them first. Returns the
--- least protocol that the store accepts with each key, and whether any intake is closed.
--- returns: key bigint, protocol integer, closed boolean
+-- least protocol that the store accepts with each key, whether any intake is closed, and the newest
+-- revision of a quota.
+-- returns: key bigint, protocol integer, closed boolean, quotas bigint?
 SELECT nextval('millrace.job_key_seq') AS key,
        (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol,
-       (SELECT EXISTS (SELECT 1 FROM millrace.intake)) AS closed
+       (SELECT EXISTS (SELECT 1 FROM millrace.intake)) AS closed,
+       (SELECT max(revision) FROM millrace.quota) AS quotas
 FROM generate_series(1, :count::integer);
 
 -- name: take_idempotency

@@ -299,3 +299,21 @@ SELECT coalesce((SELECT min(key) FROM millrace.job), 0) AS first_key,
 SELECT set_config('enable_hashjoin', 'off', true) AS hash,
        set_config('enable_mergejoin', 'off', true) AS merge,
        set_config('enable_seqscan', 'off', true) AS scan;
+
+-- name: second_line
+-- only: postgres, because SQLite has no roles.
+-- Whether reads for one tenant can run as the role that row level security limits to the tenant.
+-- returns: active boolean
+SELECT EXISTS (
+    SELECT 1
+    FROM pg_policies AS policy
+    WHERE policy.schemaname = :schema::text
+      AND policy.tablename = 'job'
+      AND policy.policyname = 'tenant'
+) AND EXISTS (
+    SELECT 1
+    FROM pg_roles AS role
+    WHERE role.rolname = 'millrace_tenant'
+      AND pg_has_role(current_user, role.oid, 'MEMBER')
+      AND has_table_privilege(role.oid, 'millrace.job'::regclass, 'SELECT')
+) AS active;

@@ -175,16 +175,16 @@ SET decision = excluded.decision, decided_at = excluded.decided_at, until = excl
 -- name: lock_dead_letters
 -- Locks review records, so that no other operator decides about them at the same time.
 -- only: postgres, because SQLite has one writer.
--- returns: id uuid, status smallint, successor uuid?
-SELECT id, status, successor
+-- returns: id uuid, status smallint, successor uuid?, tenant integer, assigned_to text?
+SELECT id, status, successor, tenant, assigned_to
 FROM millrace.dead_letter
 WHERE id = ANY (:ids::uuid[])
 ORDER BY id
 FOR UPDATE;
 
--- name: close_dead_letters
--- Closes review records that are open: reprocessed, each with its successor, or discarded.
--- only: postgres, because SQLite closes one record after the other.
+-- name: review_dead_letters
+-- Reviews records that are open: reprocessed, each with its successor, discarded or acknowledged.
+-- only: postgres, because SQLite reviews one record after the other.
 UPDATE millrace.dead_letter AS letter
 SET status      = :status::smallint,
     reviewed_by = :reviewed_by::text,

@@ -1,6 +1,8 @@
 -- row FairLaneRow: lane integer, weights text, code_weights text?, owner integer, by text?,
 --   set_at bigint
 
+-- row FairJobRow: key bigint, priority integer, rank bigint, tenant integer
+
 -- name: all_fair_lanes
 -- All fair lanes.
 -- returns: FairLaneRow
@@ -56,8 +58,7 @@ SELECT lane FROM millrace.lane_without_turns ORDER BY lane;
 
 -- name: jobs_without_turn
 -- The first jobs of a fair lane that have no turn, by priority and due time.
--- Jobs that another transaction is moving are skipped.
--- returns: key bigint, priority integer, tenant integer, due bigint
+-- returns: FairJobRow
 WITH RECURSIVE class (priority) AS (
     SELECT min(priority) FROM millrace.ready WHERE lane = :lane::integer AND crashes = 0
     UNION ALL
@@ -71,7 +72,7 @@ WITH RECURSIVE class (priority) AS (
     FROM class
     WHERE class.priority IS NOT NULL
 )
-SELECT first.key, first.priority, first.tenant, first.rank / 1000 AS due
+SELECT first.key, first.priority, first.rank, first.tenant
 FROM class
 CROSS JOIN LATERAL (
     SELECT ready.key, ready.priority, ready.rank, ready.tenant
@@ -82,14 +83,12 @@ CROSS JOIN LATERAL (
       AND ready.rank >= 0
     ORDER BY ready.rank, ready.key
     LIMIT :limit::integer
-    FOR UPDATE SKIP LOCKED
 ) AS first
 LIMIT :limit::integer;
 
 -- name: newest_without_turn
 -- Of the last jobs of each priority of a fair lane that have no turn, those of other tenants.
--- Jobs that another transaction is moving are skipped.
--- returns: key bigint, priority integer, tenant integer, due bigint
+-- returns: FairJobRow
 WITH RECURSIVE class (priority) AS (
     SELECT min(priority) FROM millrace.ready WHERE lane = :lane::integer AND crashes = 0
     UNION ALL
@@ -102,29 +101,45 @@ WITH RECURSIVE class (priority) AS (
     )
     FROM class
     WHERE class.priority IS NOT NULL
-),
-last AS MATERIALIZED (
-    SELECT last.key
-    FROM class
-    CROSS JOIN LATERAL (
-        SELECT ready.key, ready.tenant
-        FROM millrace.ready AS ready
-        WHERE ready.lane = :lane::integer
-          AND ready.crashes = 0
-          AND ready.priority = class.priority
-          AND ready.rank >= 0
-        ORDER BY ready.rank DESC, ready.key DESC
-        LIMIT :limit::integer
-    ) AS last
-    WHERE last.tenant <> ALL (:tenants::integer[])
-    LIMIT :limit::integer
 )
-SELECT ready.key, ready.priority, ready.tenant, ready.rank / 1000 AS due
-FROM millrace.ready AS ready
-WHERE ready.key = ANY (ARRAY(SELECT key FROM last))
-  AND ready.rank >= 0
-ORDER BY ready.priority, ready.rank, ready.key
-FOR UPDATE SKIP LOCKED;
+SELECT last.key, last.priority, last.rank, last.tenant
+FROM class
+CROSS JOIN LATERAL (
+    SELECT ready.key, ready.priority, ready.rank, ready.tenant
+    FROM millrace.ready AS ready
+    WHERE ready.lane = :lane::integer
+      AND ready.crashes = 0
+      AND ready.priority = class.priority
+      AND ready.rank >= 0
+    ORDER BY ready.rank DESC, ready.key DESC
+    LIMIT :limit::integer
+) AS last
+WHERE last.tenant <> ALL (:tenants::integer[])
+ORDER BY last.priority, last.rank, last.key
+LIMIT :limit::integer;
+
+-- name: later_without_turn
+-- Of the next jobs of a fair lane without a turn behind a position, those of other tenants, and the
+-- last one if there are as many as the limit.
+-- returns: key bigint, priority integer, rank bigint, tenant integer, place integer
+SELECT key, priority, rank, tenant, place::integer AS place
+FROM (
+    SELECT key, priority, rank, tenant,
+           row_number() OVER (ORDER BY priority, rank, key) AS place
+    FROM (
+        SELECT key, priority, rank, tenant
+        FROM millrace.ready
+        WHERE lane = :lane::integer
+          AND crashes = 0
+          AND (priority, rank, key) > (:priority::integer, :rank::bigint, :key::bigint)
+          AND rank >= 0
+        ORDER BY priority, rank, key
+        LIMIT :limit::integer
+    ) AS later
+) AS later
+WHERE place = :limit::integer
+   OR tenant <> ALL (:tenants::integer[])
+ORDER BY place;
 
 -- name: first_turns
 -- The first turn of each of these priorities of a lane.
@@ -168,15 +183,8 @@ FROM json_array_elements(:turns::json) AS turn (value);
 
 -- name: set_turns
 -- Gives jobs their turns.
-UPDATE millrace.ready AS ready
-SET rank = turn.rank,
-    due = turn.due
-FROM (
-    SELECT (turn.value ->> 0)::bigint AS key, (turn.value ->> 1)::bigint AS rank,
-           (turn.value ->> 2)::bigint AS due
-    FROM json_array_elements(:turns::json) AS turn (value)
-) AS turn
-WHERE ready.key = turn.key;
+-- returns: given text
+SELECT millrace.set_turns(:turns::json)::text AS given;
 
 -- name: longest_due_class
 -- The lane and priority of the job that has been due longest, of the jobs without a crash in these

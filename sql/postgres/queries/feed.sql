@@ -67,19 +67,20 @@ SELECT coalesce((SELECT min(position) - 1 FROM millrace.event), head.position) A
 FROM millrace.feed_head AS head;
 
 -- name: feed_after
--- The events after a position, oldest first, with the bytes of the page up to each of them. The
--- page ends with the first event that exceeds so many bytes.
+-- The events after a position, oldest first, with the bytes and the named jobs of the page up to
+-- each of them. The page ends with the first event that exceeds so many bytes or jobs.
 -- Event by event: details are compressed, so that only reading them tells their size.
 -- returns: position bigint, kind smallint, at bigint, keys bigint[]?, ids uuid[]?, details json?,
---   total bigint
-WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total) AS (
+--   total bigint, named integer
+WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total, named) AS (
     SELECT :position::bigint, 0::smallint, NULL::timestamptz(3), NULL::bigint[], NULL::uuid[],
-           NULL::json, 0, 0::bigint
+           NULL::json, 0, 0::bigint, 0
     UNION ALL
     SELECT next.position, next.kind, next.at, next.keys, next.ids, next.details, page.turn + 1,
            page.total + 8 * coalesce(cardinality(next.keys), 0)
                + 16 * coalesce(cardinality(next.ids), 0)
-               + coalesce(octet_length(next.details::text), 0)
+               + coalesce(octet_length(next.details::text), 0),
+           page.named + coalesce(cardinality(next.keys), cardinality(next.ids), 0)
     FROM page
     CROSS JOIN LATERAL (
         SELECT event.position, event.kind, event.at, event.keys, event.ids,
@@ -90,8 +91,9 @@ WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total) AS (
         LIMIT 1
     ) AS next
     WHERE page.turn < :limit::integer AND page.total <= :bytes::bigint
+      AND page.named <= :jobs::integer
 )
-SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total
+SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total, named
 FROM page
 WHERE turn > 0
 ORDER BY position;

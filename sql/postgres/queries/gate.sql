@@ -1,7 +1,7 @@
 -- apart: one statement moves many jobs, where SQLite goes job by job.
 
--- row Barriers: gates boolean, held boolean, names boolean, wanted boolean, limits boolean,
---   spent boolean
+-- row Barriers: gates boolean, held boolean, names boolean, wanted boolean, full boolean,
+--   queued boolean, spent boolean
 
 -- name: promote_due
 -- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
@@ -106,9 +106,13 @@ SELECT (SELECT count(*) FROM due) AS moved,
                SELECT 1 FROM taken JOIN millrace.fair_lane AS fair ON fair.lane = taken.lane
            ) AS fair,
        (
-           SELECT min(greatest(
-               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)
-           ))
+           -- As in probeAt: an open breaker that was opened in the future is due.
+           SELECT min(CASE
+               WHEN breaker.opened_at > moment.at THEN 0
+               ELSE greatest(
+                   0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)
+               )
+           END)
            FROM millrace.breaker AS breaker
            WHERE breaker.state <> 1
              AND (
@@ -318,15 +322,19 @@ SELECT (
 FROM own;
 
 -- name: barriers_in_use
--- Whether there are gates and locks, and whether jobs are in `blocked` because of either. Mostly
--- there are none, and the statements that deal with them need not be planned.
+-- Whether there are gates, locks and limits that may be used up, and whether jobs are in `blocked`
+-- because of them. Mostly there are none, and the statements that deal with them need not be
+-- planned.
 -- returns: Barriers
 SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)
            OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,
        EXISTS (SELECT 1 FROM millrace.lock) AS names,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,
-       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits,
+       EXISTS (
+           SELECT 1 FROM millrace.limit_setting WHERE rate_count IS NOT NULL OR used >= cap
+       ) AS full,
+       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS queued,
        EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent;
 
 -- name: hold_jobs
@@ -335,7 +343,8 @@ SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,
 -- each number of crashes, and less of it for locks alone. Rows that others have locked are skipped.
 -- The rows of taken locks are locked meanwhile: a run that ends waits, and then finds the jobs that
 -- wait for its lock. A lock that is being released blocks no job. Keys are passed as a list: with a
--- join the planner might scan whole tables.
+-- join the planner might scan whole tables. The gate of a job is looked up in the few closed ones
+-- once more, because a join with the list of jobs would compare each job with each.
 WITH RECURSIVE closed AS MATERIALIZED (
     SELECT target, NULL::integer AS tenant, gate
     FROM millrace.barrier
@@ -425,9 +434,8 @@ taken_key AS MATERIALIZED (
         FOR KEY SHARE SKIP LOCKED
     ) AS taken
 ),
--- A closed gate has a number above 0, and takes precedence over a taken lock.
 behind AS MATERIALIZED (
-    SELECT front.key, coalesce(min(closed.gate), -1) AS gate
+    SELECT front.key
     FROM front
     LEFT JOIN closed
         ON closed.target IN (front.lane, front.type, front.tenant)
@@ -453,10 +461,17 @@ taken AS (
 INSERT INTO millrace.blocked (
     key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
-SELECT taken.key, coalesce(taken.due * 1000, taken.rank), behind.gate, taken.lane, taken.priority,
-       taken.type, taken.tenant, taken.n, taken.tries, taken.crashes, taken.concurrency
+SELECT taken.key, coalesce(taken.due * 1000, taken.rank),
+       -- A closed gate has a number above 0, and takes precedence over a taken lock.
+       coalesce((
+           SELECT min(closed.gate)
+           FROM closed
+           WHERE closed.target IN (taken.lane, taken.type, taken.tenant)
+             AND (closed.tenant IS NULL OR closed.tenant = taken.tenant)
+       ), -1),
+       taken.lane, taken.priority, taken.type, taken.tenant, taken.n, taken.tries, taken.crashes,
+       taken.concurrency
 FROM taken
-JOIN behind ON behind.key = taken.key
 ON CONFLICT DO NOTHING;
 
 -- name: release_jobs

@@ -50,26 +50,27 @@ LIMIT :limit::integer;
 
 -- name: places_against_job
 -- Waiting jobs whose place contradicts their spec, whose charges contradict the ledger, or that
--- have no attempt left. Jobs that are over are found by another query.
+-- have no attempt left. Jobs that are over are found by another query. An operator may have set
+-- the priority.
 -- returns: OffendingRow
 -- timeout: doctor
-WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
+WITH waiting (key, lane, type, tenant, concurrency, tries, crashes) AS (
     (
-        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        SELECT key, lane, type, tenant, concurrency, tries, crashes
         FROM millrace.scheduled
         ORDER BY key
         LIMIT :examined::bigint
     )
     UNION ALL
     (
-        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        SELECT key, lane, type, tenant, concurrency, tries, crashes
         FROM millrace.ready
         ORDER BY key
         LIMIT :examined::bigint
     )
     UNION ALL
     (
-        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        SELECT key, lane, type, tenant, concurrency, tries, crashes
         FROM millrace.blocked
         ORDER BY key
         LIMIT :examined::bigint
@@ -88,7 +89,6 @@ LEFT JOIN LATERAL (
 WHERE last.state IS NULL
   AND (
       waiting.lane <> job.lane
-      OR waiting.priority <> job.priority
       OR waiting.type <> job.type
       OR waiting.tenant <> job.tenant
       OR waiting.concurrency IS DISTINCT FROM job.concurrency

@@ -30,9 +30,9 @@ ORDER BY rate.tenant, rate.name;
 SELECT count(*) AS rates FROM millrace.key_rate;
 
 -- name: lock_key_rate
--- Whether a key has a rate, which is locked.
--- returns: tenant integer
-SELECT tenant
+-- The rate of a key, which is locked.
+-- returns: rate_count integer, rate_ms bigint, burst integer
+SELECT rate_count, rate_ms, burst
 FROM millrace.key_rate
 WHERE tenant = :tenant::integer
   AND name = :name::text

@@ -1,14 +1,14 @@
 -- apart: the function `take_permits` does in one call what SQLite does step by step.
 
 -- row LimitRow: id integer, name integer, cap integer?, rate_count integer?, rate_ms bigint?,
---   burst integer?, tokens double precision, refilled_at bigint, used integer, code_cap integer?,
+--   burst integer?, tokens double precision, refilled_at bigint, used integer, code_rule text?,
 --   owner integer, by text?, set_at bigint, now bigint
 
 -- name: all_limits
 -- All limits.
 -- returns: LimitRow
 SELECT id, name, cap, rate_count, rate_ms, burst, tokens,
-       millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,
+       millrace.ms_of(refilled_at) AS refilled_at, used, code_rule, owner::integer AS owner, by,
        millrace.ms_of(set_at) AS set_at,
        millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS now
 FROM millrace.limit_setting
@@ -18,7 +18,7 @@ ORDER BY id;
 -- The limit of a type, a tenant, a service or the installation, locked.
 -- returns: LimitRow
 SELECT id, name, cap, rate_count, rate_ms, burst, tokens,
-       millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,
+       millrace.ms_of(refilled_at) AS refilled_at, used, code_rule, owner::integer AS owner, by,
        millrace.ms_of(set_at) AS set_at,
        millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS now
 FROM millrace.limit_setting
@@ -40,10 +40,10 @@ ORDER BY limit_id, target;
 -- name: put_limit
 -- Sets a limit. A rate begins with all its tokens, unless the same rate was set before.
 INSERT INTO millrace.limit_setting AS known (
-    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at
+    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_rule, owner, by, set_at
 )
 SELECT :name::integer, :cap::integer, :rate_count::integer, :rate_ms::bigint, :burst::integer,
-       coalesce(:burst::integer, 0), moment.at, :code_cap::integer, :owner::smallint, :by::text,
+       coalesce(:burst::integer, 0), moment.at, :code_rule::text, :owner::smallint, :by::text,
        moment.at
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 ON CONFLICT (name) DO UPDATE
@@ -61,13 +61,13 @@ SET cap = excluded.cap,
         ELSE excluded.refilled_at
     END,
     rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,
-    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,
+    code_rule = excluded.code_rule, owner = excluded.owner, by = excluded.by,
     set_at = excluded.set_at;
 
--- name: set_code_cap
+-- name: set_code_rule
 -- Stores what the code of a type states, beside the limit that an operator has set.
 UPDATE millrace.limit_setting
-SET code_cap = :code_cap::integer
+SET code_rule = :code_rule::text
 WHERE id = :id::integer;
 
 -- name: delete_limit
@@ -131,6 +131,33 @@ changed AS (
 )
 SELECT coalesce(sum(held - rest), 0)::bigint AS returned FROM own;
 
+-- name: note_permits
+-- Notes that a worker holds so many permits more, for the jobs of a claim whose answer was lost.
+-- only: postgres, because SQLite notes them limit by limit.
+WITH claimer AS MATERIALIZED (
+    SELECT id FROM millrace.worker WHERE id = :worker::uuid FOR KEY SHARE
+),
+given AS MATERIALIZED (
+    SELECT setting.id, noted.count
+    FROM millrace.limit_setting AS setting
+    JOIN unnest(:limits::integer[], :counts::integer[]) AS noted (id, count)
+        ON noted.id = setting.id
+    WHERE EXISTS (SELECT 1 FROM claimer)
+    ORDER BY setting.id
+    FOR UPDATE OF setting
+),
+raised AS (
+    UPDATE millrace.limit_setting AS setting
+    SET used = setting.used + given.count
+    FROM given
+    WHERE setting.id = given.id
+)
+INSERT INTO millrace.permit AS permit (worker, limit_id, held)
+SELECT claimer.id, given.id, given.count
+FROM given
+CROSS JOIN claimer
+ON CONFLICT (worker, limit_id) DO UPDATE SET held = permit.held + excluded.held;
+
 -- name: hold_limited
 -- Moves due jobs of a limit that is used up from the front of `ready` to the queue of the limit, so
 -- that claims need not skip them.
@@ -166,10 +193,9 @@ front AS MATERIALIZED (
     ) AS front
 ),
 behind AS MATERIALIZED (
-    SELECT front.key, -3 - min(used_up.target) AS gate
+    SELECT front.key
     FROM front
-    JOIN used_up ON used_up.target IN (front.type, front.tenant)
-    GROUP BY front.key
+    WHERE EXISTS (SELECT 1 FROM used_up WHERE used_up.target IN (front.type, front.tenant))
     LIMIT :limit::integer
 ),
 locked AS MATERIALIZED (
@@ -187,10 +213,15 @@ taken AS (
 INSERT INTO millrace.blocked (
     key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
-SELECT taken.key, coalesce(taken.due * 1000, taken.rank), behind.gate, taken.lane, taken.priority,
-       taken.type, taken.tenant, taken.n, taken.tries, taken.crashes, taken.concurrency
+SELECT taken.key, coalesce(taken.due * 1000, taken.rank),
+       (
+           SELECT -3 - min(used_up.target)
+           FROM used_up
+           WHERE used_up.target IN (taken.type, taken.tenant)
+       ),
+       taken.lane, taken.priority, taken.type, taken.tenant, taken.n, taken.tries, taken.crashes,
+       taken.concurrency
 FROM taken
-JOIN behind ON behind.key = taken.key
 ON CONFLICT DO NOTHING;
 
 -- name: rehome_limited

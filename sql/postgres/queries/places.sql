@@ -2,7 +2,8 @@
 
 -- row WaitingRow: key bigint, rank bigint, lane integer, priority integer, type integer,
 --   tenant integer, concurrency text?, n integer, tries integer, crashes integer
--- row StateRow: key bigint, state integer, runs integer, lease bigint?, at bigint
+-- row StateRow: key bigint, state integer, runs integer, lease bigint?, at bigint,
+--   tenant integer
 
 -- name: take_waiting
 -- Removes jobs from the places they wait in, in one order for all callers. The statement waits for
@@ -145,24 +146,30 @@ SELECT key FROM millrace.blocked WHERE key = ANY (:keys::bigint[]);
 -- name: hurry_job
 -- Makes a scheduled job due now. A job that waits for other jobs stays behind gate 0, with the new
 -- due time.
+-- returns: moved bigint, put_forward bigint
 WITH put_forward AS (
     UPDATE millrace.blocked AS blocked
     SET rank = millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
     WHERE blocked.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
       AND blocked.gate = 0
       AND blocked.rank > millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
+    RETURNING blocked.key
 ),
 taken AS (
     DELETE FROM millrace.scheduled AS scheduled
     WHERE scheduled.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
     RETURNING scheduled.*
+),
+moved AS (
+    INSERT INTO millrace.ready (
+        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane, priority, type,
+           tenant, n, tries, crashes, concurrency
+    FROM taken
+    RETURNING key
 )
-INSERT INTO millrace.ready (
-    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
-)
-SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane, priority, type,
-       tenant, n, tries, crashes, concurrency
-FROM taken;
+SELECT (SELECT count(*) FROM moved) AS moved, (SELECT count(*) FROM put_forward) AS put_forward;
 
 -- name: state_of
 -- The state of a job, how many runs its ledger has, the number of the newest lease that names it,
@@ -176,7 +183,7 @@ SELECT now.key, now.state,
            WHERE now.key BETWEEN lease.low AND lease.high
              AND lease.keys @> ARRAY[now.key]
        ) AS lease,
-       millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at
+       millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at, now.tenant
 FROM millrace.job_now AS now
 WHERE now.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 

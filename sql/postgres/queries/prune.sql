@@ -392,3 +392,31 @@ ended AS MATERIALIZED (
 )
 DELETE FROM millrace.minute
 WHERE ctid = ANY (ARRAY(SELECT place FROM ended));
+
+-- name: delete_failure_groups
+-- Removes decisions that are past the retention of dead letters, oldest first, if no dead letter of
+-- their cause is open.
+-- timeout: reader
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond' AS before
+),
+expired AS MATERIALIZED (
+    SELECT old.tenant, old.cause
+    FROM moment
+    CROSS JOIN millrace.failure_group AS old
+    WHERE old.decided_at <= moment.before
+      AND (old.until IS NULL OR old.until <= moment.before)
+      AND NOT EXISTS (
+          SELECT 1
+          FROM millrace.dead_letter AS letter
+          WHERE letter.cause = old.cause
+            AND letter.status IN (1, 2)
+            AND old.tenant IN (0, letter.tenant)
+      )
+    ORDER BY old.decided_at
+    LIMIT :limit::integer
+    FOR UPDATE OF old SKIP LOCKED
+)
+DELETE FROM millrace.failure_group AS gone
+USING expired
+WHERE gone.tenant = expired.tenant AND gone.cause = expired.cause;

@@ -3,9 +3,10 @@
 -- name: settle_done
 -- Ends runs that have succeeded, and notifies listeners if a message is given. Returns the keys of
 -- the accepted ones, whether locks were released, whether other jobs wait for one of these jobs,
--- and the keys of jobs without a row.
--- returns tuples: accepted bigint[], freed boolean, awaited boolean, missing bigint[], told text?
-SELECT accepted, freed, awaited, missing,
+-- the keys of jobs without a row, and the time of the ends.
+-- returns tuples: accepted bigint[], freed boolean, awaited boolean, missing bigint[],
+--   ended_at bigint, told text?
+SELECT accepted, freed, awaited, missing, ended_at,
        CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END
            AS told
 FROM millrace.settle_done(

@@ -17,7 +17,7 @@ SELECT place.here,
        CASE WHEN place.here
             THEN millrace.enqueue_batch(
                 :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[],
-                :now::timestamptz, :protocol::integer
+                :now::timestamptz, :protocol::integer, :quotas::bigint
             ) END AS later
 FROM (
     SELECT (pg_control_system()).system_identifier || ' ' || current_database() = :home::text

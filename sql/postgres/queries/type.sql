@@ -1,7 +1,8 @@
 -- apart: PostgreSQL stores all types of a worker in one statement, SQLite goes type by type.
 
 -- row TypeRow: type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint?,
---   payload_schema json?, app_version text?, declared_at bigint, services json, workers bigint,
+--   category text?, payload_version text?, payload_schema json?, app_version text?,
+--   declared_at bigint, services json, workers bigint,
 --   hashes bigint, own_lane text?, own_priority integer?, own_attempts integer?,
 --   own_timeout_ms bigint?, own_by text?, own_set_at bigint?
 
@@ -10,19 +11,22 @@
 -- all callers. The rows stay locked, so that workers that join at the same moment replace the
 -- services of a type one after the other.
 INSERT INTO millrace.type_setting AS known (
-    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at
+    type, lane, priority, max_attempts, timeout_ms, category, payload_version, payload_schema,
+    app_version, hash, declared_at
 )
 SELECT declared.type, declared.lane, declared.priority, declared.max_attempts,
-       declared.timeout_ms, declared.payload_schema, declared.app_version, declared.hash,
+       declared.timeout_ms, declared.category, declared.payload_version, declared.payload_schema,
+       declared.app_version, declared.hash,
        millrace.clock_at(:now::timestamptz)
 FROM json_to_recordset(:types::json) AS declared (
     type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint,
-    payload_schema json, app_version text, hash text
+    category text, payload_version text, payload_schema json, app_version text, hash text
 )
 ORDER BY declared.type
 ON CONFLICT (type) DO UPDATE
 SET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,
-    timeout_ms = excluded.timeout_ms, payload_schema = excluded.payload_schema,
+    timeout_ms = excluded.timeout_ms, category = excluded.category,
+    payload_version = excluded.payload_version, payload_schema = excluded.payload_schema,
     app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at;
 
 -- name: put_type_override
@@ -81,7 +85,7 @@ WHERE worker = :worker::uuid;
 -- the type, and the number of different declarations among them.
 -- returns: TypeRow
 SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,
-       setting.payload_schema, setting.app_version,
+       setting.category, setting.payload_version, setting.payload_schema, setting.app_version,
        millrace.ms_of(setting.declared_at) AS declared_at,
        (
            SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE "C"), '[]')

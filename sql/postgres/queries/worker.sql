@@ -85,19 +85,6 @@ deleted_leases AS (
 deleted_starts AS (
     DELETE FROM millrace.run_start
     WHERE lease = ANY (ARRAY(SELECT number FROM deleted_leases))
-),
-told AS (
-    UPDATE millrace.ended_run AS ended
-    SET told_at = moment.at
-    FROM moment
-    WHERE ended.worker = :id::uuid
-      AND ended.told_at IS NULL
-),
-deleted_ended_runs AS (
-    DELETE FROM millrace.ended_run AS ended
-    USING moment
-    WHERE ended.worker = :id::uuid
-      AND ended.told_at < moment.at - interval '60 seconds'
 )
 SELECT millrace.ms_of(moment.at) AS now,
        EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,
@@ -123,17 +110,28 @@ SELECT millrace.ms_of(moment.at) AS now,
 FROM moment
 CROSS JOIN beat;
 
--- name: insert_ended_run
--- An operator has ended a run of a worker, if the worker is registered.
+-- name: insert_ended_runs
+-- Code of these ended runs may go on in a worker, if the worker is registered.
 INSERT INTO millrace.ended_run (worker, key, n)
-SELECT id, :key::bigint, :n::integer
-FROM millrace.worker
-WHERE id = :worker::uuid;
+SELECT worker.id, run.key, run.n
+FROM millrace.worker AS worker
+CROSS JOIN json_to_recordset(:runs::json) AS run (key bigint, n integer)
+WHERE worker.id = :worker::uuid
+ORDER BY run.key, run.n
+ON CONFLICT (worker, key, n) DO NOTHING;
 
 -- name: delete_ended_runs
--- Removes the ended runs of a worker that is removed.
+-- The code of these runs of a worker has ended; null: of all its runs, because it is removed.
+-- returns: key bigint
 DELETE FROM millrace.ended_run
-WHERE worker = :worker::uuid;
+WHERE worker = :worker::uuid
+  AND (
+      :runs::json IS NULL
+      OR (key, n) IN (
+          SELECT run.key, run.n FROM json_to_recordset(:runs::json) AS run (key bigint, n integer)
+      )
+  )
+RETURNING key;
 
 -- name: lock_worker
 -- Locks the row of a worker against claims and rescues.
@@ -185,22 +183,30 @@ SET quiet = true, stopping = true
 WHERE id = :id::uuid;
 
 -- name: holder_of_job
--- The worker whose lease has the job now. A run that has ended may still be in a lease.
--- returns: id uuid, host text, pid bigint, beat_ms bigint, beat_ago_ms bigint
-SELECT worker.id, worker.host, worker.pid, worker.beat_ms,
+-- The worker whose lease has the job now, or else a worker where code of an ended run goes on. A
+-- run that has ended may still be in a lease.
+-- returns: id uuid, host text, pid bigint, until bigint, beat_ms bigint, beat_ago_ms bigint
+SELECT worker.id, worker.host, worker.pid, millrace.ms_of(worker.until) AS until, worker.beat_ms,
        millrace.ms_of(millrace.clock_at(:now::timestamptz)) - millrace.ms_of(worker.renewed_at)
            AS beat_ago_ms
-FROM (SELECT key FROM millrace.job_name WHERE id = :id::uuid) AS named
-JOIN millrace.lease AS lease
-    ON named.key >= lease.low AND named.key <= lease.high AND lease.keys @> ARRAY[named.key]
-JOIN millrace.worker AS worker ON worker.id = lease.worker
-WHERE NOT EXISTS (
-    SELECT 1
-    FROM millrace.attempt AS ended
-    WHERE ended.key = named.key
-      AND ended.n = lease.ns[array_position(lease.keys, named.key)]
-)
-ORDER BY lease.number DESC
+FROM (
+    SELECT lease.worker, lease.number
+    FROM (SELECT key FROM millrace.job_name WHERE id = :id::uuid) AS named
+    JOIN millrace.lease AS lease
+        ON named.key >= lease.low AND named.key <= lease.high AND lease.keys @> ARRAY[named.key]
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM millrace.attempt AS ended
+        WHERE ended.key = named.key
+          AND ended.n = lease.ns[array_position(lease.keys, named.key)]
+    )
+    UNION ALL
+    SELECT ended.worker, 0
+    FROM millrace.ended_run AS ended
+    WHERE ended.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
+) AS held
+JOIN millrace.worker AS worker ON worker.id = held.worker
+ORDER BY held.number DESC, worker.until DESC, worker.id
 LIMIT 1;
 
 -- name: list_workers

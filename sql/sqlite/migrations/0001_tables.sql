@@ -201,6 +201,8 @@ CREATE TABLE millrace_type_setting (
     priority       INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),
     max_attempts   INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),
     timeout_ms     INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),
+    category       TEXT    CHECK (length(category) BETWEEN 1 AND 200),
+    payload_version TEXT   CHECK (length(payload_version) BETWEEN 1 AND 40),
     payload_schema TEXT    CHECK (json_valid(payload_schema)),
     app_version    TEXT    CHECK (length(app_version) BETWEEN 1 AND 200),
     hash           TEXT    NOT NULL CHECK (length(hash) = 64),
@@ -336,9 +338,9 @@ CREATE TABLE millrace_worker_type (
 -- How many jobs of a type, a tenant, a service or the installation (name 0) may run at the same
 -- time (`cap`), and how many may start in a period (`rate_count` in `rate_ms`, up to `burst` at
 -- once; `tokens` were left at `refilled_at`). `used` is the sum of the permits that workers hold.
--- `wanted_at` is when a claim last found all permits taken. `code_cap` is the cap that the code of
--- the type states. It counts unless an operator has set the limit (owner 2). AUTOINCREMENT: a limit
--- that is set again is another one, of which no worker holds permits.
+-- `wanted_at` is when a claim last found all permits taken. `code_rule` is the limit that the code
+-- of the type states. It counts unless an operator has set the limit (owner 2). AUTOINCREMENT: a
+-- limit that is set again is another one, of which no worker holds permits.
 CREATE TABLE millrace_limit_setting (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     name        INTEGER NOT NULL UNIQUE CHECK (name >= 0),
@@ -350,14 +352,14 @@ CREATE TABLE millrace_limit_setting (
     refilled_at INTEGER NOT NULL,
     used        INTEGER NOT NULL DEFAULT 0 CHECK (used >= 0),
     wanted_at   INTEGER,
-    code_cap    INTEGER CHECK (code_cap BETWEEN 1 AND 1000000000),
+    code_rule   TEXT    CHECK (json_valid(code_rule)),
     owner       INTEGER NOT NULL CHECK (owner IN (1, 2)),
     by          TEXT,
     set_at      INTEGER NOT NULL,
     CHECK ((rate_count IS NULL) = (rate_ms IS NULL)),
     CHECK ((rate_count IS NULL) = (burst IS NULL)),
     CHECK (cap IS NOT NULL OR rate_count IS NOT NULL),
-    CHECK (owner = 2 OR (code_cap IS NOT NULL AND cap = code_cap))
+    CHECK (owner = 2 OR code_rule IS NOT NULL)
 ) STRICT;
 
 -- Which jobs need a permit of a limit: those of the type or tenant `target`, or all jobs (0). The
@@ -439,6 +441,50 @@ CREATE TABLE millrace_intake (
     by        TEXT
 ) STRICT;
 
+-- A rule for the payloads of new jobs: of the whole installation (`all`), of a category or of a
+-- type. Producers read all rules, so that a rule names its target by text.
+CREATE TABLE millrace_payload_rule (
+    scope  TEXT NOT NULL CHECK (scope IN ('installation', 'category', 'type')),
+    name   TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    rule   TEXT NOT NULL CHECK (json_valid(rule)),
+    owner  TEXT NOT NULL CHECK (owner IN ('code', 'operator')),
+    by     TEXT,
+    reason TEXT,
+    set_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, name)
+) STRICT, WITHOUT ROWID;
+
+-- What tenants may enqueue; 0 stands for all tenants without a quota of their own.
+CREATE TABLE millrace_quota (
+    tenant        INTEGER PRIMARY KEY,
+    waiting       INTEGER,
+    rate_count    INTEGER,
+    rate_ms       INTEGER,
+    burst         INTEGER,
+    payload_bytes INTEGER,
+    reason        TEXT NOT NULL,
+    by            TEXT,
+    set_at        INTEGER NOT NULL
+) STRICT;
+
+-- The tokens of the rates of quotas. A tenant without a row has all its tokens.
+CREATE TABLE millrace_quota_use (
+    tenant      INTEGER PRIMARY KEY,
+    tokens      REAL NOT NULL,
+    refilled_at INTEGER NOT NULL
+) STRICT;
+
+-- Removals of all data of a tenant: who has asked for it, and how far it has come. A row stays when
+-- its removal is done.
+CREATE TABLE millrace_tenant_removal (
+    tenant   TEXT PRIMARY KEY,
+    reason   TEXT NOT NULL,
+    by       TEXT,
+    removed  INTEGER NOT NULL DEFAULT 0,
+    begun_at INTEGER NOT NULL,
+    done_at  INTEGER
+) STRICT, WITHOUT ROWID;
+
 -- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
 -- workers of an operating-system process have the same `process`. `renewed_at` is the last
 -- heartbeat, and the next one is due `beat_ms` later. `died_with` is set by the first rescue of a
@@ -481,15 +527,17 @@ CREATE TABLE millrace_crash_streak (
     probe_ms INTEGER NOT NULL CHECK (probe_ms >= 0)
 ) STRICT;
 
--- Runs that an operator has ended while their worker ran them. Each heartbeat of the worker tells
--- them. A row is deleted with its worker, or a minute after `told_at`, its first telling.
+-- Runs that have ended in the ledger, by an operator or a time limit, while their worker may still
+-- execute their code. Each heartbeat of the worker tells them. A row is deleted when the worker
+-- reports that the code has ended, or with the worker. Successors of the job wait meanwhile.
 CREATE TABLE millrace_ended_run (
-    worker  BLOB    NOT NULL CHECK (length(worker) = 16),
-    key     INTEGER NOT NULL,
-    n       INTEGER NOT NULL CHECK (n >= 1),
-    told_at INTEGER,
+    worker BLOB    NOT NULL CHECK (length(worker) = 16),
+    key    INTEGER NOT NULL,
+    n      INTEGER NOT NULL CHECK (n >= 1),
     PRIMARY KEY (worker, key, n)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_ended_run_key ON millrace_ended_run (key);
 
 -- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace_idempotency (
@@ -577,6 +625,13 @@ CREATE TABLE millrace_dead_letter (
     -- The errors of the attempts, and what reviewers have done: the newest 50 and 100.
     history     TEXT    NOT NULL DEFAULT '[]' CHECK (json_type(history) = 'array'),
     reviews     TEXT    NOT NULL DEFAULT '[]' CHECK (json_type(reviews) = 'array'),
+    -- What filters and counts read of the request and the error. A damaged record has none of it.
+    category    TEXT    AS (iif(json_valid(spec), spec ->> 'category', NULL)) STORED,
+    correlation TEXT    AS (iif(json_valid(spec), spec ->> 'correlationId', NULL)) STORED,
+    created_at  INTEGER AS (
+        iif(json_valid(spec), CAST(spec ->> 'createdAt' AS INTEGER), NULL)
+    ) STORED,
+    error_class TEXT    AS (iif(json_valid(error), error ->> 'class', NULL)) STORED,
     -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
@@ -585,8 +640,10 @@ CREATE TABLE millrace_dead_letter (
 ) STRICT, WITHOUT ROWID;
 
 -- The index has all columns that a filter reads, so that a page reads only the records it returns.
-CREATE INDEX millrace_dead_letter_died
-    ON millrace_dead_letter (died_at, id, status, type, tenant);
+CREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (
+    died_at, id, status, type, tenant, category, error_class, created_at, cause, assigned_to,
+    correlation
+);
 
 -- Groups of failures are the open letters of one cause, of all tenants or of one.
 CREATE INDEX millrace_dead_letter_cause ON millrace_dead_letter (cause, died_at, id, type)
@@ -608,6 +665,62 @@ CREATE TABLE millrace_failure_group (
     CHECK ((decision = 2) = (until IS NOT NULL)),
     PRIMARY KEY (tenant, cause)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_failure_group_decided ON millrace_failure_group (decided_at);
+
+-- Bulk operations: what is done to many jobs or dead letters, and how far it has come. `status` 1:
+-- pending, 2: running, 3: completed, 4: stopped, 5: failed. `plan` is the action with its filter or
+-- ids. `cursor` is where the next chunk begins: only a chunk that begins there is applied. `runner`
+-- holds the operation until `lease_until`; no chunk is applied before `next_at`. `skipped` counts
+-- by reason.
+CREATE TABLE millrace_operation (
+    id                BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    status            INTEGER NOT NULL CHECK (status BETWEEN 1 AND 5),
+    tenant            TEXT    CHECK (length(tenant) BETWEEN 1 AND 200),
+    plan              TEXT    NOT NULL CHECK (json_type(plan) = 'object'),
+    actor             TEXT    NOT NULL CHECK (length(actor) BETWEEN 1 AND 200),
+    reason            TEXT    NOT NULL,
+    rate              REAL    NOT NULL CHECK (rate > 0),
+    chunk             INTEGER NOT NULL CHECK (chunk BETWEEN 1 AND 500),
+    expected          INTEGER NOT NULL CHECK (expected >= 0),
+    expected_at_least INTEGER NOT NULL CHECK (expected_at_least IN (0, 1)),
+    cursor            TEXT    NOT NULL,
+    done              INTEGER NOT NULL DEFAULT 0 CHECK (done >= 0),
+    failed            INTEGER NOT NULL DEFAULT 0 CHECK (failed >= 0),
+    skipped           TEXT    NOT NULL DEFAULT '{}' CHECK (json_type(skipped) = 'object'),
+    items             INTEGER NOT NULL DEFAULT 0 CHECK (items >= 0),
+    created_at        INTEGER NOT NULL,
+    started_at        INTEGER,
+    finished_at       INTEGER,
+    next_at           INTEGER NOT NULL,
+    runner            TEXT    CHECK (length(runner) BETWEEN 1 AND 200),
+    lease_until       INTEGER,
+    stopped_by        TEXT,
+    error             TEXT    CHECK (json_valid(error)),
+    CHECK ((status >= 3) = (finished_at IS NOT NULL)),
+    CHECK ((status = 4) = (stopped_by IS NOT NULL)),
+    CHECK ((status = 5) = (error IS NOT NULL)),
+    CHECK ((runner IS NULL) = (lease_until IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_operation_open ON millrace_operation (created_at, id) WHERE status <= 2;
+CREATE INDEX millrace_operation_finished ON millrace_operation (finished_at, id) WHERE status >= 3;
+
+-- What became of each item of an operation. `outcome` 1: done, 2: skipped, 3: failed. `code` is why
+-- it was skipped or what the error was.
+CREATE TABLE millrace_operation_item (
+    operation BLOB    NOT NULL,
+    n         INTEGER NOT NULL CHECK (n >= 1),
+    job_id    BLOB    NOT NULL CHECK (length(job_id) = 16),
+    outcome   INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 3),
+    code      TEXT,
+    successor BLOB    CHECK (length(successor) = 16),
+    PRIMARY KEY (operation, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_operation_item_outcome
+    ON millrace_operation_item (operation, outcome, n)
+    WHERE outcome > 1;
 
 -- Schedules: when which job is enqueued. `owner` 1: declared in code, 2: made by an operator.
 -- `job` is the job of a tick without its id and due time. `missed_max` is how many missed slots are
@@ -649,7 +762,7 @@ CREATE TABLE millrace_schedule_tick (
     slot     INTEGER NOT NULL,
     since    INTEGER CHECK (since <= slot),
     job      BLOB    CHECK (length(job) = 16),
-    outcome  INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 8),
+    outcome  INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 9),
     at       INTEGER NOT NULL,
     PRIMARY KEY (schedule, slot)
 ) STRICT, WITHOUT ROWID;
@@ -720,7 +833,8 @@ CREATE INDEX millrace_key_rate_held ON millrace_key_rate (held_until)
     WHERE held_until IS NOT NULL;
 
 -- One row per job that a job waits for; the waiting job is behind gate 0. `tolerant`: it runs even
--- if the other job fails.
+-- if the other job fails. Below 0, `depends_on` is the negated key of a job whose code the waiting
+-- job waits for, although that job is final.
 CREATE TABLE millrace_dependency (
     job        INTEGER NOT NULL,
     depends_on INTEGER NOT NULL,
@@ -833,6 +947,81 @@ CREATE TABLE millrace_minute (
     PRIMARY KEY (span, start, type, lane, outcome)
 ) STRICT, WITHOUT ROWID;
 
+-- What operators have done: each row is written in the transaction of its act and never changes.
+-- Tenant '' is the whole installation. `before` and `after` are small JSON.
+CREATE TABLE millrace_audit (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    at           INTEGER NOT NULL,
+    tenant       TEXT    NOT NULL CHECK (length(tenant) <= 200),
+    name         TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    actor        TEXT,
+    reason       TEXT    CHECK (length(reason) BETWEEN 1 AND 2000),
+    subject_kind TEXT    NOT NULL CHECK (length(subject_kind) BETWEEN 1 AND 50),
+    subject      TEXT    NOT NULL CHECK (length(subject) BETWEEN 1 AND 500),
+    before       TEXT    CHECK (json_type(before) = 'object' AND length(before) <= 4096),
+    after        TEXT    CHECK (json_type(after) = 'object' AND length(after) <= 4096)
+) STRICT;
+
+CREATE INDEX millrace_audit_subject ON millrace_audit (subject, id);
+
+-- The chain of each tenant: a sweep seals entries after their commit. `day` counts from the epoch,
+-- in UTC, and `position` within the day. A hash covers the hash before it, the seal and the entry.
+CREATE TABLE millrace_audit_seal (
+    tenant    TEXT    NOT NULL,
+    day       INTEGER NOT NULL,
+    position  INTEGER NOT NULL CHECK (position >= 1),
+    audit_id  INTEGER NOT NULL UNIQUE,
+    previous  TEXT    NOT NULL CHECK (length(previous) = 64),
+    hash      TEXT    NOT NULL CHECK (length(hash) = 64),
+    sealed_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, day, position)
+) STRICT, WITHOUT ROWID;
+
+-- Retention removes the seals of the earliest days.
+CREATE INDEX millrace_audit_seal_day ON millrace_audit_seal (day, tenant, position);
+
+-- The last seal of each chain that retention has removed, with its entry.
+CREATE TABLE millrace_audit_start (
+    tenant   TEXT    NOT NULL PRIMARY KEY,
+    day      INTEGER NOT NULL,
+    position INTEGER NOT NULL CHECK (position >= 1),
+    hash     TEXT    NOT NULL CHECK (length(hash) = 64)
+) STRICT, WITHOUT ROWID;
+
+-- Entries and seals never change. Only what a chain has left behind is deleted.
+CREATE TRIGGER millrace_audit_never_changes BEFORE UPDATE ON millrace_audit
+BEGIN
+    SELECT RAISE(ABORT, 'an audit entry never changes');
+END;
+
+CREATE TRIGGER millrace_audit_seal_never_changes BEFORE UPDATE ON millrace_audit_seal
+BEGIN
+    SELECT RAISE(ABORT, 'the seal of an audit entry never changes');
+END;
+
+CREATE TRIGGER millrace_audit_stays BEFORE DELETE ON millrace_audit
+WHEN NOT EXISTS (
+    SELECT 1
+    FROM millrace_audit_seal AS seal
+    JOIN millrace_audit_start AS start ON start.tenant = seal.tenant
+    WHERE seal.audit_id = OLD.id
+      AND (seal.day, seal.position) <= (start.day, start.position)
+)
+BEGIN
+    SELECT RAISE(ABORT, 'only retention deletes audit entries');
+END;
+
+CREATE TRIGGER millrace_audit_seal_stays BEFORE DELETE ON millrace_audit_seal
+WHEN NOT EXISTS (
+    SELECT 1
+    FROM millrace_audit_start AS start
+    WHERE start.tenant = OLD.tenant
+      AND (OLD.day, OLD.position) <= (start.day, start.position)
+)
+BEGIN
+    SELECT RAISE(ABORT, 'only retention deletes the seals of audit entries');
+END;
+
 -- A job with its present state: the final state of its last attempt, else the place it is in, else
 -- running.
 CREATE VIEW millrace_job_now AS
@@ -855,6 +1044,7 @@ SELECT job.*,
        last.result AS result,
        last.reason AS cancel_reason,
        blocked.gate AS gate,
+       coalesce(scheduled.priority, ready.priority, blocked.priority) AS next_priority,
        EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)
            AS cancel_requested
 FROM millrace_job AS job

@@ -33,8 +33,9 @@ SELECT :service, coalesce(max(n), 0) + 1, :now, :state, :failure_count, :reason,
 FROM millrace_breaker_change
 WHERE service = :service;
 
--- name: probe_has_ended
--- Whether the run of a probe is over: the ledger has its end, or the job is gone.
+-- name: run_has_ended
+-- Whether a run is over: the ledger has its end, or the job is gone.
+-- only: sqlite, because PostgreSQL asks for the runs of a whole batch.
 -- returns: ended boolean
 SELECT EXISTS (SELECT 1 FROM millrace_attempt WHERE key = :key AND n = :n)
            OR NOT EXISTS (SELECT 1 FROM millrace_job WHERE key = :key) AS ended;
@@ -103,6 +104,8 @@ FROM millrace_breaker AS breaker
 WHERE breaker.state <> 1
   AND (
       breaker.probe_at <= :now
+      -- As in probeAt: the clock was ahead and went back.
+      OR (breaker.probe_at IS NOT NULL AND breaker.opened_at > :now)
       OR EXISTS (
           SELECT 1
           FROM millrace_attempt AS ended
@@ -205,11 +208,12 @@ WHERE type = :type
 ORDER BY service;
 
 -- name: list_breakers
--- All services that types use or whose breaker was ever changed, with the types.
--- returns: service integer, types text, updated_at integer?, probe_id blob?, state integer?,
---   failure_count integer?, success_count integer?, last_failure_at integer?, opened_at integer?,
---   half_opened_at integer?, probe_at integer?, probe_n integer?, reason text?, by text?
-SELECT known.service,
+-- All services that types use or whose breaker was ever changed, with the types; and the clock.
+-- returns: service integer, now integer, types text, updated_at integer?, probe_id blob?,
+--   state integer?, failure_count integer?, success_count integer?, last_failure_at integer?,
+--   opened_at integer?, half_opened_at integer?, probe_at integer?, probe_n integer?,
+--   reason text?, by text?
+SELECT known.service, :now AS now,
        (
            SELECT json_group_array(name.text ORDER BY name.text)
            FROM millrace_service_use AS uses

@@ -55,11 +55,57 @@ FROM (
       AND (:status IS NULL OR status = :status)
       AND (:type IS NULL OR type = :type)
       AND (:tenant IS NULL OR tenant = :tenant)
+      AND (:category IS NULL OR category = :category)
+      AND (:error_class IS NULL OR error_class = :error_class)
+      AND (:cause IS NULL OR cause = :cause)
+      AND (:assigned_to IS NULL OR assigned_to = :assigned_to)
+      AND (:correlation IS NULL OR correlation = :correlation)
+      AND (:created_from IS NULL OR created_at >= :created_from)
+      AND (:created_before IS NULL OR created_at < :created_before)
     ORDER BY died_at DESC, id DESC
     LIMIT :limit
 ) AS page
 JOIN millrace_dead_letter AS letter ON letter.id = page.id
 ORDER BY letter.died_at DESC, letter.id DESC;
+
+-- name: count_dead_letters
+-- How many review records pass a filter, up to a maximum. The search uses the index alone.
+-- returns: letters integer
+SELECT count(*) AS letters
+FROM (
+    SELECT 1
+    FROM millrace_dead_letter INDEXED BY millrace_dead_letter_died
+    WHERE true
+      AND (:status IS NULL OR status = :status)
+      AND (:type IS NULL OR type = :type)
+      AND (:tenant IS NULL OR tenant = :tenant)
+      AND (:category IS NULL OR category = :category)
+      AND (:error_class IS NULL OR error_class = :error_class)
+      AND (:cause IS NULL OR cause = :cause)
+      AND (:assigned_to IS NULL OR assigned_to = :assigned_to)
+      AND (:correlation IS NULL OR correlation = :correlation)
+      AND (:created_from IS NULL OR created_at >= :created_from)
+      AND (:created_before IS NULL OR created_at < :created_before)
+    LIMIT :max
+) AS few;
+
+-- name: group_dead_letters
+-- The newest review records by status, type, category and class of error, the largest groups
+-- first. Counts them all and those since a time, and finds the oldest.
+-- returns: status integer, type integer, category text?, error_class text?, letters integer,
+--   oldest_at integer, recent integer
+SELECT status, type, category, error_class, count(*) AS letters, min(died_at) AS oldest_at,
+       sum(died_at >= :since) AS recent
+FROM (
+    SELECT status, type, category, error_class, died_at
+    FROM millrace_dead_letter
+    WHERE :tenant IS NULL OR tenant = :tenant
+    ORDER BY died_at DESC
+    LIMIT :rows
+) AS letter
+GROUP BY status, type, category, error_class
+ORDER BY letters DESC, status, type, category, error_class
+LIMIT :groups;
 
 -- name: review_dead_letter
 -- Writes an operator's decision. A record that is reprocessed or discarded does not change.

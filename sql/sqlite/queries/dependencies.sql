@@ -7,6 +7,45 @@ SELECT key
 FROM millrace_job_name
 WHERE id = :id;
 
+-- name: awaited_code
+-- The jobs with code that the successor of a job must wait for: the job, the jobs that it repeats,
+-- and all jobs that repeat one of these. Negated, they are dependencies.
+-- returns: key integer
+WITH RECURSIVE up (id, retry_of, depth) AS (
+    SELECT id, retry_of, 1 FROM millrace_job WHERE id = :id
+    UNION ALL
+    SELECT job.id, job.retry_of, up.depth + 1
+    FROM up
+    CROSS JOIN millrace_job AS job ON job.id = up.retry_of
+    WHERE up.depth < :depth
+),
+family (id, depth) AS (
+    SELECT id, 1 FROM up WHERE depth = (SELECT max(depth) FROM up)
+    UNION ALL
+    SELECT job.id, family.depth + 1
+    FROM family
+    CROSS JOIN millrace_job AS job ON job.retry_of = family.id
+    WHERE family.depth <= :depth
+)
+SELECT DISTINCT job.key
+FROM family
+CROSS JOIN millrace_job AS job ON job.id = family.id
+CROSS JOIN millrace_ended_run AS code ON code.key = job.key
+JOIN millrace_worker AS worker ON worker.id = code.worker
+JOIN millrace_attempt AS ended ON ended.key = code.key AND ended.n = code.n
+WHERE ended.started_at IS NOT NULL
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: insert_ended_code
+-- Records those of these jobs whose code other jobs wait for, and of which no code is left.
+INSERT INTO millrace_finished_dependency (key)
+SELECT DISTINCT dependency.depends_on
+FROM json_each(:keys) AS over
+CROSS JOIN millrace_dependency AS dependency ON dependency.depends_on = -over.value
+WHERE NOT EXISTS (SELECT 1 FROM millrace_ended_run AS code WHERE code.key = over.value)
+ON CONFLICT (key) DO NOTHING;
+
 -- name: insert_dependency
 -- A job waits for another job.
 INSERT INTO millrace_dependency (job, depends_on, tolerant)
@@ -94,15 +133,22 @@ WHERE key = :key
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: dependencies_after
--- The next dependencies in their order, and whether the job they name is over or gone.
+-- The next dependencies in their order, and whether the job they name is over or gone, or its code
+-- has ended.
 -- returns: job integer, depends_on integer, is_over boolean
 SELECT dependency.job, dependency.depends_on,
        EXISTS (
            SELECT 1
            FROM millrace_attempt AS ended
            WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL
-       ) OR NOT EXISTS (
-           SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on
+       ) OR (
+           NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on)
+           AND NOT EXISTS (
+               SELECT 1
+               FROM millrace_ended_run AS code
+               JOIN millrace_worker AS worker ON worker.id = code.worker
+               WHERE code.key = -dependency.depends_on
+           )
        ) AS is_over
 FROM millrace_dependency AS dependency
 WHERE (dependency.job, dependency.depends_on) > (:job, :depends_on)
@@ -115,21 +161,25 @@ LIMIT :limit;
 SELECT waiting.id
 FROM millrace_dependency AS dependency
 CROSS JOIN millrace_job AS waiting ON waiting.key = dependency.job
-WHERE dependency.depends_on = (SELECT key FROM millrace_job_name WHERE id = :id)
+WHERE dependency.depends_on IN (
+    SELECT key FROM millrace_job_name WHERE id = :id
+    UNION ALL
+    SELECT -key FROM millrace_job_name WHERE id = :id
+)
 ORDER BY dependency.job
 LIMIT :limit;
 
 -- name: open_dependencies
--- The unfinished jobs that a job waits for.
+-- The unfinished jobs that a job waits for, and the jobs whose code it waits for.
 -- returns: id blob
 SELECT parent.id
 FROM millrace_dependency AS dependency
-CROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on
+CROSS JOIN millrace_job AS parent ON parent.key = abs(dependency.depends_on)
 WHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_attempt AS ended
       WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL
   )
-ORDER BY dependency.depends_on
+ORDER BY abs(dependency.depends_on)
 LIMIT :limit;

@@ -1,8 +1,9 @@
 -- name: admission
 -- only: sqlite. On PostgreSQL, the statements that write jobs check both.
--- The least protocol that the store accepts, and whether any intake is closed.
--- returns: protocol integer, closed integer
-SELECT CAST(value AS INTEGER) AS protocol, EXISTS (SELECT 1 FROM millrace_intake) AS closed
+-- The least protocol that the store accepts, and whether any intake is closed or any quota is set.
+-- returns: protocol integer, closed integer, limited integer
+SELECT CAST(value AS INTEGER) AS protocol, EXISTS (SELECT 1 FROM millrace_intake) AS closed,
+       EXISTS (SELECT 1 FROM millrace_quota) AS limited
 FROM millrace_meta
 WHERE name = 'min_protocol';
 

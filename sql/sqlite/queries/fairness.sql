@@ -1,6 +1,8 @@
 -- row FairLaneRow: lane integer, weights text, code_weights text?, owner integer, by text?,
 --   set_at integer
 
+-- row FairJobRow: key integer, priority integer, rank integer, tenant integer
+
 -- name: all_fair_lanes
 -- All fair lanes.
 -- returns: FairLaneRow
@@ -49,7 +51,7 @@ SELECT lane FROM millrace_lane_without_turns ORDER BY lane;
 
 -- name: jobs_without_turn
 -- The first jobs of a fair lane that have no turn, by priority and due time.
--- returns: key integer, priority integer, tenant integer, due integer
+-- returns: FairJobRow
 WITH RECURSIVE class (priority) AS (
     SELECT min(priority) FROM millrace_ready WHERE lane = :lane AND crashes = 0
     UNION ALL
@@ -61,7 +63,7 @@ WITH RECURSIVE class (priority) AS (
     FROM class
     WHERE class.priority IS NOT NULL
 )
-SELECT ready.key, ready.priority, ready.tenant, ready.rank / 1000 AS due
+SELECT ready.key, ready.priority, ready.rank, ready.tenant
 FROM class
 CROSS JOIN millrace_ready AS ready
 WHERE ready.lane = :lane
@@ -73,7 +75,7 @@ LIMIT :limit;
 
 -- name: newest_without_turn
 -- Of the last jobs of each priority of a fair lane that have no turn, those of other tenants.
--- returns: key integer, priority integer, tenant integer, due integer
+-- returns: FairJobRow
 WITH RECURSIVE class (priority) AS (
     SELECT min(priority) FROM millrace_ready WHERE lane = :lane AND crashes = 0
     UNION ALL
@@ -85,7 +87,7 @@ WITH RECURSIVE class (priority) AS (
     FROM class
     WHERE class.priority IS NOT NULL
 )
-SELECT last.key, last.priority, last.tenant, last.rank / 1000 AS due
+SELECT last.key, last.priority, last.rank, last.tenant
 FROM class
 JOIN millrace_ready AS last ON last.key IN (
     SELECT ready.key
@@ -100,6 +102,29 @@ JOIN millrace_ready AS last ON last.key IN (
 WHERE last.tenant NOT IN (SELECT value FROM json_each(:tenants))
 ORDER BY last.priority, last.rank, last.key
 LIMIT :limit;
+
+-- name: later_without_turn
+-- Of the next jobs of a fair lane without a turn behind a position, those of other tenants, and the
+-- last one if there are as many as the limit.
+-- returns: key integer, priority integer, rank integer, tenant integer, place integer
+SELECT key, priority, rank, tenant, place
+FROM (
+    SELECT key, priority, rank, tenant,
+           row_number() OVER (ORDER BY priority, rank, key) AS place
+    FROM (
+        SELECT key, priority, rank, tenant
+        FROM millrace_ready
+        WHERE lane = :lane
+          AND crashes = 0
+          AND (priority, rank, key) > (:priority, :rank, :key)
+          AND rank >= 0
+        ORDER BY priority, rank, key
+        LIMIT :limit
+    )
+)
+WHERE place = :limit
+   OR tenant NOT IN (SELECT value FROM json_each(:tenants))
+ORDER BY place;
 
 -- name: first_turns
 -- The first turn of each of these priorities of a lane.

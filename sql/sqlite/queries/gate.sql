@@ -221,7 +221,11 @@ SELECT EXISTS (SELECT 1 FROM millrace_ready)
        ) AS slot_due,
        EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,
        (
-           SELECT min(coalesce(breaker.probe_at, 0))
+           -- As in probeAt: an open breaker that was opened in the future is due.
+           SELECT min(CASE
+               WHEN breaker.opened_at > :now THEN 0
+               ELSE coalesce(breaker.probe_at, 0)
+           END)
            FROM millrace_breaker AS breaker
            WHERE breaker.state <> 1
              AND (

@@ -4,7 +4,8 @@
 --   concurrency text?, idempotency text?, dedup text?, webhook text?, tags text?, created_by text?,
 --   created_at integer, flags integer, state integer, tries integer, crashes integer,
 --   outcome integer?, next_run_at integer?, last_started_at integer?, last_finished_at integer?,
---   last_error text?, result text?, cancel_reason text?, gate integer?, cancel_requested boolean
+--   last_error text?, result text?, cancel_reason text?, gate integer?, next_priority integer?,
+--   cancel_requested boolean
 -- row ShownJobRow: JobNowRow, phase text?, overall real?, is_stale boolean
 
 -- name: job_by_id
@@ -567,28 +568,13 @@ FROM sqlite_sequence
 WHERE name = 'millrace_event';
 
 -- name: feed_after
--- The events after a position, oldest first, with the bytes of the page up to each of them. The
--- page ends with the first event that exceeds so many bytes.
--- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?,
---   total integer
-WITH sized (position, bytes) AS (
-    SELECT position,
-           coalesce(octet_length(keys), 0) + coalesce(octet_length(ids), 0)
-               + coalesce(octet_length(details), 0)
-    FROM millrace_event
-    WHERE position > :position
-    ORDER BY position
-    LIMIT :limit
-),
-page (position, bytes, total) AS (
-    SELECT position, bytes, sum(bytes) OVER (ORDER BY position)
-    FROM sized
-)
-SELECT event.position, event.kind, event.at, event.keys, event.ids, event.details, page.total
-FROM page
-CROSS JOIN millrace_event AS event ON event.position = page.position
-WHERE page.total - page.bytes <= :bytes
-ORDER BY page.position;
+-- The events after a position, oldest first. A page may end before the last of them.
+-- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?
+SELECT position, kind, at, keys, ids, details
+FROM millrace_event
+WHERE position > :position
+ORDER BY position
+LIMIT :limit;
 
 -- name: ids_of_keys
 -- The public ids of those of these jobs that still exist.

@@ -65,12 +65,13 @@ LIMIT :limit;
 
 -- name: places_against_job
 -- Waiting jobs whose place contradicts their spec, whose charges contradict the ledger, or that
--- have no attempt left. Jobs that are over are found by another query.
+-- have no attempt left. Jobs that are over are found by another query. An operator may have set
+-- the priority.
 -- returns: OffendingRow
-WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
+WITH waiting (key, lane, type, tenant, concurrency, tries, crashes) AS (
     SELECT *
     FROM (
-        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        SELECT key, lane, type, tenant, concurrency, tries, crashes
         FROM millrace_scheduled
         ORDER BY key
         LIMIT :examined
@@ -78,7 +79,7 @@ WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS
     UNION ALL
     SELECT *
     FROM (
-        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        SELECT key, lane, type, tenant, concurrency, tries, crashes
         FROM millrace_ready
         ORDER BY key
         LIMIT :examined
@@ -86,7 +87,7 @@ WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS
     UNION ALL
     SELECT *
     FROM (
-        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        SELECT key, lane, type, tenant, concurrency, tries, crashes
         FROM millrace_blocked
         ORDER BY key
         LIMIT :examined
@@ -101,7 +102,6 @@ LEFT JOIN millrace_attempt AS last
 WHERE last.state IS NULL
   AND (
       waiting.lane <> job.lane
-      OR waiting.priority <> job.priority
       OR waiting.type <> job.type
       OR waiting.tenant <> job.tenant
       OR waiting.concurrency IS NOT job.concurrency

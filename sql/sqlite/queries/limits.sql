@@ -2,7 +2,7 @@
 
 -- row LimitRow: id integer, name integer, cap integer?, rate_count integer?, rate_ms integer?,
 --   burst integer?, tokens real, refilled_at integer, used integer, wanted_at integer?,
---   code_cap integer?, owner integer, by text?, set_at integer
+--   code_rule text?, owner integer, by text?, set_at integer
 
 -- name: any_limit
 -- Whether there is a limit.
@@ -14,7 +14,7 @@ LIMIT 1;
 -- name: all_limits
 -- All limits.
 -- returns: LimitRow
-SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,
+SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_rule,
        owner, by, set_at
 FROM millrace_limit_setting
 ORDER BY id;
@@ -22,7 +22,7 @@ ORDER BY id;
 -- name: limit_of_name
 -- The limit of a type, a tenant, a service or the installation.
 -- returns: LimitRow
-SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,
+SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_rule,
        owner, by, set_at
 FROM millrace_limit_setting
 WHERE name = :name;
@@ -54,10 +54,10 @@ LIMIT 1;
 -- name: put_limit
 -- Sets a limit. A rate begins with all its tokens, unless the same rate was set before.
 INSERT INTO millrace_limit_setting (
-    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at
+    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_rule, owner, by, set_at
 )
 VALUES (
-    :name, :cap, :rate_count, :rate_ms, :burst, coalesce(:burst, 0), :now, :code_cap, :owner, :by,
+    :name, :cap, :rate_count, :rate_ms, :burst, coalesce(:burst, 0), :now, :code_rule, :owner, :by,
     :now
 )
 ON CONFLICT (name) DO UPDATE
@@ -71,13 +71,13 @@ SET cap = excluded.cap,
         ELSE excluded.refilled_at
     END,
     rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,
-    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,
+    code_rule = excluded.code_rule, owner = excluded.owner, by = excluded.by,
     set_at = excluded.set_at;
 
--- name: set_code_cap
+-- name: set_code_rule
 -- Stores what the code of a type states, beside the limit that an operator has set.
 UPDATE millrace_limit_setting
-SET code_cap = :code_cap
+SET code_rule = :code_rule
 WHERE id = :id;
 
 -- name: delete_limit

@@ -239,3 +239,23 @@ WHERE (span, start, type, lane, outcome) IN (
        OR (span = 60 AND start <= :before - 3600000)
     LIMIT :limit
 );
+
+-- name: delete_failure_groups
+-- Removes decisions that are past the retention of dead letters, oldest first, if no dead letter of
+-- their cause is open.
+DELETE FROM millrace_failure_group
+WHERE (tenant, cause) IN (
+    SELECT old.tenant, old.cause
+    FROM millrace_failure_group AS old
+    WHERE old.decided_at <= :before
+      AND coalesce(old.until, 0) <= :before
+      AND NOT EXISTS (
+          SELECT 1
+          FROM millrace_dead_letter AS letter
+          WHERE letter.cause = old.cause
+            AND letter.status IN (1, 2)
+            AND old.tenant IN (0, letter.tenant)
+      )
+    ORDER BY old.decided_at
+    LIMIT :limit
+);

@@ -1,21 +1,25 @@
 -- apart: PostgreSQL stores all types of a worker in one statement, SQLite goes type by type.
 
 -- row TypeRow: type integer, lane text, priority integer, max_attempts integer,
---   timeout_ms integer?, payload_schema text?, app_version text?, declared_at integer,
+--   timeout_ms integer?, category text?, payload_version text?, payload_schema text?,
+--   app_version text?, declared_at integer,
 --   services text, workers integer, hashes integer, own_lane text?, own_priority integer?,
 --   own_attempts integer?, own_timeout_ms integer?, own_by text?, own_set_at integer?
 
 -- name: put_type_setting
 -- Stores what a worker declares about a type, instead of an earlier declaration.
 INSERT INTO millrace_type_setting (
-    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at
+    type, lane, priority, max_attempts, timeout_ms, category, payload_version, payload_schema,
+    app_version, hash, declared_at
 )
 VALUES (
-    :type, :lane, :priority, :max_attempts, :timeout_ms, :payload_schema, :app_version, :hash, :now
+    :type, :lane, :priority, :max_attempts, :timeout_ms, :category, :payload_version,
+    :payload_schema, :app_version, :hash, :now
 )
 ON CONFLICT (type) DO UPDATE
 SET lane = :lane, priority = :priority, max_attempts = :max_attempts, timeout_ms = :timeout_ms,
-    payload_schema = :payload_schema, app_version = :app_version, hash = :hash, declared_at = :now;
+    category = :category, payload_version = :payload_version, payload_schema = :payload_schema,
+    app_version = :app_version, hash = :hash, declared_at = :now;
 
 -- name: put_type_override
 -- Stores what an operator sets in place of the declaration of a type. What is null stays.
@@ -64,7 +68,8 @@ WHERE worker = :worker;
 -- the type, and the number of different declarations among them.
 -- returns: TypeRow
 SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,
-       setting.payload_schema, setting.app_version, setting.declared_at,
+       setting.category, setting.payload_version, setting.payload_schema, setting.app_version,
+       setting.declared_at,
        (
            SELECT json_group_array(service.text ORDER BY service.text)
            FROM millrace_service_use AS uses

@@ -28,37 +28,32 @@ RETURNING quiet,
               AS outdated;
 
 -- name: ended_runs
--- The runs of a worker that an operator has ended.
+-- The ended runs of a worker whose code may go on.
 -- returns: key integer, n integer
 SELECT key, n
 FROM millrace_ended_run
 WHERE worker = :worker
 ORDER BY key, n;
 
--- name: mark_told
--- The present heartbeat tells the ended runs of a worker.
-UPDATE millrace_ended_run
-SET told_at = :now
-WHERE worker = :worker
-  AND told_at IS NULL;
-
--- name: delete_told
--- Removes ended runs that heartbeats have told for long enough.
-DELETE FROM millrace_ended_run
-WHERE worker = :worker
-  AND told_at < :before;
-
--- name: insert_ended_run
--- An operator has ended a run of a worker, if the worker is registered.
+-- name: insert_ended_runs
+-- Code of these ended runs may go on in a worker, if the worker is registered.
 INSERT INTO millrace_ended_run (worker, key, n)
-SELECT id, :key, :n
-FROM millrace_worker
-WHERE id = :worker;
+SELECT worker.id, run.value ->> 'key', run.value ->> 'n'
+FROM millrace_worker AS worker
+CROSS JOIN json_each(:runs) AS run
+WHERE worker.id = :worker
+ON CONFLICT (worker, key, n) DO NOTHING;
 
 -- name: delete_ended_runs
--- Removes the ended runs of a worker that is removed.
+-- The code of these runs of a worker has ended; null: of all its runs, because it is removed.
+-- returns: key integer
 DELETE FROM millrace_ended_run
-WHERE worker = :worker;
+WHERE worker = :worker
+  AND (
+      :runs IS NULL
+      OR (key, n) IN (SELECT value ->> 'key', value ->> 'n' FROM json_each(:runs))
+  )
+RETURNING key;
 
 -- name: expire_worker
 -- The worker has stopped and left jobs behind: its lease expires at once.
@@ -117,19 +112,27 @@ ORDER BY joined_at, id
 LIMIT :limit;
 
 -- name: holder_of_job
--- The worker whose lease has the job now. A run that has ended may still be in a lease.
--- returns: id blob, host text, pid integer, renewed_at integer, beat_ms integer
-SELECT worker.id, worker.host, worker.pid, worker.renewed_at, worker.beat_ms
-FROM millrace_lease AS lease
-JOIN json_each(lease.keys) AS claimed
-JOIN millrace_worker AS worker ON worker.id = lease.worker
-WHERE claimed.value = (SELECT key FROM millrace_job_name WHERE id = :id)
-  AND NOT EXISTS (
-      SELECT 1
-      FROM millrace_attempt AS ended
-      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
-  )
-ORDER BY lease.number DESC
+-- The worker whose lease has the job now, or else a worker where code of an ended run goes on. A
+-- run that has ended may still be in a lease.
+-- returns: id blob, host text, pid integer, until integer, renewed_at integer, beat_ms integer
+SELECT worker.id, worker.host, worker.pid, worker.until, worker.renewed_at, worker.beat_ms
+FROM (
+    SELECT lease.worker, lease.number
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS claimed
+    WHERE claimed.value = (SELECT key FROM millrace_job_name WHERE id = :id)
+      AND NOT EXISTS (
+          SELECT 1
+          FROM millrace_attempt AS ended
+          WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key
+      )
+    UNION ALL
+    SELECT ended.worker, 0
+    FROM millrace_ended_run AS ended
+    WHERE ended.key = (SELECT key FROM millrace_job_name WHERE id = :id)
+) AS held
+JOIN millrace_worker AS worker ON worker.id = held.worker
+ORDER BY held.number DESC, worker.until DESC, worker.id
 LIMIT 1;
 
 -- name: quiet_worker

@@ -38,6 +38,8 @@ export interface ExplanationDetails {
   };
   /** The job waits for other jobs. No job in the list: they are final, or of another tenant. */
   readonly after: { readonly jobs: readonly string[]; readonly more: boolean };
+  /** The job repeats a final job whose handler has not returned. */
+  readonly handler: HandlerDetails;
   readonly paused: PauseDetails;
   readonly breaker: BreakerDetails;
   /** A service has asked for a pause; `tenant` is null if the pause is for all tenants. */
@@ -81,6 +83,16 @@ export interface ExplanationDetails {
   readonly completed_with_errors: EndDetails;
   readonly cancelled: EndDetails;
   readonly failed: EndDetails;
+}
+
+/** The final job, and the worker that still runs its handler. */
+export interface HandlerDetails {
+  readonly job: string;
+  readonly worker: string;
+  readonly host: string;
+  readonly pid: number;
+  /** The end of the worker's lease, unless a heartbeat renews it. */
+  readonly leaseUntil: Date;
 }
 
 export interface PauseDetails {

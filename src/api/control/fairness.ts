@@ -1,4 +1,5 @@
 /** `mill.fairness`: lanes in which tenants start jobs in proportion to their weights. */
+import type { ActedBy } from "./audit.ts";
 
 export interface Fairness {
   /**
@@ -26,7 +27,7 @@ export interface Fairness {
    * counts again. Jobs that wait keep their order. Resolves with false if there was nothing to
    * remove.
    */
-  remove(lane: string): Promise<boolean>;
+  remove(lane: string, by?: ActedBy): Promise<boolean>;
   /** Lists the fair lanes. */
   list(): Promise<readonly FairLane[]>;
 }

@@ -1,4 +1,5 @@
 /** The intake of new jobs: a switch of its own, apart from pauses. */
+import type { ActedBy } from "./audit.ts";
 import type { PauseTarget } from "../client.ts";
 
 /** A job is not enqueued for a service, so a service has no intake. */
@@ -33,7 +34,7 @@ export interface Intake {
    */
   close(target: IntakeTarget, reason: string, by?: { actor: string }): Promise<void>;
   /** Opens an intake, and says whether it was closed. */
-  open(target: IntakeTarget): Promise<{ readonly wasClosed: boolean }>;
+  open(target: IntakeTarget, by?: ActedBy): Promise<{ readonly wasClosed: boolean }>;
   /** The closed intakes. */
   list(): Promise<readonly ClosedIntake[]>;
 }

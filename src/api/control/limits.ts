@@ -1,4 +1,5 @@
 /** `mill.limits`: how many jobs may run at the same time, and how many may start in a period. */
+import type { ActedBy } from "./audit.ts";
 import type { QueuedCount } from "../client.ts";
 import type { Duration } from "../../core/duration.ts";
 
@@ -37,7 +38,7 @@ export interface Limits {
    * Removes what `set` has stored. If the code of the type states a limit, that one counts again.
    * Resolves with false if there was nothing to remove.
    */
-  remove(target: LimitTarget): Promise<boolean>;
+  remove(target: LimitTarget, by?: ActedBy): Promise<boolean>;
   /** Lists the limits, with what is used of each and how many jobs wait. */
   list(): Promise<readonly Limit[]>;
 }

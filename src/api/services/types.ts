@@ -50,7 +50,7 @@ export interface Types {
    */
   override(type: string, settings: TypeSettings, by?: { actor: string }): Promise<void>;
   /** The declaration of the type counts again. Resolves with false if nothing was overridden. */
-  reset(type: string): Promise<boolean>;
+  reset(type: string, by?: { actor: string }): Promise<boolean>;
   /** The settings of one type; `null` if no worker has declared the type. */
   get(type: string): Promise<TypeView | null>;
 }
@@ -86,6 +86,9 @@ export interface TypeView extends EnqueueSettings {
   readonly override: TypeOverrideView | null;
   /** The external services that the jobs of the type call. */
   readonly services: readonly string[];
+  readonly category: string | null;
+  /** The version of payloads that the code writes; `null` if it names none. */
+  readonly payloadVersion: string | null;
   /** The JSON Schema of the payload; `null` if the schema library gives none. */
   readonly payloadSchema: Json | null;
   /** The version of the application, as the option `appVersion` of `work` names it. */

@@ -2,6 +2,11 @@
 import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { DeadLetter } from "../../api/client.ts";
+import type {
+  DeadLetterCountFilter,
+  DeadLetterStats,
+  NamedCount,
+} from "../../api/control/letters.ts";
 import type { OperatorMill } from "../operator-mill.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -12,6 +17,7 @@ import {
   limitOption,
   outputOption,
   parseJson,
+  parsePast,
 } from "../terminal/options.ts";
 import {
   ageOf,
@@ -22,6 +28,8 @@ import {
   timeOf,
   type Format,
 } from "../terminal/output.ts";
+import type { DeadLetterBulkAction } from "../../api/control/operations.ts";
+import { isBulk, runBulk, withBulkOptions, type BulkOptions } from "./bulk/run.ts";
 import { jobIdOf } from "../job-id.ts";
 import {
   given,
@@ -37,6 +45,13 @@ interface DeadLetterListOptions {
   readonly status?: DeadLetter["status"];
   readonly type?: string;
   readonly tenant?: string;
+  readonly category?: string;
+  readonly errorClass?: NonNullable<DeadLetterCountFilter["errorClass"]>;
+  readonly cause?: string;
+  readonly correlation?: string;
+  readonly assignedTo?: string;
+  readonly since?: Date;
+  readonly until?: Date;
   readonly limit: number;
   readonly after?: string;
   readonly output: Format;
@@ -48,6 +63,8 @@ interface ReviewOptions {
   readonly notes?: string;
   readonly output: Format;
 }
+
+const CLASSES = ["transient", "retryable", "non_retryable", "rate_limited"] as const;
 
 const STATUSES: readonly DeadLetter["status"][] = [
   "pending_review",
@@ -62,6 +79,7 @@ export function declareDeadLetters(program: Command, shell: Shell): void {
     .description("Review dead letters: the records of failed jobs.")
     .addHelpText("after", HELP_AFTER);
   declareList(letters, shell);
+  declareStats(letters, shell);
   declareShow(letters, shell);
   declareReprocess(letters, shell);
   declareReview(letters, shell, "acknowledge", "Mark a dead letter as seen.");
@@ -88,16 +106,23 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
     .addOption(new Option("--status <status>", "with this status").choices(STATUSES))
     .option("--type <name>", "of this type")
     .option("--tenant <name>", "of this tenant")
+    .option("--category <name>", "of this category")
+    .addOption(new Option("--error-class <class>", "with an error of this class").choices(CLASSES))
+    .option("--cause <cause>", "with this cause")
+    .option("--correlation <id>", "with this correlation id")
+    .option("--assigned-to <name>", "assigned to this person")
+    .option("--since <time>", "whose job was created since this time, such as 2h", parsePast)
+    .option("--until <time>", "whose job was created before this time", parsePast)
     .addOption(limitOption())
     .option("--after <id>", "continue after this dead letter")
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
     .action(async (options: DeadLetterListOptions) => {
-      const { db, output, status, type, tenant, limit, after: from } = options;
+      const { db, output, limit, after: from } = options;
       const found = await withExistingMill(db, async (mill) => {
         const after = from === undefined ? undefined : await jobIdOf(mill, from);
-        return mill.deadLetters.list(given({ status, type, tenant, limit, after }));
+        return mill.deadLetters.list({ ...filterOf(options), ...given({ limit, after }) });
       });
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
@@ -106,6 +131,58 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
       if (last !== undefined) terminal.err(`There may be more: add --after ${last.id}\n`);
       end(EXIT.success);
     });
+}
+
+function filterOf(options: DeadLetterListOptions): DeadLetterCountFilter {
+  const { status, type, tenant, category, errorClass, cause, correlation, assignedTo } = options;
+  const { since, until } = options;
+  return given({
+    status,
+    type,
+    tenant,
+    category,
+    errorClass,
+    cause,
+    assignedTo,
+    correlationId: correlation,
+    createdAfter: since,
+    createdBefore: until,
+  });
+}
+
+function declareStats(letters: Command, { terminal, end }: Shell): void {
+  letters
+    .command("stats")
+    .description("Count dead letters by status, category, type and class of error.")
+    .addOption(databaseOption())
+    .addOption(serverOption())
+    .addOption(outputOption())
+    .action(async ({ db, output }: { db: string; output: Format }) => {
+      const stats = await withExistingMill(db, (mill) => mill.deadLetters.stats());
+      terminal.out(output === "json" ? json(stats) : shownStats(stats));
+      end(EXIT.success);
+    });
+}
+
+function shownStats(stats: DeadLetterStats): string {
+  const { count, atLeast, byStatus, byCategory, byType, byErrorClass } = stats;
+  const sheet = properties([
+    ["dead letters", `${atLeast ? "at least " : ""}${count}`],
+    ["last 24 hours", String(stats.last24Hours)],
+    ["oldest", timeOf(stats.oldestAt)],
+    ["oldest pending", timeOf(stats.oldestPendingAt)],
+  ]);
+  const rows = [
+    ...Object.entries(byStatus).map(([name, number]) => ["status", name, String(number)]),
+    ...rowsOf("category", byCategory),
+    ...rowsOf("type", byType),
+    ...rowsOf("error class", byErrorClass),
+  ];
+  return `${sheet}\n${table(["BY", "NAME", "COUNT"], rows)}`;
+}
+
+function rowsOf(by: string, counts: readonly NamedCount[]): string[][] {
+  return counts.map(({ name, count }) => [by, name ?? "-", String(count)]);
 }
 
 function tableOf(letters: readonly DeadLetter[]): string {
@@ -162,14 +239,19 @@ function shownLetter(letter: DeadLetter): string {
   return `${sheet}\n${properties(stack.split("\n").map((line) => ["", line]))}`;
 }
 
-function declareReprocess(letters: Command, { terminal, end }: Shell): void {
-  reviewing(letters.command("reprocess <id>"))
+type ReprocessOptions = ManyOptions & { readonly payload?: Json };
+
+function declareReprocess(letters: Command, shell: Shell): void {
+  const { terminal, end } = shell;
+  many(reviewing(letters.command("reprocess [id]")))
     .description("Enqueue the job again as a new, linked job, with another payload if given.")
     .addOption(new Option("--payload <json>", "payload of the new job").argParser(parseJson))
-    .action(async (text: string, options: ReviewOptions & { payload?: Json }) => {
+    .action(async (id: string | undefined, options: ReprocessOptions, command: Command) => {
       const { by: actor, notes, payload } = options;
-      const job = await withChangedJob(options.db, text, (mill, id) =>
-        mill.deadLetters.reprocess(id, { actor, ...given({ notes, payload }) }),
+      const text = await oneLetter("reprocess", id, options, command, shell);
+      if (text === null) return;
+      const job = await withChangedJob(options.db, text, (mill, letter) =>
+        mill.deadLetters.reprocess(letter, { actor, ...given({ notes, payload }) }),
       );
       const verb = job.created ? "is enqueued in its place" : "was enqueued in its place before";
       terminal.out(options.output === "json" ? json(job) : `${job.id} ${verb}.\n`);
@@ -179,20 +261,56 @@ function declareReprocess(letters: Command, { terminal, end }: Shell): void {
 
 function declareReview(
   letters: Command,
-  { terminal, end }: Shell,
+  shell: Shell,
   verb: "acknowledge" | "discard",
   description: string,
 ): void {
-  reviewing(letters.command(`${verb} <id>`))
+  const { terminal, end } = shell;
+  many(reviewing(letters.command(`${verb} [id]`)))
     .description(description)
-    .action(async (text: string, options: ReviewOptions) => {
-      const letter = await withChangedJob(options.db, text, (mill, id) =>
-        review(mill, verb, id, options),
+    .action(async (id: string | undefined, options: ManyOptions, command: Command) => {
+      const text = await oneLetter(verb, id, options, command, shell);
+      if (text === null) return;
+      const letter = await withChangedJob(options.db, text, (mill, found) =>
+        review(mill, verb, found, options),
       );
       const sentence = `${letter.id} is ${letter.status}.\n`;
       terminal.out(options.output === "json" ? json(letter) : sentence);
       end(EXIT.success);
     });
+}
+
+interface ManyOptions extends ReviewOptions, BulkOptions {
+  readonly status?: DeadLetter["status"];
+  readonly type?: string;
+  readonly tenant?: string;
+}
+
+/** Adds the options of a command that takes an id, or `--where` with a filter. */
+function many(command: Command): Command {
+  return withBulkOptions(command)
+    .addOption(new Option("--status <status>", "with this status").choices(STATUSES))
+    .option("--type <name>", "of this type")
+    .option("--tenant <name>", "of this tenant");
+}
+
+/** The id of one letter. Null: the action was about many, and has ended. */
+async function oneLetter(
+  action: DeadLetterBulkAction["action"],
+  id: string | undefined,
+  options: ManyOptions & { readonly payload?: unknown },
+  command: Command,
+  { terminal, end }: Shell,
+): Promise<string | null> {
+  if (!isBulk(id, options, ["status", "type", "tenant"], command)) return id ?? "";
+  if (options.payload !== undefined) command.error("error: --payload goes with an id");
+  const { status, type, tenant, by: actor, notes: reason } = options;
+  const deadLetters = given({ status, type, tenant });
+  const code = await withExistingMill(options.db, (mill) =>
+    runBulk(mill, { action, deadLetters }, { actor, reason }, options, terminal),
+  );
+  end(code);
+  return null;
 }
 
 function declareAssign(letters: Command, { terminal, end }: Shell): void {

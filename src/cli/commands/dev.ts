@@ -1,5 +1,6 @@
 /** `millrace dev`: serves the dashboard, and runs a worker that restarts when the jobs change. */
 import type { Command } from "commander";
+import type { Lanes } from "../../jobs/lanes-rule.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { findJobFile } from "../jobs-file/job-file.ts";
@@ -24,7 +25,7 @@ interface DevOptions {
   readonly port: number;
   readonly grace: number;
   readonly jobs?: string;
-  readonly lanes?: Readonly<Record<string, number>>;
+  readonly lanes?: Lanes;
 }
 
 export function declareDev(program: Command, { terminal, end }: Shell): void {
@@ -80,9 +81,8 @@ async function dev(options: DevOptions, isAnyPort: boolean, terminal: Terminal):
 }
 
 function workerArguments({ jobs, db, grace, lanes }: DevOptions): string[] {
-  const slots = Object.entries(lanes ?? {}).map(([lane, count]) => `${lane}=${count}`);
   const always = ["--jobs", findJobFile(jobs), "--db", db, "--grace", String(grace)];
-  const chosen = slots.length === 0 ? [] : ["--lanes", slots.join(",")];
+  const chosen = lanes === undefined ? [] : ["--lanes", JSON.stringify(lanes)];
   return ["worker", "--under-dev", ...always, ...chosen];
 }
 

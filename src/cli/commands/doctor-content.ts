@@ -9,6 +9,7 @@ import type { CountBehind, CountName, Gate, WorkerRecord } from "../../store/typ
 import type { JobStore } from "../../store/store.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
 import type { UnfinishedChecks } from "../../store/doctor/unfinished.ts";
+import { auditChecks } from "./audit/doctor-audit.ts";
 import { intakeChecks } from "./control/doctor-intakes.ts";
 import { partialChecks } from "./doctor-partial.ts";
 import { newUnfinishedChecks, unfinishedChecks } from "./doctor-unfinished.ts";
@@ -32,12 +33,14 @@ export async function contentChecks(store: JobStore, isDeep: boolean): Promise<D
   const ofPauses = await checks.run("pauses", [], () => pauseChecks(store));
   const ofTypes = await checks.run("types", [], () => typeChecks(store));
   const ofIntakes = await checks.run("intakes", [], () => intakeChecks(store));
+  const ofAudit = await checks.run("audit", [], () => auditChecks(store, isDeep));
   return [
     ...ofJobs,
     ...(workers === null ? [] : workerChecks(workers)),
     ...ofPauses,
     ...ofTypes,
     ...ofIntakes,
+    ...ofAudit,
     ...unfinishedChecks(checks.all),
   ];
 }

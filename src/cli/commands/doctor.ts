@@ -42,10 +42,11 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
 
 const HELP_AFTER = `
 Doctor finds jobs that no worker would run or that would run twice, keys, dead letters, tags and
-feed entries that contradict their jobs, workers that are silent or whose heartbeat is overdue, and
-queued jobs of a type, a lane or a tenant that no worker takes. A SQLite file is also checked for
-damage. On PostgreSQL, doctor also finds what holds back vacuum, dead rows, bloated indexes, and
-manual changes of the schema. Without --fix, doctor changes nothing. Workers keep running.
+feed entries that contradict their jobs, workers that are silent or whose heartbeat is overdue,
+queued jobs of a type, a lane or a tenant that no worker takes, and audit entries that were removed,
+altered or inserted. A SQLite file is also checked for damage. On PostgreSQL, doctor also finds what
+holds back vacuum, dead rows, bloated indexes, and manual changes of the schema. Without --fix,
+doctor changes nothing. Workers keep running.
 
 On PostgreSQL, and in a file of more than 32 MB, doctor examines a bounded number of rows, so that
 it takes seconds. PART marks checks that have not examined all rows; --deep examines all.

@@ -41,6 +41,8 @@ interface EnqueueCommandOptions {
   readonly priority?: NonNullable<EnqueueOptions["priority"]>;
   readonly idempotencyKey?: string;
   readonly dedupKey?: string;
+  readonly correlationId?: string;
+  readonly payloadVersion?: string;
   readonly tag?: Readonly<Record<string, string>>;
   readonly output: Format;
 }
@@ -63,6 +65,8 @@ export function declareEnqueue(program: Command, { terminal, end }: Shell): void
     .option("--priority <level>", "critical, high, normal, low or a number", parsePriority)
     .option("--idempotency-key <key>", "a repeated key returns the same job, even after its end")
     .option("--dedup-key <key>", "no second job with this key while the first waits or runs")
+    .option("--correlation-id <id>", "correlation id of the job")
+    .option("--payload-version <version>", "version of the payload, such as 2")
     .option("--tag <name=value>", "a tag; may be given several times", parseTag)
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
@@ -111,7 +115,8 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
     // A server knows what its workers have declared.
     const declared = known === null && !isRemote ? await mill.types.get(type) : null;
     if (known === null && !isRemote) await warnUnknown({ mill, type, declared }, terminal);
-    const contract = known ?? bareContract(type, payload, declared);
+    const contract =
+      known ?? bareContract({ type, payload, version: options.payloadVersion }, declared);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " already existed"}\n`);
@@ -136,7 +141,9 @@ async function knownContract(
 
 function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
   const { tenant, delay, runAt, priority, idempotencyKey, dedupKey, tag: tags } = options;
-  return given({ tenant, delay, runAt, priority, idempotencyKey, dedupKey, tags });
+  const { correlationId, payloadVersion } = options;
+  const request = { correlationId, payloadVersion, idempotencyKey, dedupKey };
+  return given({ tenant, delay, runAt, priority, ...request, tags });
 }
 
 /**

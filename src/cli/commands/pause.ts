@@ -54,11 +54,12 @@ function declarePauseOf(program: Command, { terminal, end }: Shell): void {
 function declareResume(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("resume"))
     .description("End the pause of a type, a lane, a tenant, a service or of all jobs.")
+    .addOption(actorOption("the person, for the audit", systemUser()))
     .addHelpText("after", RESUME_HELP_AFTER)
-    .action(async (options: TargetOptions) => {
+    .action(async (options: TargetOptions & { readonly by: string }) => {
       const { target, subject } = targetOf(options);
       await withExistingMill(options.db, async (mill) => {
-        const resumed = await mill.resume(target);
+        const resumed = await mill.resume(target, { actor: options.by });
         const facts = { ...target, paused: false, ...resumed };
         terminal.out(options.output === "json" ? json(facts) : sentenceOf(subject, resumed));
         if (!resumed.wasPaused) terminal.err(listOf(await mill.pauses()));

@@ -8,13 +8,20 @@ import { isPublicUrl } from "../../http/handler.ts";
 import { ownerOf } from "../../http/identity/identity.ts";
 import type { OriginRules } from "../../http/identity/origin.ts";
 import { makeParts } from "../../http/make-parts.ts";
-import { redactionRules } from "../../http/redaction.ts";
+import { redactionRules } from "../../core/redaction.ts";
 import { listen } from "../../http/listen.ts";
 import type { Address, HttpListener } from "../../http/listen.ts";
+import { idSource } from "../../core/ids.ts";
+import { defaults } from "../../core/presets.ts";
+import { operationRunner } from "../../runtime/maintenance/operation-runner.ts";
+import { stderrLogger } from "../../lib/stderr-logger.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
+import { auditSealer } from "../../runtime/maintenance/audit-sealer.ts";
+import type { Ticker } from "../../runtime/ticker.ts";
+import type { JobStore } from "../../store/store.ts";
 import type { Millrace } from "../../api/client.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import { systemUser } from "../shell.ts";
@@ -57,7 +64,10 @@ export async function server(
   const contracts = current ?? (await contractsOf(options));
   const ownerSecret = ownerSecretOf(process.env["MILLRACE_TOKEN"]);
   checkPublicUrl(options);
-  const mill = await openMillrace(await makeStore(parseDatabaseUrl(options.db)));
+  const store = await makeStore(parseDatabaseUrl(options.db));
+  const mill = await openMillrace(store);
+  const sealer = sealerOf(store, terminal);
+  const operations = continueOperations(store);
   try {
     await checkCredential(options, ownerSecret, mill);
     const closing = new AbortController();
@@ -78,6 +88,7 @@ export async function server(
     const hasLink = isLoopback(options.host) && ownerSecret === null;
     const query = hasLink ? `/?login=${parts.links.make(ownerOf(systemUser()))}` : "";
     announce(options, listening.port, query, terminal);
+    sealer.wake();
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
     if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
@@ -87,9 +98,36 @@ export async function server(
     closing.abort();
     await Promise.all([listening.close(), running?.stop()]);
   } finally {
+    await sealer.stop();
+    await operations.stop();
     await mill.close();
   }
   return EXIT.success;
+}
+
+/** Acts over HTTP are sealed also where no worker runs. */
+function sealerOf(store: JobStore, terminal: Terminal): Ticker {
+  const fail = (message: string, fields: object = {}): void =>
+    complainTo(terminal)("error" in fields ? fields.error : message);
+  const logger = { debug: fail, info: fail, warn: fail, error: fail };
+  const random = (): number => systemDice.random();
+  return auditSealer({ store, clock: systemClock, random, logger });
+}
+
+/** A server without a worker continues bulk operations that no other process runs. */
+function continueOperations(store: JobStore): Ticker {
+  const runner = operationRunner({
+    store,
+    clock: systemClock,
+    random: () => systemDice.random(),
+    logger: stderrLogger("warn", () => systemClock.now()),
+    newId: idSource(systemClock, systemDice),
+    definitions: new Map(),
+    restarts: false,
+    idempotencyMs: defaults.retention.idempotencyMs,
+  });
+  runner.wake();
+  return runner;
 }
 
 async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {

@@ -6,7 +6,7 @@ import type { Duration } from "../../core/duration.ts";
 import { systemClock } from "../../lib/system.ts";
 import { withExistingMill, withOperatorMill, systemUser, type Shell } from "../shell.ts";
 import { CommandFailure, EXIT } from "../terminal/exit-codes.ts";
-import { databaseOption, outputOption, serverOption } from "../terminal/options.ts";
+import { actorOption, databaseOption, outputOption, serverOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 
 /** The most tokens that a list shows. */
@@ -140,8 +140,9 @@ function declareRevoke(parent: Command, { terminal }: Shell): void {
     .description("End a token, and its sessions and stream tokens, within 5 seconds.")
     .addOption(databaseOption())
     .addOption(serverOption())
-    .action(async (id: string, options: { db: string }) => {
-      await withExistingMill(options.db, (mill) => mill.tokens.revoke(id));
+    .addOption(actorOption("the person, for the audit", systemUser()))
+    .action(async (id: string, { db, by: actor }: { db: string; by: string }) => {
+      await withExistingMill(db, (mill) => mill.tokens.revoke(id, { actor }));
       terminal.err(`Token ${id} is revoked.\n`);
     });
 }

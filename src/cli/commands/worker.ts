@@ -4,6 +4,7 @@ import type { Millrace } from "../../api/client.ts";
 import type { Logger } from "../../api/context.ts";
 import type { Worker } from "../../api/worker.ts";
 import { declaredType } from "../../jobs/declared-type.ts";
+import type { Lanes } from "../../jobs/lanes-rule.ts";
 import { systemClock } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
@@ -30,7 +31,7 @@ interface WorkerOptions {
   readonly types?: readonly string[];
   readonly tenant?: string;
   readonly untilIdle?: boolean;
-  readonly lanes?: Readonly<Record<string, number>>;
+  readonly lanes?: Lanes;
   readonly lease?: number;
   readonly poll?: number;
   readonly grace?: number;

@@ -8,9 +8,9 @@ import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { changedWorkerIdOf } from "../job-id.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { databaseOption, serverOption, outputOption } from "../terminal/options.ts";
+import { actorOption, databaseOption, serverOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
-import { withExistingMill, type Shell } from "../shell.ts";
+import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** The maximum number of names in one cell of the table. */
@@ -19,6 +19,10 @@ const NAMES_MAX = 5;
 interface WorkersOptions {
   readonly db: string;
   readonly output: Format;
+}
+
+interface AskOptions extends WorkersOptions {
+  readonly by: string;
 }
 
 export function declareWorkers(program: Command, { terminal, end }: Shell): void {
@@ -43,10 +47,11 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .description("Make a worker claim no more jobs; its running jobs continue.")
     .addOption(databaseOption())
     .addOption(serverOption())
+    .addOption(actorOption("the person, for the audit", systemUser()))
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
-    .action(async (text: string, { db, output }: WorkersOptions) => {
-      const id = await withExistingMill(db, (mill) => ask(mill, "quiet", text, terminal));
+    .action(async (text: string, { db, output, by }: AskOptions) => {
+      const id = await withExistingMill(db, (mill) => ask(mill, "quiet", { text, by }, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
@@ -57,10 +62,11 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .description("Make a worker stop; it waits for its running jobs within its grace.")
     .addOption(databaseOption())
     .addOption(serverOption())
+    .addOption(actorOption("the person, for the audit", systemUser()))
     .addOption(outputOption())
     .addHelpText("after", STOP_HELP_AFTER)
-    .action(async (text: string, { db, output }: WorkersOptions) => {
-      const id = await withExistingMill(db, (mill) => ask(mill, "stop", text, terminal));
+    .action(async (text: string, { db, output, by }: AskOptions) => {
+      const id = await withExistingMill(db, (mill) => ask(mill, "stop", { text, by }, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isStopping: true }) : `${id} was asked to stop.\n`);
       end(EXIT.success);
@@ -82,13 +88,13 @@ worker then exits with 0; the process of an application goes on.
 async function ask(
   mill: OperatorMill,
   verb: "quiet" | "stop",
-  text: string,
+  { text, by: actor }: { readonly text: string; readonly by: string },
   terminal: Terminal,
 ): Promise<string> {
   const { workers } = mill;
   try {
     const id = await changedWorkerIdOf(mill, text);
-    await workers[verb](id);
+    await workers[verb](id, { actor });
     return id;
   } catch (error) {
     if (!(error instanceof MillraceError && UNKNOWN.has(error.code))) throw error;

@@ -349,6 +349,7 @@ function job(state: State): JobView {
     category: null,
     priority: 100,
     payload: null,
+    payloadVersion: null,
     result: null,
     outcome: null,
     error: null,

@@ -5,6 +5,8 @@
 import { existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
+import { must, type Rule } from "../../api/rules.ts";
+import { someLanes, type Lanes } from "../../jobs/lanes-rule.ts";
 import { closest } from "../../lib/closest.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { parsePort } from "../terminal/options.ts";
@@ -16,17 +18,16 @@ export interface Config {
   readonly db?: string;
   readonly port?: number;
   readonly jobs?: string;
-  readonly lanes?: Readonly<Record<string, number>>;
+  readonly lanes?: Lanes;
 }
 
 /** The rule for each setting. */
-const RULES: Readonly<Record<keyof Config, { isGood: (value: unknown) => boolean; form: string }>> =
-  {
-    db: { isGood: isText, form: 'a URL such as "sqlite:./millrace.db"' },
-    port: { isGood: isPort, form: "a number from 0 to 65535" },
-    jobs: { isGood: isText, form: 'a file name such as "./jobs.ts"' },
-    lanes: { isGood: isLanes, form: "slots by lane, such as { fast: 3, general: 5 }" },
-  };
+const RULES: Readonly<Record<keyof Config, Rule>> = {
+  db: must(isText, 'a URL such as "sqlite:./millrace.db"'),
+  port: must(isPort, "a number from 0 to 65535"),
+  jobs: must(isText, 'a file name such as "./jobs.ts"'),
+  lanes: someLanes,
+};
 
 /** The configuration file in the working directory, or `null`. */
 export function configFile(): string | null {
@@ -79,8 +80,10 @@ function check(file: string, name: string, value: unknown): void {
     const hint = near === null ? `The settings are ${known.join(", ")}.` : `Did you mean ${near}?`;
     throw invalid(file, `there is no setting “${name}”`, hint);
   }
-  if (value === undefined || rule.isGood(value)) return;
-  throw invalid(file, `${name} is not ${rule.form}`, `Set ${name} to ${rule.form}.`);
+  const mismatch = value === undefined ? null : rule(value, name);
+  if (mismatch === null) return;
+  const { place, problem } = mismatch;
+  throw invalid(file, `${place} ${problem}`, `Correct ${place} in ${file}.`);
 }
 
 function invalid(file: string, message: string, hint: string): CommandFailure {
@@ -98,9 +101,4 @@ function isPort(value: unknown): boolean {
     if (error instanceof InvalidArgumentError) return false;
     throw error;
   }
-}
-
-function isLanes(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((slots) => Number.isSafeInteger(slots) && slots >= 0);
 }

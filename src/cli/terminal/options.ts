@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { instantMs, waitMs } from "../../core/duration.ts";
 import { STATES, type State } from "../../core/job.ts";
 import type { Json } from "../../core/payload.ts";
+import { someLanes, type Lanes } from "../../jobs/lanes-rule.ts";
 import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { duplicateKey } from "../../lib/duplicate-key.ts";
@@ -88,7 +89,7 @@ export function jobsOption(): Option {
 }
 
 export function lanesOption(): Option {
-  return new Option("--lanes <slots>", "slots by lane, such as fast=3,general=5")
+  return new Option("--lanes <slots>", "slots by lane, such as fast=3,general=5, or JSON")
     .env("MILLRACE_LANES")
     .argParser(parseLanes);
 }
@@ -115,13 +116,27 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError("A port is a number from 0 to 65535; 0 means any free port.");
 }
 
-function parseLanes(text: string): Record<string, number> {
+/** Slots by lane, or JSON with the options that `mill.work` takes. */
+function parseLanes(text: string): Lanes {
+  if (text.trimStart().startsWith("{")) return lanesOfJson(text);
   const lanes = text.split(",").map((part) => {
     const [, lane, slots] = /^\s*([^=]+?)\s*=\s*(\d{1,5})\s*$/.exec(part) ?? [];
     if (lane === undefined) throw new InvalidArgumentError("Write lanes as fast=3,general=5.");
     return [lane, Number(slots)];
   });
   return Object.fromEntries(lanes);
+}
+
+function lanesOfJson(text: string): Lanes {
+  let lanes: Lanes;
+  try {
+    lanes = JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError('Write JSON such as {"general":{"slots":5,"fair":true}}.');
+  }
+  const mismatch = someLanes(lanes, "lanes");
+  if (mismatch === null) return lanes;
+  throw new InvalidArgumentError(`${mismatch.place} ${mismatch.problem}.`);
 }
 
 /** Milliseconds, from text such as `90s`; a bare number is milliseconds already. */

@@ -7,6 +7,8 @@ import { plain, plainJson } from "../../lib/plain-text.ts";
 export type Format = "table" | "json" | "ndjson";
 
 const ERROR_LENGTH_MAX = 80;
+/** Below this width, the wrapped lines of a table cannot be read. */
+const TABLE_WIDTH_MIN = 80;
 
 /** One JSON document. */
 export function json(value: unknown): string {
@@ -18,9 +20,17 @@ export function jsonLine(value: unknown): string {
   return `${plainJson(JSON.stringify(value))}\n`;
 }
 
-/** Columns under their headings, as wide as their widest cell. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [headings, ...rows.map((row) => row.map(plain))];
+/**
+ * Columns under their headings, as wide as their widest cell. On a narrow terminal that the table
+ * does not fit, one block of lines for each row.
+ */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number = outputWidth(),
+): string {
+  const plainRows = rows.map((row) => row.map(plain));
+  const cells = [headings, ...plainRows];
   const widths = headings.map((_, column) =>
     Math.max(...cells.map((row) => row[column]?.length ?? 0)),
   );
@@ -30,7 +40,27 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
       .join("  ")
       .trimEnd(),
   );
+  const isWide = lines.some((line) => line.length > width);
+  if (width < TABLE_WIDTH_MIN && isWide) return blocks(headings, plainRows);
   return `${lines.join("\n")}\n`;
+}
+
+/** A table for a narrow terminal: one block for each row. Empty cells are left out. */
+function blocks(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const texts = rows.map((row) =>
+    row
+      .map((cell, column) => ({ name: headings[column]?.toLowerCase() ?? "", cell }))
+      .filter(({ cell }) => cell !== "")
+      .map(({ name, cell }) => (name === "" ? `${cell}\n` : `${name}: ${cell}\n`))
+      .join(""),
+  );
+  return texts.join("\n");
+}
+
+/** The columns of the terminal; a file and a pipe have any number. */
+function outputWidth(): number {
+  const { isTTY, columns } = process.stdout;
+  return isTTY && columns > 0 ? columns : Infinity;
 }
 
 /** One line for each property; properties that are `null` are left out. */

@@ -8,6 +8,11 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** True when `err` is a terminal, and not a file or a log collector. */
   readonly isWatched?: boolean;
+  /**
+   * Asks a person, and resolves with a line of the answer. Absent without a person at a terminal.
+   * Rejects when `signal` aborts.
+   */
+  readonly ask?: (question: string, signal?: AbortSignal) => Promise<string>;
   /** The terminal behind `err`, if it supports cursor movement. */
   readonly screen?: Screen;
 }
@@ -35,11 +40,23 @@ const systemScreen: Screen = {
   paint: (style, text) => styleText(style, text, { stream: stderr }),
 };
 
+async function askOnTerminal(question: string, signal?: AbortSignal): Promise<string> {
+  const { createInterface } = await import("node:readline/promises");
+  // The terminal stays in its usual mode, so that Ctrl-C is a signal.
+  const lines = createInterface({ input: process.stdin, output: stderr, terminal: false });
+  try {
+    return await lines.question(question, signal === undefined ? {} : { signal });
+  } finally {
+    lines.close();
+  }
+}
+
 export const systemTerminal: Terminal = {
   // `millrace jobs list | head` closes the pipe before the end of the output.
   out: (text) => void stdout.write(text, (error) => error && process.exit(CLOSED_PIPE)),
   err: (text) => void stderr.write(text),
   isWatched: stderr.isTTY,
+  ...(process.stdin.isTTY && stderr.isTTY ? { ask: askOnTerminal } : {}),
   ...(stderr.isTTY && process.env["TERM"] !== "dumb" ? { screen: systemScreen } : {}),
 };
 

@@ -1,5 +1,6 @@
 /** `mill.drain` and `mill.running`. */
 import type { DrainSettings, DrainTarget, RunningCount } from "../../api/control/drain.ts";
+import { drainTargetOf } from "../../api/control/targets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isDrained, waitForDrain } from "../../core/control/drain.ts";
 import { durationMs } from "../../core/duration.ts";
@@ -9,7 +10,6 @@ import { drainTimedOut } from "../../core/control/drain-words.ts";
 import { idOf } from "../../jobs/views.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { RunTarget } from "../../store/types/records.ts";
-import { checkTarget, gateOf } from "../pauses.ts";
 
 /** The rows that one count reads, and the ids that it answers. */
 const ROWS_MAX = 100_000;
@@ -38,7 +38,8 @@ export async function drain(
   if (actor !== undefined) checkRemark("drain", "actor", actor);
   signal?.throwIfAborted();
   if (what.kind !== "worker") await store.pause(what, { reason, by: actor ?? null });
-  else if (!(await store.quiet(what.name))) throw unknownWorker(what.name);
+  else if (!(await store.quiet(what.name, { by: actor ?? null, reason })))
+    throw unknownWorker(what.name);
   const last = await waitForDrain({
     clock,
     timeoutMs,
@@ -71,14 +72,8 @@ async function countOf(
 }
 
 function runTargetOf(verb: "drain" | "running", target: DrainTarget): RunTarget {
-  checkTarget(verb, target);
-  if (!("worker" in target)) return gateOf(verb, target);
-  if (Object.keys(target).length > 1) throw twoTargets(verb);
-  return { kind: "worker", name: idOf(target.worker, "worker") };
-}
-
-function twoTargets(verb: string): MillraceError {
-  return new MillraceError("OPTION_INVALID", `${verb}: name one target, such as { lane: "mail" }`);
+  const { kind, name } = drainTargetOf(verb, target);
+  return kind === "worker" ? { kind, name: idOf(name, "worker") } : { kind, name };
 }
 
 function unknownWorker(id: string): MillraceError {

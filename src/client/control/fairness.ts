@@ -1,4 +1,5 @@
 /** `mill.fairness`. */
+import { actOf } from "../../jobs/acted-by.ts";
 import type { Fairness, FairnessRule } from "../../api/control/fairness.ts";
 import { aName, anObject, must } from "../../api/rules.ts";
 import type { TenantWeights } from "../../core/control/fairness.ts";
@@ -19,9 +20,9 @@ export function makeFairness(store: JobStore): Fairness {
       if (by !== undefined) checkRemark("fairness.set", "actor", by.actor);
       await store.setFairness(lane, weightsOf(rule), by?.actor ?? null);
     },
-    async remove(lane) {
+    async remove(lane, by) {
       insistOn("fairness.remove", aName, lane, "lane");
-      return store.removeFairness(lane);
+      return store.removeFairness(lane, actOf("fairness.remove", by));
     },
     async list() {
       const lanes = await store.fairLanes();

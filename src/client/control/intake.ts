@@ -1,10 +1,9 @@
 /** `mill.intake`. */
-import type { Intake, IntakeTarget } from "../../api/control/intake.ts";
-import { MillraceError } from "../../core/errors.ts";
+import type { Intake } from "../../api/control/intake.ts";
+import { intakeTargetOf } from "../../api/control/targets.ts";
+import { actOf } from "../../jobs/acted-by.ts";
 import { checkRemark } from "../../jobs/check-text.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { IntakeName } from "../../store/types/records.ts";
-import { gateOf } from "../pauses.ts";
 
 export function makeIntake(store: JobStore): Intake {
   return {
@@ -12,10 +11,11 @@ export function makeIntake(store: JobStore): Intake {
       checkRemark("intake.close", "reason", reason);
       if (by !== undefined) checkRemark("intake.close", "actor", by.actor);
       const why = { reason, by: by?.actor ?? null };
-      await store.closeIntake(intakeOf("intake.close", target), why);
+      await store.closeIntake(intakeTargetOf("intake.close", target), why);
     },
-    async open(target) {
-      return { wasClosed: await store.openIntake(intakeOf("intake.open", target)) };
+    async open(target, by) {
+      const act = actOf("intake.open", by);
+      return { wasClosed: await store.openIntake(intakeTargetOf("intake.open", target), act) };
     },
     async list() {
       const closed = await store.intakes();
@@ -24,11 +24,4 @@ export function makeIntake(store: JobStore): Intake {
       });
     },
   };
-}
-
-function intakeOf(verb: string, target: IntakeTarget): IntakeName {
-  const { kind, name } = gateOf(verb, target);
-  if (kind !== "service") return { kind, name };
-  const message = `${verb}: a service has no intake; name the types that use ${name}`;
-  throw new MillraceError("OPTION_INVALID", message);
 }

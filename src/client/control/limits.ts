@@ -1,44 +1,18 @@
 /** `mill.limits`. */
+import { actOf } from "../../jobs/acted-by.ts";
 import type { QueuedCount } from "../../api/client.ts";
-import type { Limit, LimitRule, Limits, LimitTarget } from "../../api/control/limits.ts";
-import { aName, anObject, aWholeNumber, isDuration, must } from "../../api/rules.ts";
-import { LIMIT_BOUNDS } from "../../api/settings.ts";
-import { durationMs } from "../../core/duration.ts";
+import { aLimit } from "../../api/control/limit-rule.ts";
+import type { Limit, Limits, LimitTarget } from "../../api/control/limits.ts";
+import { limitTargetOf } from "../../api/control/targets.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
 import { aKey } from "../../jobs/enqueue-options.ts";
+import { storedRule } from "../../jobs/limit-rule.ts";
 import type { JobStore } from "../../store/store.ts";
-import { checkTarget } from "../pauses.ts";
-import {
-  KEY_WAITING_MAX,
-  type LimitName,
-  type LimitRecord,
-  type StoredRule,
-} from "../../store/types/limits.ts";
+import { KEY_WAITING_MAX, type LimitName, type LimitRecord } from "../../store/types/limits.ts";
 
 /** The rows of each place that `list` reads to count jobs, over all limits. */
 const QUEUED_MAX = 100_000;
-
-const aCount = aWholeNumber(LIMIT_BOUNDS);
-const RULE = anObject(
-  {
-    required: {},
-    optional: {
-      concurrency: aCount,
-      rate: anObject(
-        {
-          required: {
-            limit: aCount,
-            per: must((value) => isDuration(value, { minMs: 1 }), 'a duration such as "1m"'),
-          },
-          optional: { burst: aCount },
-        },
-        'an object such as { limit: 100, per: "1m" }',
-      ),
-    },
-  },
-  "an object such as { concurrency: 5 }",
-);
 
 /** `tenant` is that of keys without one. */
 export function makeLimits(store: JobStore, tenant: string): Limits {
@@ -46,11 +20,15 @@ export function makeLimits(store: JobStore, tenant: string): Limits {
     async set(target, rule, by) {
       if (by !== undefined) checkRemark("limits.set", "actor", by.actor);
       const limit = nameOf("limits.set", target, tenant);
-      const stored = ruleOf(rule);
+      insistOn("limits.set", aLimit, rule, "");
+      const stored = storedRule(rule);
       if (limit.kind === "key" && stored.concurrency !== null) throw onlyRate();
       await store.setLimit(limit, stored, by?.actor ?? null);
     },
-    remove: async (target) => store.removeLimit(nameOf("limits.remove", target, tenant)),
+    async remove(target, by) {
+      const act = actOf("limits.remove", by);
+      return store.removeLimit(nameOf("limits.remove", target, tenant), act);
+    },
     async list() {
       const found = await store.limits();
       const rows = Math.ceil(QUEUED_MAX / Math.max(1, found.length));
@@ -61,21 +39,6 @@ export function makeLimits(store: JobStore, tenant: string): Limits {
   };
 }
 
-function ruleOf(rule: LimitRule): StoredRule {
-  insistOn("limits.set", RULE, rule, "");
-  const { concurrency = null, rate } = rule;
-  if (concurrency === null && rate === undefined) {
-    throw new MillraceError(
-      "OPTION_INVALID",
-      "limits.set: name concurrency, rate or both, such as { concurrency: 5 }",
-      { hint: "To start no job at all, use mill.pause." },
-    );
-  }
-  if (rate === undefined) return { concurrency, rate: null };
-  const { limit: count, per, burst = rate.limit } = rate;
-  return { concurrency, rate: { count, perMs: durationMs(per, "per"), burst } };
-}
-
 function onlyRate(): MillraceError {
   return new MillraceError(
     "OPTION_INVALID",
@@ -84,32 +47,12 @@ function onlyRate(): MillraceError {
   );
 }
 
-/** A target must name exactly one of type, tenant, service, installation and key. */
 function nameOf(verb: string, target: LimitTarget, ownTenant: string): LimitName {
-  checkTarget(verb, target);
-  if ("key" in target) return keyOf(verb, { tenant: ownTenant, ...target });
-  const [entry, ...more] = Object.entries(target);
-  const [kind, name] = entry ?? [];
-  if (more.length === 0 && kind === "installation" && name === true) return { kind, name: "all" };
-  const isNamed = kind === "type" || kind === "tenant" || kind === "service";
-  if (more.length === 0 && isNamed && typeof name === "string") {
-    insistOn(verb, aName, name, kind);
-    return { kind, name };
-  }
-  throw new MillraceError(
-    "OPTION_INVALID",
-    `${verb}: name one of { type }, { tenant }, { service }, { key } or ` +
-      '{ installation: true }, such as { type: "email" }',
-  );
-}
-
-function keyOf(verb: string, target: { key: string; tenant: string }): LimitName {
-  const { key, tenant, ...others } = target;
-  insistOn(verb, aKey, key, "key");
-  insistOn(verb, aName, tenant, "tenant");
-  const [other] = Object.keys(others);
-  if (other === undefined) return { kind: "key", name: key, tenant };
-  throw new MillraceError("OPTION_INVALID", `${verb}: name { key, tenant } without ${other}`);
+  const named = limitTargetOf(verb, target);
+  if ("kind" in named) return named;
+  const { key: name, tenant = ownTenant } = named;
+  insistOn(verb, aKey, name, "key");
+  return { kind: "key", name, tenant };
 }
 
 async function queuedOf(

@@ -1,4 +1,6 @@
 /** `mill.schedules`: lists and changes what enqueues jobs by the clock. */
+import type { ActedBy } from "../../api/control/audit.ts";
+import { ACT_FIELDS, actOf, toAct } from "../../jobs/acted-by.ts";
 import type { Clock } from "../../core/clock.ts";
 import { firstSlot, nextSlots } from "../../core/cron/plan.ts";
 import { cronSentence } from "../../core/cron/sentence.ts";
@@ -10,7 +12,7 @@ import { checkRemark, insistOn } from "../../jobs/check-text.ts";
 import { aKey } from "../../jobs/enqueue-options.ts";
 import { enqueuedOf } from "../../jobs/enqueue-result.ts";
 import type { JobDefaults } from "../../jobs/new-job.ts";
-import { scheduleSpecOf, timingOf } from "../../jobs/schedule-spec.ts";
+import { acceptedSlotJob, scheduleSpecOf, timingOf } from "../../jobs/schedule-spec.ts";
 import { dateOf } from "../../jobs/views.ts";
 import {
   DECLARED_MS,
@@ -33,7 +35,7 @@ const FILTER = anObject(
   'an object such as { tenant: "acme" }',
 );
 const RUN_OPTIONS = anObject(
-  { required: {}, optional: { idempotencyKey: aKey } },
+  { required: {}, optional: { idempotencyKey: aKey, ...ACT_FIELDS } },
   'an object such as { idempotencyKey: "k" }',
 );
 const PAGE = anObject(
@@ -67,6 +69,7 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
     async create(schedule, by) {
       insistOn("schedules.create", must(isSchedule, "made with schedule"), schedule, "it");
       const actor = actorOf("schedules.create", by);
+      await defaults.payloads?.refresh();
       const spec = await scheduleSpecOf(schedule, defaults);
       requireFutureEnd("schedules.create", spec.endsAt, clock.now());
       const answer = await store.saveSchedule(spec, { revision: null, by: actor }, firstSlot);
@@ -82,14 +85,16 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
       const why = { reason, by: actorOf("schedules.pause", by) };
       if (!(await store.pauseSchedule(checkedName(name), why))) throw notFound(name);
     },
-    async resume(name) {
-      const answer = await store.resumeSchedule(checkedName(name), firstSlot);
+    async resume(name, by) {
+      const act = actOf("schedules.resume", by);
+      const answer = await store.resumeSchedule(checkedName(name), firstSlot, act);
       if (answer === "unknown") throw notFound(name);
       return { wasPaused: answer === "resumed" };
     },
     runNow: (name, options = {}) => runNow(parts, name, options),
-    async remove(name) {
-      const answer = await store.removeSchedule(checkedName(name));
+    async remove(name, by) {
+      const act = actOf("schedules.remove", by);
+      const answer = await store.removeSchedule(checkedName(name), act);
       if (answer !== "removed") throw refusalOf(answer, name);
     },
     async history(name, page = {}) {
@@ -163,19 +168,22 @@ function timingFrom(stored: ScheduleRecord): Timing {
 async function runNow(
   { store, defaults }: SchedulesParts,
   name: string,
-  options: { readonly idempotencyKey?: string },
+  options: { readonly idempotencyKey?: string } & ActedBy,
 ): ReturnType<Schedules["runNow"]> {
   insistOn("schedules.runNow", RUN_OPTIONS, options, "");
   const { idempotencyKey: key } = options;
   const keyed =
     key === undefined ? {} : { idempotency: { key, onConflict: "return-existing" } as const };
+  await defaults.payloads?.refresh();
   // The id is drawn once: the store may ask for the job again after a lost answer.
   const id = defaults.newId();
   let made: NewJob | null = null;
-  const answer = await store.runSchedule(checkedName(name), ({ job }) => {
-    made = { ...job, ...keyed, id, due: { delayMs: 0 } };
+  const make = ({ job }: ScheduleRecord): NewJob => {
+    const own = { ...job, ...keyed, id, due: { delayMs: 0 } };
+    made = acceptedSlotJob(own, defaults.payloads);
     return made;
-  });
+  };
+  const answer = await store.runSchedule(checkedName(name), make, toAct(options));
   if (answer.status === "unknown" || made === null) throw notFound(name);
   return enqueuedOf(answer, made);
 }

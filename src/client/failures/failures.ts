@@ -26,7 +26,7 @@ import type {
   ReprocessOutcome,
 } from "../../store/types/failures.ts";
 import type { DeadLetterRecord } from "../../store/types/records.ts";
-import { letterSuccessor } from "./letter-successor.ts";
+import { letterSuccessor } from "../../jobs/letter-successor.ts";
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 100;
@@ -159,6 +159,8 @@ async function retryLetters(
         return [];
       }
     });
+    const requests = letters.map(({ id }) => ({ id, changes: null }));
+    await store.requestReprocess(requests, { by: actor, reason: notes });
     const outcomes = await store.reprocessMany(successors, actor, notes);
     for (const { status } of outcomes) counts[status] += 1;
   });

@@ -5,8 +5,10 @@ import type { Jobs } from "../../api/client.ts";
 import { EVENT_NAMES } from "../../api/events.ts";
 import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
 import { aName, anObject, isDuration, listOf, must, oneOf, type Rule } from "../../api/rules.ts";
-import { eventStream, placeOf, type EventSubject } from "../../events/event-stream.ts";
+import type { EventSubject } from "../../events/entry-events.ts";
+import { eventStream } from "../../events/event-stream.ts";
 import type { FeedPages } from "../../events/feed-pages.ts";
+import { placeOf } from "../../events/stream-place.ts";
 import { aText, insistOn } from "../../jobs/check-text.ts";
 import { idOf } from "../../jobs/views.ts";
 
@@ -79,12 +81,17 @@ async function snapshotOf(
   return { jobs: page.jobs, stats };
 }
 
-/** Events of a removed job match a filter only if the feed has kept what the filter needs. */
+/**
+ * Events of a removed job match a filter only if the feed has kept what the filter needs. Null: all
+ * events match.
+ */
 function matcherOf(
   filter: Omit<StreamOptions, "job"> & { readonly job: string | null },
   own: string | null,
-): (subject: EventSubject) => boolean {
+): ((subject: EventSubject) => boolean) | null {
   const { job, type, tenant, correlationId, events } = filter;
+  const conditions = [type, tenant, correlationId, events, job ?? undefined, own ?? undefined];
+  if (conditions.every((condition) => condition === undefined)) return null;
   const names = events === undefined ? null : new Set<string>(events);
   return ({ event, id, facts }) => {
     if (own !== null && facts?.tenant !== own) return false;

@@ -38,9 +38,10 @@ export function makeTypes(store: Pick<JobStore, "types" | "overrideType">): Type
       if (isKnown) return;
       throw new MillraceError("TYPE_NOT_FOUND", `no worker has declared the type ${type}`);
     },
-    async reset(type) {
+    async reset(type, by) {
       insistOn("types.reset", aName, type, "type");
-      return store.overrideType(type, null, null);
+      if (by !== undefined) checkRemark("types.reset", "actor", by.actor);
+      return store.overrideType(type, null, by?.actor ?? null);
     },
   };
 }

@@ -29,12 +29,12 @@ export const SCHEDULE_RULES: Rules = {
   },
   pauseSchedule: (scope) => async (name, why) =>
     (await isOwn(scope, name)) && scope.store.pauseSchedule(name, why),
-  resumeSchedule: (scope) => async (name, firstSlot) =>
-    (await isOwn(scope, name)) ? scope.store.resumeSchedule(name, firstSlot) : "unknown",
-  runSchedule: (scope) => async (name, make) =>
-    (await isOwn(scope, name)) ? scope.store.runSchedule(name, make) : { status: "unknown" },
-  removeSchedule: (scope) => async (name) =>
-    (await isOwn(scope, name)) ? scope.store.removeSchedule(name) : "unknown",
+  resumeSchedule: (scope) => async (name, firstSlot, act) =>
+    (await isOwn(scope, name)) ? scope.store.resumeSchedule(name, firstSlot, act) : "unknown",
+  runSchedule: (scope) => async (name, make, act) =>
+    (await isOwn(scope, name)) ? scope.store.runSchedule(name, make, act) : { status: "unknown" },
+  removeSchedule: (scope) => async (name, act) =>
+    (await isOwn(scope, name)) ? scope.store.removeSchedule(name, act) : "unknown",
   // Workers tick the schedules of all tenants.
   declareSchedules: refused("declareSchedules"),
   confirmSchedules: refused("confirmSchedules"),

@@ -20,7 +20,9 @@ import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
 import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
 import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
+import { AUDIT_RULES } from "./tenant-audit.ts";
 import { FAILURE_RULES } from "./tenant-failures.ts";
+import { OPERATION_RULES } from "./tenant-operations.ts";
 import { SCHEDULE_RULES } from "./tenant-schedules.ts";
 import { TOKEN_RULES } from "./tenant-tokens.ts";
 
@@ -32,7 +34,7 @@ const UNKNOWN = { status: "unknown" } as const;
 export function tenantStore(store: JobStore, tenant: string): JobStore {
   const scope: TenantScope = { store, tenant };
   const verbs: Partial<Record<Verb, unknown>> = {};
-  for (const verb of VERBS) verbs[verb] = RULES[verb](scope);
+  for (const verb of VERBS) verbs[verb] = inSecondLine(scope, verb, RULES[verb](scope));
   return {
     "~store": true,
     claimsAtOnce: 1,
@@ -42,6 +44,32 @@ export function tenantStore(store: JobStore, tenant: string): JobStore {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- RULES has a rule per verb.
     ...(verbs as Pick<JobStore, Verb>),
   };
+}
+
+/**
+ * Reads of jobs and dead letters, which the database limits to the tenant as well: a rule that
+ * forgets its filter tells no row of another tenant.
+ */
+const SECOND_LINE: ReadonlySet<Verb> = new Set([
+  "get",
+  "list",
+  "count",
+  "attempts",
+  "progress",
+  "units",
+  "logs",
+  "deadLetter",
+  "deadLetters",
+]);
+
+function inSecondLine(
+  { store, tenant }: TenantScope,
+  verb: Verb,
+  rule: (...args: never[]) => Promise<unknown>,
+): (...args: never[]) => Promise<unknown> {
+  const { tenantReads } = store;
+  if (tenantReads === undefined || !SECOND_LINE.has(verb)) return rule;
+  return (...args) => tenantReads.as(tenant, () => rule(...args));
 }
 
 /**
@@ -80,8 +108,18 @@ const RULES: Rules = {
   openDependencies: linked((store, id) => store.openDependencies(id, LINKS_MAX)),
   dependants: linked((store, id) => store.dependants(id, LINKS_MAX)),
   cancel: ofOwnJob((store, id, by, reason) => store.cancel(id, by, reason), UNKNOWN),
-  hurry: ofOwnJob((store, id) => store.hurry(id), UNKNOWN),
-  intervene: ofOwnJob((store, id, decide) => store.intervene(id, decide), UNKNOWN),
+  hurry: ofOwnJob((store, id, act) => store.hurry(id, act), UNKNOWN),
+  intervene: ofOwnJob((store, id, decide, act) => store.intervene(id, decide, act), UNKNOWN),
+  retryAsNew: (scope) => async (successor, act) => {
+    const { retryOf } = successor;
+    const { jobs, answered } = await tenantJobs(scope, [successor]);
+    const [given] = jobs;
+    // The store would copy the checkpoints of a job of another tenant.
+    if (given?.retryOf !== retryOf) {
+      return answered(await scope.store.enqueue(jobs))[0]!;
+    }
+    return answered([await scope.store.retryAsNew({ ...given, retryOf }, act)])[0]!;
+  },
   deadLetter: ofOwnJob((store, id) => store.deadLetter(id), null),
   review: ofOwnJob((store, id, review) => store.review(id, review), UNKNOWN),
   annotate: ofOwnJob((store, id, annotation) => store.annotate(id, annotation), UNKNOWN),
@@ -94,6 +132,10 @@ const RULES: Rules = {
   },
 
   ...FAILURE_RULES,
+  ...AUDIT_RULES,
+  ...OPERATION_RULES,
+  setPriority: ofOwnJob((store, id, ...args) => store.setPriority(id, ...args), UNKNOWN),
+  reschedule: ofOwnJob((store, id, ...args) => store.reschedule(id, ...args), UNKNOWN),
 
   // Lists and counts.
   list: (scope) => async (filter, page) =>
@@ -108,6 +150,14 @@ const RULES: Rules = {
     if (isOther || excludes(scope, filter)) return [];
     return scope.store.deadLetters({ ...filter, tenant: scope.tenant }, page);
   },
+  countLetters: (scope) => async (filter, max) =>
+    excludes(scope, filter)
+      ? 0
+      : scope.store.countLetters({ ...filter, tenant: scope.tenant }, max),
+  letterGroups:
+    ({ store, tenant }) =>
+    async (limits, only = tenant) =>
+      only === tenant ? store.letterGroups(limits, tenant) : { groups: [], hasMore: false },
   idsBetween: (scope) => (range, limit) => tenantIds(scope, range, limit),
   unitHolders: (scope) => async (unit, limit) => {
     const holders = await scope.store.unitHolders(unit, LINKS_MAX);
@@ -171,9 +221,9 @@ const RULES: Rules = {
     insistOwnGate("pause", scope, gate);
     await scope.store.pause(gate, why);
   },
-  resume: (scope) => async (gate) => {
+  resume: (scope) => async (gate, act) => {
     insistOwnGate("resume", scope, gate);
-    return scope.store.resume(gate);
+    return scope.store.resume(gate, act);
   },
 
   // What workers declare about types names no tenant.
@@ -193,6 +243,11 @@ const RULES: Rules = {
       const changes = await store.breakerChanges(service, limit);
       return changes.map((change) => ({ ...change, reason: null, by: null }));
     },
+  // Rules hold for all tenants; the person who has set them is not told.
+  payloadRules:
+    ({ store }) =>
+    async () =>
+      (await store.payloadRules()).map((rule) => ({ ...rule, by: null, reason: null })),
   // Intakes, as pauses.
   intakes:
     ({ store, tenant }) =>
@@ -202,10 +257,35 @@ const RULES: Rules = {
     insistOwnGate("closeIntake", scope, gate);
     await scope.store.closeIntake(gate, why);
   },
-  openIntake: (scope) => async (gate) => {
+  openIntake: (scope) => async (gate, act) => {
     insistOwnGate("openIntake", scope, gate);
-    return scope.store.openIntake(gate);
+    return scope.store.openIntake(gate, act);
   },
+
+  // The quota of the own tenant. The person who has set it may belong to the installation.
+  quotas:
+    ({ store, tenant }) =>
+    async () => {
+      const use = await store.quotaUse(tenant);
+      return use === null ? [] : [{ ...use.record, by: null }];
+    },
+  quotaUse:
+    ({ store, tenant }) =>
+    async (of) => {
+      const use = of === tenant ? await store.quotaUse(of) : null;
+      return use === null ? null : { ...use, record: { ...use.record, by: null } };
+    },
+
+  tenantNames:
+    ({ tenant }) =>
+    async ({ after = "" }) =>
+      after < tenant ? [tenant] : [],
+  removal:
+    ({ store, tenant }) =>
+    async (of) => {
+      const record = of === tenant ? await store.removal(of) : null;
+      return record === null ? null : { ...record, by: null };
+    },
 
   // The feed. A position is a number of the whole installation, and tells nothing else.
   feedEnd:
@@ -249,13 +329,21 @@ const RULES: Rules = {
   silent: refused("silent"),
   rescue: refused("rescue"),
   keepPermits: refused("keepPermits"),
+  reportCode: refused("reportCode"),
   declareLimits: refused("declareLimits"),
   overrideType: refused("overrideType"),
+  beginRemoval: refused("beginRemoval"),
+  removeOfTenant: refused("removeOfTenant"),
+  setQuota: refused("setQuota"),
+  removeQuota: refused("removeQuota"),
   setLimit: refused("setLimit"),
   removeLimit: refused("removeLimit"),
   declareFairness: refused("declareFairness"),
   setFairness: refused("setFairness"),
   removeFairness: refused("removeFairness"),
+  setPayloadRule: refused("setPayloadRule"),
+  declarePayloadRules: refused("declarePayloadRules"),
+  removePayloadRule: refused("removePayloadRule"),
   giveTurns: refused("giveTurns"),
   promote: refused("promote"),
   hold: refused("hold"),

@@ -19,8 +19,8 @@ export const TOKEN_RULES: Rules = {
     async (filter, page) =>
       (filter.tenant ?? tenant) === tenant ? store.tokens({ ...filter, tenant }, page) : [],
   token: (scope) => (id) => ownToken(scope, id),
-  revokeToken: (scope) => async (id) =>
-    (await ownToken(scope, id)) !== null && scope.store.revokeToken(id),
+  revokeToken: (scope) => async (id, act) =>
+    (await ownToken(scope, id)) !== null && scope.store.revokeToken(id, act),
   // A server asks whose token it is before it knows the tenant.
   tokenOf:
     ({ tenant }) =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   RANK_OFFSET,
   rankByDue,
+  tenantsServed,
   TURN_COST,
   turnsOf,
   type GivenTurns,
@@ -29,62 +30,107 @@ function after(
   return turnsOf(jobs, { firstRank, last: before.last, weightOf });
 }
 
-/** The keys in the order in which the jobs start. */
-function order(...given: readonly GivenTurns[]): readonly number[] {
+/** The keys in the order in which the jobs start: those with a turn, then the others. */
+function order(
+  jobs: readonly JobWithoutTurn[],
+  ...given: readonly GivenTurns[]
+): readonly number[] {
   const turns = given.flatMap((each) => each.turns);
-  return turns.toSorted((a, b) => a.rank - b.rank || a.key - b.key).map(({ key }) => key);
+  const known = new Set(turns.map(({ key }) => key));
+  const others = jobs.filter(({ key }) => !known.has(key));
+  return [
+    ...turns.toSorted((a, b) => a.rank - b.rank || a.key - b.key),
+    ...others.toSorted((a, b) => a.due - b.due || a.key - b.key),
+  ].map(({ key }) => key);
 }
 
 describe("turns of a fair lane", () => {
   test("weights 3 and 1 give 3 jobs of one tenant for 1 of the other", () => {
     const jobs = [...jobsOf(ACME, 100), ...jobsOf(BETA, 100, { from: 1_000 })];
     const given = after(EMPTY, jobs, (tenant) => (tenant === ACME ? 3 : 1));
-    const first = order(given).slice(0, 80);
+    const first = order(jobs, given).slice(0, 80);
     expect(first.filter((key) => key < 1_000)).toHaveLength(60);
   });
 
-  test("a tenant alone starts its jobs in the order of their due times", () => {
-    const given = after(EMPTY, jobsOf(ACME, 5));
-    expect(order(given)).toEqual([0, 1, 2, 3, 4]);
-    expect(given.turns.every(({ rank, due }) => rank < 0 && due === 1_000)).toBe(true);
+  test("are not needed by a tenant alone", () => {
+    expect(after(EMPTY, jobsOf(ACME, 5))).toEqual(EMPTY);
+  });
+
+  test("are not needed by tenants whose jobs take turns by their due times", () => {
+    const jobs = Array.from({ length: 30 }, (_, key) => ({ key, tenant: key % 3, due: key }));
+    expect(after(EMPTY, jobs)).toEqual(EMPTY);
+  });
+
+  test("are given up to the last job that overtakes another", () => {
+    const jobs = [...jobsOf(ACME, 50), ...jobsOf(BETA, 2, { due: 2_000, from: 5_000 })];
+    const given = after(EMPTY, jobs);
+    expect(given.turns.map(({ key }) => key)).toEqual([0, 5_000, 1, 5_001]);
+    expect(given.turns.every(({ rank }) => rank < 0)).toBe(true);
+    expect(given.last.map(({ tenant, tag }) => [tenant, tag / TURN_COST])).toEqual([
+      [ACME, 2],
+      [BETA, 2],
+    ]);
+  });
+
+  test("let a job wait for at most 1 % of the jobs that it should overtake", () => {
+    const late = (count: number): readonly JobWithoutTurn[] => [
+      ...jobsOf(ACME, count),
+      ...jobsOf(BETA, 1, { from: 5_000 }),
+      ...jobsOf(ACME, 999 - count, { from: 6_000 }),
+    ];
+    expect(after(EMPTY, late(11)).turns).toEqual([]);
+    expect(after(EMPTY, late(12)).turns.map(({ key }) => key)).toEqual([0, 5_000]);
   });
 
   test("a newcomer starts at the first turn that waits, and not behind the backlog", () => {
-    const flood = after(EMPTY, jobsOf(ACME, 1_000));
-    // 500 jobs of the flood have started.
-    const rest = { ...flood, turns: flood.turns.slice(500) };
-    const late = after(rest, jobsOf(BETA, 2, { due: 2_000, from: 5_000 }));
-    expect(order(rest, late).slice(0, 5)).toEqual([500, 501, 5_000, 502, 5_001]);
+    const flood = [...jobsOf(ACME, 1_000), ...jobsOf(BETA, 900, { from: 2_000 })];
+    const both = after(EMPTY, flood);
+    // 500 jobs of each tenant have started.
+    const rest = { ...both, turns: both.turns.slice(1_000) };
+    const late = after(rest, jobsOf(3, 2, { due: 2_000, from: 5_000 }));
+    expect(order([], rest, late).slice(0, 6)).toEqual([500, 2_500, 501, 2_501, 5_000, 502]);
   });
 
   test("later jobs of a tenant come after its earlier ones", () => {
-    const first = after(EMPTY, jobsOf(ACME, 3));
-    const second = after(first, jobsOf(ACME, 3, { due: 2_000, from: 100 }));
-    expect(order(first, second)).toEqual([0, 1, 2, 100, 101, 102]);
+    const jobs = [...jobsOf(ACME, 3), ...jobsOf(BETA, 3, { from: 50 })];
+    const first = after(EMPTY, jobs);
+    const later = jobsOf(ACME, 3, { due: 2_000, from: 100 });
+    const second = after(first, later);
+    const acme = order([...jobs, ...later], first, second).filter((key) => key < 50 || key > 99);
+    expect(acme).toEqual([0, 1, 2, 100, 101, 102]);
   });
 
   test("a job that comes back does not go behind the backlog of its tenant", () => {
-    const flood = after(EMPTY, [...jobsOf(ACME, 1_000), ...jobsOf(ACME, 1, { due: 3_000 })]);
+    const rival = jobsOf(BETA, 2_000, { from: 10_000 });
+    const flood = after(EMPTY, [...rival, ...jobsOf(ACME, 1_000, { due: 3_000 })]);
     const back = after(flood, jobsOf(ACME, 2, { due: 900, from: 5_000 }));
-    expect(order(flood, back).indexOf(5_000)).toBe(2);
-    expect(order(flood, back).indexOf(5_001)).toBe(4);
+    expect(order([], flood, back).indexOf(5_000)).toBe(3);
+    expect(order([], flood, back).indexOf(5_001)).toBe(6);
   });
 
   test("tags start again when no job has a turn", () => {
-    const first = after(EMPTY, jobsOf(ACME, 3));
-    const again = after({ turns: [], last: first.last }, jobsOf(ACME, 1));
-    expect(again.turns[0]?.rank).toBe(TURN_COST - RANK_OFFSET);
+    const jobs = [...jobsOf(ACME, 3), ...jobsOf(BETA, 1, { from: 50 })];
+    const first = after(EMPTY, jobs);
+    const again = after({ turns: [], last: first.last }, jobs);
+    expect(again).toEqual(first);
   });
 
   test("the last turn of a tenant is forgotten when the clock has passed it", () => {
-    const both = after(EMPTY, [...jobsOf(BETA, 1, { from: 9_000 }), ...jobsOf(ACME, 10)]);
-    const rest = { ...both, turns: both.turns.filter(({ key }) => key >= 5 && key < 9_000) };
-    const next = after(rest, jobsOf(ACME, 1, { due: 2_000, from: 100 }));
-    expect(next.last.map(({ tenant }) => tenant)).toEqual([ACME]);
+    const tag = (turns: number): number => turns * TURN_COST;
+    const last = [
+      { tenant: BETA, tag: tag(10), due: 0, backTag: 0 },
+      { tenant: 4, tag: tag(60), due: 0, backTag: 0 },
+    ];
+    const turns = [{ key: 1, rank: tag(50) - RANK_OFFSET, due: 0 }];
+    const more = after({ turns, last }, jobsOf(ACME, 1));
+    expect(more.last.map(({ tenant }) => tenant)).toEqual([4, ACME]);
   });
 
   test("tags never reach the ranks of jobs without a turn", () => {
-    const last = [{ tenant: ACME, tag: RANK_OFFSET - 5, due: 0, backTag: 0 }];
+    const last = [
+      { tenant: ACME, tag: RANK_OFFSET - 5, due: 0, backTag: 0 },
+      { tenant: BETA, tag: RANK_OFFSET - 1, due: 0, backTag: 0 },
+    ];
     const given = turnsOf(jobsOf(ACME, 1), { firstRank: -9, last, weightOf: even });
     expect(given.turns[0]?.rank).toBe(-1);
   });
@@ -92,5 +138,13 @@ describe("turns of a fair lane", () => {
   test("the rank by due time", () => {
     expect(rankByDue(5_000_123, null)).toBe(5_000_123);
     expect(rankByDue(-7, 5_000)).toBe(5_000_000);
+  });
+});
+
+describe("the tenants that are served", () => {
+  test("have at least half of their share of the oldest jobs", () => {
+    const oldest = [...jobsOf(ACME, 75), ...jobsOf(BETA, 25), ...jobsOf(3, 5)];
+    expect(tenantsServed(oldest, even)).toEqual([ACME, BETA]);
+    expect(tenantsServed(oldest, (tenant) => (tenant === BETA ? 5 : 1))).toEqual([ACME]);
   });
 });

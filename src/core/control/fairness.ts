@@ -6,6 +6,10 @@
  * the weight of the tenant. So tenants start jobs in proportion to their weights. The clock of a
  * lane and priority is the first tag that waits. A tenant that had no job starts at the clock: it
  * gets no credit for the time before, and does not wait for the backlog of others.
+ *
+ * A turn is a write, so jobs get one only where the order of their due times is not fair: the last
+ * jobs by tag that are in the order of their due times anyway have no turn, and start after those
+ * with one.
  */
 
 /** What one job of a tenant with weight 1 costs. */
@@ -17,6 +21,10 @@ export const RANK_START: number = -RANK_OFFSET;
 /** What the rank of a job in the queue of a limit loses in a fair lane, to be before all turns. */
 export const QUEUE_OFFSET = 9_000_000_000_000_000;
 export const WEIGHT_MAX = 1_000;
+/** A job without a turn may have to wait for this share of the jobs that were looked at. */
+const SLACK_SHARE = 0.01;
+/** A tenant with less than this part of its share of the oldest jobs has too few of them. */
+const SERVED_SHARE = 0.5;
 /** Of the jobs that a lane with `ageing` starts, one of so many is the oldest. */
 export const AGEING_SHARE = 10;
 
@@ -61,30 +69,114 @@ export interface GivenTurns {
   readonly last: readonly LastTurn[];
 }
 
+/** A job and the tag that it would have. */
+interface TaggedJob extends JobWithoutTurn {
+  readonly tag: number;
+  readonly isBack: boolean;
+  /** The position in the order of due times. */
+  readonly place: number;
+}
+
 /**
- * Gives turns to jobs, which are in the order of their due times. If no job has a turn, the tags
- * start at 0 again.
+ * Gives turns to jobs, which are in the order of their due times, except to those that start in a
+ * fair order without one. If no job has a turn, the tags start at 0 again.
  *
  * A job that was due before the newest job of its tenant has come back: from a gate, a lock, a
  * prefetch. It does not go behind the whole backlog of its tenant, but has a place near the clock.
  * Such jobs are a second flow of the tenant, so a tenant never gets more than twice its share.
  */
 export function turnsOf(jobs: readonly JobWithoutTurn[], lane: LaneTurns): GivenTurns {
-  const { firstRank, weightOf } = lane;
+  const { firstRank } = lane;
   const clock = firstRank === null ? 0 : firstRank + RANK_OFFSET;
-  const known = firstRank === null ? [] : lane.last;
-  const last = new Map(known.map((turn) => [turn.tenant, turn]));
-  const turns = jobs.map(({ key, tenant, due }) => {
-    const before = last.get(tenant) ?? { tenant, tag: clock, due: 0, backTag: clock };
-    const cost = Math.floor(TURN_COST / weightOf(tenant));
-    const isBack = due < before.due;
-    const tag = nextTag(clock, isBack ? before.backTag : before.tag, cost);
-    last.set(tenant, isBack ? { ...before, backTag: tag } : { ...before, tag, due });
-    return { key, rank: tag - RANK_OFFSET, due };
-  });
+  const known = new Map(firstRank === null ? [] : lane.last.map((turn) => [turn.tenant, turn]));
+  const tagged = tagsOf(jobs, { clock, known, weightOf: lane.weightOf });
+  const given = unfairStart(tagged, lastTag(known.values()));
+  const last = withGiven(known, given, clock);
   // A tenant whose tags the clock has passed starts at the clock again.
   const kept = [...last.values()].filter(({ tag, backTag }) => Math.max(tag, backTag) > clock);
+  const turns = given.map(({ key, tag, due }) => ({ key, rank: tag - RANK_OFFSET, due }));
   return { turns, last: kept };
+}
+
+interface Tags {
+  readonly clock: number;
+  readonly known: ReadonlyMap<number, LastTurn>;
+  readonly weightOf: (tenant: number) => number;
+}
+
+/** The jobs with the tags that they would have, in the order of the tags. */
+function tagsOf(jobs: readonly JobWithoutTurn[], { clock, known, weightOf }: Tags): TaggedJob[] {
+  const last = new Map(known);
+  const tagged = jobs.map((job, place) => {
+    const before = last.get(job.tenant) ?? noTurn(job.tenant, clock);
+    const cost = Math.floor(TURN_COST / weightOf(job.tenant));
+    const isBack = job.due < before.due;
+    const tag = nextTag(clock, isBack ? before.backTag : before.tag, cost);
+    const { due } = job;
+    last.set(job.tenant, isBack ? { ...before, backTag: tag } : { ...before, tag, due });
+    return { ...job, tag, isBack, place };
+  });
+  return tagged.toSorted((left, right) => left.tag - right.tag || left.place - right.place);
+}
+
+function noTurn(tenant: number, clock: number): LastTurn {
+  return { tenant, tag: clock, due: 0, backTag: clock };
+}
+
+function lastTag(turns: Iterable<LastTurn>): number {
+  let last = 0;
+  for (const { tag, backTag } of turns) last = Math.max(last, tag, backTag);
+  return last;
+}
+
+/**
+ * The jobs that need a turn: all but the longest tail that is behind all given tags, and in which
+ * no job waits for more than a few jobs that it should overtake.
+ */
+function unfairStart(tagged: readonly TaggedJob[], givenTag: number): readonly TaggedJob[] {
+  const slack = Math.floor(tagged.length * SLACK_SHARE);
+  /** The first places of the tail, in order; enough to tell whether a job overtakes too many. */
+  const first: number[] = [];
+  let end = tagged.length;
+  for (; end > 0; end -= 1) {
+    const { tag, place } = tagged[end - 1]!;
+    const overtaken = first.filter((other) => other < place).length;
+    if (tag <= givenTag || overtaken > slack) break;
+    first.splice(overtaken, 0, place);
+    first.length = Math.min(first.length, slack + 1);
+  }
+  return tagged.slice(0, end);
+}
+
+/** The last turns of the tenants after these turns, which are in the order of their tags. */
+function withGiven(
+  known: ReadonlyMap<number, LastTurn>,
+  given: readonly TaggedJob[],
+  clock: number,
+): ReadonlyMap<number, LastTurn> {
+  const last = new Map(known);
+  for (const { tenant, tag, due, isBack } of given) {
+    const before = last.get(tenant) ?? noTurn(tenant, clock);
+    last.set(tenant, isBack ? { ...before, backTag: tag } : { ...before, tag, due });
+  }
+  return last;
+}
+
+/**
+ * The tenants that have enough of the oldest jobs of a lane. Jobs of all other tenants may have to
+ * overtake them, wherever they wait.
+ */
+export function tenantsServed(
+  oldest: readonly { readonly tenant: number }[],
+  weightOf: (tenant: number) => number,
+): readonly number[] {
+  const counts = new Map<number, number>();
+  for (const { tenant } of oldest) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  const weights = [...counts.keys()].reduce((sum, tenant) => sum + weightOf(tenant), 0);
+  return [...counts].flatMap(([tenant, count]) => {
+    const share = (oldest.length * weightOf(tenant)) / weights;
+    return count >= share * SERVED_SHARE ? [tenant] : [];
+  });
 }
 
 /** Tags end below the ranks of jobs without a turn, after some billion jobs without a pause. */

@@ -49,9 +49,14 @@ export const PRODUCE: AccessList = { roles: ["operator", "manager"], kinds: ["pr
 export const MANAGE: AccessList = { roles: ["manager"] };
 /** Tokens of the own tenant, or of all. */
 export const GRANT: AccessList = { roles: ["manager", "admin"] };
+/** What an administrator of the installation decides about tenants. */
+export const ADMINISTER: AccessList = { roles: ["admin"], isInstanceWide: true };
 /** What concerns the whole installation. */
 export const SEE_INSTANCE: AccessList = { ...SEE, isInstanceWide: true };
+export const MANAGE_INSTANCE: AccessList = { ...MANAGE, isInstanceWide: true };
 export const OPERATE_INSTANCE: AccessList = { ...OPERATE, isInstanceWide: true };
+/** Reading what others have done, of the own tenant or of all. */
+export const READ_AUDIT: AccessList = { roles: ["operator", "manager", "admin"] };
 /** Any caller with a credential. */
 export const ANY_CALLER: AccessList = {
   roles: ["viewer", "operator", "manager", "admin"],

@@ -1,6 +1,8 @@
 /** All routes of the API. */
 import type { AppParts } from "../parts.ts";
 import type { Route } from "../route.ts";
+import { auditRoutes } from "./audit.ts";
+import { bulkRoutes } from "./control/bulk.ts";
 import { breakerRoutes } from "./breakers.ts";
 import { deadLetterRoutes } from "./dead-letters.ts";
 import { enqueueRoutes } from "./enqueue.ts";
@@ -8,6 +10,7 @@ import { eventRoutes } from "./events.ts";
 import { failureRoutes } from "./failures.ts";
 import { fairnessRoutes } from "./control/fairness.ts";
 import { intakeRoutes } from "./control/intakes.ts";
+import { payloadRuleRoutes } from "./control/payload-rules.ts";
 import { jobActionRoutes } from "./job-actions.ts";
 import { jobPartRoutes } from "./job-parts.ts";
 import { jobRoutes } from "./jobs.ts";
@@ -17,6 +20,7 @@ import { operationRoutes } from "./operations.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { runningRoutes } from "./control/running.ts";
 import { serviceRoutes } from "./service.ts";
+import { tenantRoutes } from "./control/tenants.ts";
 import { sessionRoutes } from "./session.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { typeRoutes } from "./types.ts";
@@ -32,6 +36,7 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...eventRoutes(parts),
     ...deadLetterRoutes(parts),
     ...failureRoutes(parts),
+    ...bulkRoutes(parts),
     ...operationRoutes(),
     ...metricsRoutes(parts),
     ...scheduleRoutes(parts),
@@ -39,6 +44,9 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...limitRoutes(),
     ...fairnessRoutes(),
     ...intakeRoutes(),
+    ...auditRoutes(parts),
+    ...payloadRuleRoutes(),
+    ...tenantRoutes(),
     ...tokenRoutes(),
     ...typeRoutes(),
     ...breakerRoutes(parts),

@@ -42,10 +42,66 @@ describe("GET /api/v1/dead-letters", () => {
     expect((await list(server, "tenant=acme")).deadLetters).toEqual([]);
   });
 
-  test.each(["status=new", "after=x", "limit=0", "stat=x"])("refuses %s", async (query) => {
+  test("filters by category, class of error, correlation, person and time", async () => {
+    await using server = await openServer();
+    const [first = "", second = ""] = await failed(server, 2);
+    await review(server, first, "assign", { to: "bob" });
+    const letter: any = await (await server.ask(`${PATH}/${first}`)).json();
+    const found = async (query: string) =>
+      (await list(server, query)).deadLetters.map(({ id }) => id);
+
+    expect(await found("error_class=non_retryable")).toEqual([second, first]);
+    expect(await found("error_class=transient")).toEqual([]);
+    expect(await found("assigned_to=bob")).toEqual([first]);
+    expect(await found(`correlation_id=${letter.correlationId}`)).toEqual([first]);
+    expect(await found(`cause=${letter.cause}`)).toEqual([second, first]);
+    expect(await found("category=none")).toEqual([]);
+    expect(await found("created_before=1h")).toEqual([]);
+    expect(await found("created_after=1h")).toEqual([second, first]);
+  });
+
+  test("counts all that match if asked (003-24)", async () => {
+    await using server = await openServer();
+    await failed(server, 3);
+
+    expect(await list(server, "limit=1")).not.toHaveProperty("total");
+    expect(await list(server, "limit=1&count=true")).toMatchObject({
+      deadLetters: [{}],
+      total: { count: 3, atLeast: false },
+    });
+    expect(await list(server, "type=other&count=true")).toMatchObject({ total: { count: 0 } });
+  });
+
+  test.each([
+    "status=new",
+    "error_class=odd",
+    "count=2",
+    "created_after=then",
+    "after=x",
+    "limit=0",
+    "stat=x",
+  ])("refuses %s", async (query) => {
     await using server = await openServer();
 
     expect((await server.ask(`${PATH}?${query}`)).status).toBe(400);
+  });
+});
+
+describe("GET /api/v1/dead-letters/stats", () => {
+  test("counts by status, category, type and class of error (003-25)", async () => {
+    await using server = await openServer();
+    const [first = ""] = await failed(server, 3);
+    await review(server, first, "acknowledge", {});
+
+    expect(await (await server.ask(`${PATH}/stats`)).json()).toMatchObject({
+      count: 3,
+      atLeast: false,
+      last24Hours: 3,
+      byStatus: { pending_review: 2, acknowledged: 1, reprocessed: 0, discarded: 0 },
+      byCategory: [{ name: null, count: 3 }],
+      byType: [{ name: "doomed", count: 3 }],
+      byErrorClass: [{ name: "non_retryable", count: 3 }],
+    });
   });
 });
 
@@ -86,6 +142,26 @@ describe("the review of a dead letter", () => {
       reviewedBy: "owner",
       notes: "known",
     });
+  });
+
+  test("refuses another payload by rules and quotas, as an enqueue does", async () => {
+    await using server = await openServer();
+    const [id = ""] = await failed(server, 1);
+    const { mill } = server;
+    await mill.payloadRules.set({ type: "doomed" }, { forbidden: ["body"] });
+    const why = { actor: "ada", reason: "the plan" };
+    await mill.tenants.setQuota("*", { payloadBytes: 20 }, why);
+    const edit = (payload: object): Promise<Response> =>
+      review(server, id, "reprocess", { notes: "again", payload });
+
+    const broken = await edit({ n: 1, body: "x" });
+    const long = await edit({ n: 1, text: "more than twenty bytes" });
+
+    expect(broken.status).toBe(422);
+    expect(await broken.json()).toMatchObject({ code: "PAYLOAD_RULE_BROKEN" });
+    expect(long.status).toBe(413);
+    expect(await long.json()).toMatchObject({ code: "PAYLOAD_OVER_QUOTA" });
+    expect(await mill.deadLetters.get(id)).toMatchObject({ status: "pending_review" });
   });
 
   test("reprocesses it with another payload: the successor runs, the letter names it", async () => {

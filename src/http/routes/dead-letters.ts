@@ -1,5 +1,7 @@
 /** `/api/v1/dead-letters`: the review of failed jobs. */
 import { z } from "@hono/zod-openapi";
+import type { DeadLetterCountFilter } from "../../api/control/letters.ts";
+import { defined, momentOf, MOMENT_TEXT } from "../moments.ts";
 import { MANAGE, OPERATE, SEE } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
@@ -16,15 +18,18 @@ import {
   REMARK,
   TEXT,
   TEXT_OR_NULL,
+  TOTAL,
+  WITH_TOTAL,
 } from "../schemas/common.ts";
 import { FAULT, STATE } from "../schemas/jobs.ts";
 import { redactedLetter } from "../views.ts";
 
 const PATH = "/api/v1/dead-letters";
-const STATUSES = ["pending_review", "acknowledged", "reprocessed", "discarded"] as const;
+export const STATUSES = ["pending_review", "acknowledged", "reprocessed", "discarded"] as const;
+const CLASSES = ["transient", "retryable", "non_retryable", "rate_limited"] as const;
 const PROBLEMS = [404, 409] as const;
 
-const LETTER = z
+export const LETTER: z.ZodType = z
   .strictObject({
     id: TEXT,
     jobId: TEXT,
@@ -80,9 +85,45 @@ const REPROCESSED = z
   })
   .openapi("Reprocessed");
 
+const FILTERS = {
+  status: z.enum(STATUSES).optional(),
+  type: NAME.optional(),
+  tenant: NAME.optional(),
+  category: NAME.optional(),
+  correlation_id: NAME.optional(),
+  cause: NAME.optional(),
+  error_class: z.enum(CLASSES).optional(),
+  assigned_to: NAME.optional(),
+  created_after: MOMENT_TEXT.optional(),
+  created_before: MOMENT_TEXT.optional(),
+};
+type Filters = z.infer<z.ZodObject<typeof FILTERS>>;
+
+const COUNTS = z.array(z.strictObject({ name: TEXT_OR_NULL, count: COUNT }));
+
+const STATS = z
+  .strictObject({
+    count: COUNT,
+    atLeast: z.boolean(),
+    oldestAt: MOMENT_OR_NULL,
+    oldestPendingAt: MOMENT_OR_NULL,
+    last24Hours: COUNT,
+    byStatus: z.strictObject({
+      pending_review: COUNT,
+      acknowledged: COUNT,
+      reprocessed: COUNT,
+      discarded: COUNT,
+    }),
+    byCategory: COUNTS,
+    byType: COUNTS,
+    byErrorClass: COUNTS,
+  })
+  .openapi("DeadLetterStats");
+
 export function deadLetterRoutes(parts: AppParts): readonly Route[] {
   return [
     listRoute(parts),
+    statsRoute(),
     getRoute(parts),
     reviewRoute("acknowledge"),
     reviewRoute("discard"),
@@ -92,7 +133,7 @@ export function deadLetterRoutes(parts: AppParts): readonly Route[] {
   ];
 }
 
-function listRoute({ redaction }: AppParts): Route {
+function listRoute({ redaction, clock }: AppParts): Route {
   const form = {
     method: "get",
     path: PATH,
@@ -100,34 +141,60 @@ function listRoute({ redaction }: AppParts): Route {
     summary: "Lists dead letters, newest first, in pages.",
     access: SEE,
     query: z.strictObject({
-      status: z.enum(STATUSES).optional(),
-      type: NAME.optional(),
-      tenant: NAME.optional(),
+      ...FILTERS,
+      count: WITH_TOTAL,
       after: ID.optional().openapi({ description: "The id of the last one of the page before." }),
       limit: LIMIT,
     }),
     answers: {
       200: {
         description: "One page; `next` is the `after` of the next one.",
-        schema: z.strictObject({ deadLetters: z.array(LETTER), next: TEXT_OR_NULL }),
+        schema: z.strictObject({
+          deadLetters: z.array(LETTER),
+          next: TEXT_OR_NULL,
+          total: TOTAL.optional(),
+        }),
       },
     },
     problems: [],
   } as const;
   return route(form, async ({ query, mill, identity }) => {
     const redactor = new Redactor(redaction, identity);
-    const { status, type, tenant, after, limit } = query;
-    const letters = await mill.deadLetters.list({
-      limit,
-      ...(status === undefined ? {} : { status }),
-      ...(type === undefined ? {} : { type }),
-      ...(tenant === undefined ? {} : { tenant }),
-      ...(after === undefined ? {} : { after }),
-    });
+    const { count, after, limit, ...wanted } = query;
+    const filter = filterOf(wanted, clock.now());
+    const letters = await mill.deadLetters.list(defined({ ...filter, limit, after }));
     const next = letters.length < limit ? null : (letters.at(-1)?.id ?? null);
     const deadLetters = letters.map((letter) => redactedLetter(letter, redactor));
-    return Response.json({ deadLetters, next });
+    const total = count === "true" ? { total: await mill.deadLetters.count(filter) } : {};
+    return Response.json({ deadLetters, next, ...total });
   });
+}
+
+function filterOf(
+  { correlation_id, error_class, assigned_to, created_after, created_before, ...same }: Filters,
+  now: number,
+): DeadLetterCountFilter {
+  return defined({
+    ...same,
+    correlationId: correlation_id,
+    errorClass: error_class,
+    assignedTo: assigned_to,
+    createdAfter: momentOf("created_after", created_after, now),
+    createdBefore: momentOf("created_before", created_before, now),
+  });
+}
+
+function statsRoute(): Route {
+  const form = {
+    method: "get",
+    path: `${PATH}/stats`,
+    name: "getDeadLetterStats",
+    summary: "Counts dead letters by status, category, type and class of error.",
+    access: SEE,
+    answers: { 200: { description: "The counts.", schema: STATS } },
+    problems: [],
+  } as const;
+  return route(form, async ({ mill }) => Response.json(await mill.deadLetters.stats()));
 }
 
 function getRoute({ redaction }: AppParts): Route {

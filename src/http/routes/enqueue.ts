@@ -75,6 +75,12 @@ const OPTIONS = z.strictObject({
     .optional()
     .openapi({ description: "What happens when a job in after fails." }),
   tags: z.record(z.string(), KEY).optional(),
+  payloadVersion: z
+    .string()
+    .max(40)
+    .regex(/^\d{1,9}(?:\.\d{1,9}){0,3}$/, 'a version such as "2" or "1.0"')
+    .optional()
+    .openapi({ description: "The version of the payload. Default: that of the declared type." }),
   webhookUrl: z
     .string()
     .max(2_000)
@@ -231,7 +237,9 @@ async function enqueue(
       `The token may enqueue ${identity.types.join(", ")}, not ${type}.`,
     );
   }
-  const contract = await contractOf(parts, { type, payload }, (name) => types.get(name));
+  const contract = await contractOf(parts, { type, payload, ...versionOf(options) }, (name) =>
+    types.get(name),
+  );
   try {
     return await mill.enqueue(contract, payload, optionsOf(options ?? {}, identity));
   } catch (error) {
@@ -239,13 +247,18 @@ async function enqueue(
   }
 }
 
+function versionOf(options: NewJob["options"]): { readonly version?: string } {
+  return options?.payloadVersion === undefined ? {} : { version: options.payloadVersion };
+}
+
 /** The contract of a type whose code is here, else one made of what the store knows of the type. */
 export async function contractOf(
   parts: AppParts,
-  { type, payload }: { readonly type: string; readonly payload?: unknown },
+  request: { readonly type: string; readonly payload?: unknown; readonly version?: string },
   storedType: (name: string) => Promise<TypeView | null>,
 ): Promise<AnyContract> {
-  return knownContract(parts, type) ?? bareContract(type, payload, await storedType(type));
+  const { type } = request;
+  return knownContract(parts, type) ?? bareContract(request, await storedType(type));
 }
 
 /** With a job file, a type that the file does not declare is refused. */

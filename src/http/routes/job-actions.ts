@@ -1,11 +1,13 @@
 /** `POST /api/v1/jobs/{id}/…`: what an operator does to one job. */
 import { z } from "@hono/zod-openapi";
+import type { ActedBy } from "../../api/control/audit.ts";
 import type { JobView } from "../../api/client.ts";
 import { OPERATE } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
-import { ID_PARAMS, REMARK } from "../schemas/common.ts";
+import { DURATION_TEXT, lengthOf } from "../moments.ts";
+import { COUNT, ID_PARAMS, MOMENT, REMARK } from "../schemas/common.ts";
 import { ENQUEUED, JOB } from "../schemas/jobs.ts";
 import type { Identity } from "../identity/identity.ts";
 import { redactedJob } from "../views.ts";
@@ -14,7 +16,14 @@ const PATH = "/api/v1/jobs/{id}";
 const PROBLEMS = [404, 409] as const;
 
 export function jobActionRoutes(parts: AppParts): readonly Route[] {
-  return [cancelRoute(parts), retryRoute(), failRoute(parts), releaseRoute(parts)];
+  return [
+    cancelRoute(parts),
+    retryRoute(),
+    failRoute(parts),
+    releaseRoute(parts),
+    priorityRoute(parts),
+    rescheduleRoute(parts),
+  ];
 }
 
 function cancelRoute(parts: AppParts): Route {
@@ -30,7 +39,7 @@ function cancelRoute(parts: AppParts): Route {
     problems: PROBLEMS,
   } as const;
   return route(form, async ({ params: { id }, body: { reason }, mill, identity }) =>
-    answerJob(parts, identity, await mill.jobs.cancel(id, reason)),
+    answerJob(parts, identity, await mill.jobs.cancel(id, reason, { actor: identity.actor })),
   );
 }
 
@@ -47,13 +56,14 @@ function retryRoute(): Route {
         .boolean()
         .optional()
         .openapi({ description: "True: the successor repeats what has completed." }),
+      reason: REMARK.optional(),
     }),
     answers: { 200: { description: "The job that runs.", schema: ENQUEUED } },
     problems: PROBLEMS,
   } as const;
-  return route(form, async ({ params: { id }, body: { restart }, mill }) => {
+  return route(form, async ({ params: { id }, body: { restart, reason }, mill, identity }) => {
     const options = restart === undefined ? {} : { restart };
-    return Response.json(await mill.jobs.retry(id, options));
+    return Response.json(await mill.jobs.retry(id, { ...options, ...actedBy(identity, reason) }));
   });
 }
 
@@ -73,7 +83,8 @@ function failRoute(parts: AppParts): Route {
     problems: PROBLEMS,
   } as const;
   return route(form, async ({ params: { id }, body: { message, retry }, mill, identity }) => {
-    const options = retry === undefined ? {} : { retry };
+    const { actor } = identity;
+    const options = retry === undefined ? { actor } : { retry, actor };
     return answerJob(parts, identity, await mill.jobs.fail(id, message, options));
   });
 }
@@ -92,13 +103,69 @@ function releaseRoute(parts: AppParts): Route {
         .boolean()
         .default(false)
         .openapi({ description: "True: also a run whose worker is alive." }),
+      reason: REMARK.optional(),
     }),
     answers: { 200: { description: "The job.", schema: JOB } },
     problems: PROBLEMS,
   } as const;
-  return route(form, async ({ params: { id }, body: { force }, mill, identity }) =>
-    answerJob(parts, identity, await mill.jobs.release(id, { force })),
-  );
+  return route(form, async ({ params: { id }, body: { force, reason }, mill, identity }) => {
+    const options = { force, ...actedBy(identity, reason) };
+    return answerJob(parts, identity, await mill.jobs.release(id, options));
+  });
+}
+
+function actedBy({ actor }: Identity, reason: string | undefined): ActedBy {
+  return reason === undefined ? { actor } : { actor, reason };
+}
+
+function priorityRoute(parts: AppParts): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/priority`,
+    name: "setJobPriority",
+    summary: "Gives a waiting job another priority, for its next start.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.strictObject({
+      priority: z.union([
+        z.int().min(0).max(1_000_000_000),
+        z.enum(["critical", "high", "normal", "low"]),
+      ]),
+      reason: REMARK.optional(),
+    }),
+    answers: { 200: { description: "The job.", schema: JOB } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body: { priority, reason }, mill, identity }) => {
+    const job = await mill.jobs.setPriority(id, priority, actedBy(identity, reason));
+    return answerJob(parts, identity, job);
+  });
+}
+
+function rescheduleRoute(parts: AppParts): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/reschedule`,
+    name: "rescheduleJob",
+    summary: "Makes a waiting job due at another time.",
+    access: OPERATE,
+    params: ID_PARAMS,
+    body: z.union([
+      z.strictObject({ runAt: MOMENT, reason: REMARK.optional() }),
+      z.strictObject({ delay: z.union([COUNT, DURATION_TEXT]), reason: REMARK.optional() }),
+    ]),
+    answers: { 200: { description: "The job.", schema: JOB } },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, body, mill, identity }) => {
+    const due = "runAt" in body ? { runAt: body.runAt } : { delay: delayOf(body.delay) };
+    const job = await mill.jobs.reschedule(id, due, actedBy(identity, body.reason));
+    return answerJob(parts, identity, job);
+  });
+}
+
+function delayOf(delay: number | string): number {
+  return typeof delay === "number" ? delay : (lengthOf("delay", delay) ?? 0);
 }
 
 function answerJob({ redaction }: AppParts, identity: Identity, job: JobView): Response {

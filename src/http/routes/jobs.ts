@@ -10,7 +10,7 @@ import type { AppParts, HttpMill } from "../parts.ts";
 import { invalid } from "../problem.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
-import { AFTER, ID_PARAMS, LIMIT, NAME } from "../schemas/common.ts";
+import { AFTER, ID_PARAMS, LIMIT, NAME, WITH_TOTAL } from "../schemas/common.ts";
 import { JOB, JOB_PAGE } from "../schemas/jobs.ts";
 import { redactedJob } from "../views.ts";
 import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
@@ -44,6 +44,7 @@ const FILTERS = z.strictObject({
   running_longer_than: DURATION_TEXT.optional().openapi({
     description: "Running jobs whose present run started longer ago, such as 30m.",
   }),
+  count: WITH_TOTAL,
   after: AFTER.optional(),
   limit: LIMIT,
 });
@@ -72,17 +73,23 @@ function listRoute({ redaction, clock }: AppParts): Route {
   } as const;
   return route(form, async ({ query, mill, identity, url, base }) => {
     const redactor = new Redactor(redaction, identity);
-    const page = await mill.jobs.list(filterOf(query, clock.now()));
+    const filter = filterOf(query, clock.now());
+    const page = await mill.jobs.list(filter);
+    const total = query.count === "true" ? { total: await totalOf(mill, filter) } : {};
     const jobs = page.jobs.map((job) => redactedJob(job, redactor));
     const headers = page.next === null ? {} : { link: linkTo(base, url, page.next) };
-    return Response.json({ ...page, jobs }, { headers });
+    return Response.json({ ...page, jobs, ...total }, { headers });
   });
+}
+
+function totalOf(mill: HttpMill, { after: _after, limit: _limit, ...filter }: JobFilter) {
+  return mill.jobs.count(filter);
 }
 
 /** The filter of the library. */
 function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
   const { tag, correlation_id, parent_id, created_after, created_before, ...others } = query;
-  const { running_longer_than, ...rest } = others;
+  const { running_longer_than, count: _count, ...rest } = others;
   return {
     ...defined(rest),
     ...defined({

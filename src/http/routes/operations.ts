@@ -131,7 +131,9 @@ function pauseRoutes(): readonly Route[] {
       await mill.pause(targetOf(params), reason, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(resume, async ({ params, mill }) => Response.json(await mill.resume(targetOf(params)))),
+    route(resume, async ({ params, mill, identity: { actor } }) =>
+      Response.json(await mill.resume(targetOf(params), { actor })),
+    ),
   ];
 }
 
@@ -189,8 +191,8 @@ function workerRoutes(): readonly Route[] {
         answers: { 204: { description: "The worker is told with its next heartbeat." } },
         problems: [404],
       },
-      async ({ params: { id }, mill }) => {
-        await mill.workers[verb](id);
+      async ({ params: { id }, mill, identity: { actor } }) => {
+        await mill.workers[verb](id, { actor });
         return new Response(null, { status: 204 });
       },
     );

@@ -101,6 +101,7 @@ const TICK = z
       "duplicate",
       "refused",
       "intake_closed",
+      "over_quota",
       "run_now",
     ]),
     jobId: TEXT_OR_NULL,
@@ -239,13 +240,13 @@ function changingRoutes(): readonly Route[] {
       const changed = await asRequest(() => mill.schedules.update(name, when, { actor }));
       return Response.json(changed);
     }),
-    route(remove, async ({ params: { name }, mill }) => {
-      await mill.schedules.remove(name);
+    route(remove, async ({ params: { name }, mill, identity: { actor } }) => {
+      await mill.schedules.remove(name, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(run, async ({ params: { name }, headers, mill }) => {
+    route(run, async ({ params: { name }, headers, mill, identity: { actor } }) => {
       const key = keyOf(headers["idempotency-key"] ?? null);
-      const options = key === null ? {} : { idempotencyKey: key };
+      const options = key === null ? { actor } : { idempotencyKey: key, actor };
       const job = await mill.schedules.runNow(name, options);
       const isReplay = key !== null && !job.created;
       return Response.json(job, { headers: isReplay ? { "idempotency-replayed": "true" } : {} });
@@ -285,8 +286,8 @@ function pauseRoutes(): readonly Route[] {
       await mill.schedules.pause(name, reason, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(resume, async ({ params: { name }, mill }) =>
-      Response.json(await mill.schedules.resume(name)),
+    route(resume, async ({ params: { name }, mill, identity: { actor } }) =>
+      Response.json(await mill.schedules.resume(name, { actor })),
     ),
   ];
 }

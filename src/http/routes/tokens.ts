@@ -146,8 +146,8 @@ function revokeRoute(): Route {
     answers: { 204: { description: "Revoked." } },
     problems: [404],
   } as const;
-  return route(form, async ({ params: { id }, mill }) => {
-    await mill.tokens.revoke(id);
+  return route(form, async ({ params: { id }, mill, identity: { actor } }) => {
+    await mill.tokens.revoke(id, { actor });
     return new Response(null, { status: 204 });
   });
 }

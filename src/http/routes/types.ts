@@ -22,6 +22,8 @@ const TYPE = z
       .strictObject({ settings: z.array(OVERRIDDEN), setBy: TEXT_OR_NULL, setAt: MOMENT })
       .nullable(),
     services: z.array(TEXT),
+    category: TEXT_OR_NULL,
+    payloadVersion: TEXT_OR_NULL,
     payloadSchema: ANYTHING,
     appVersion: TEXT_OR_NULL,
     declaredAt: MOMENT,
@@ -93,8 +95,8 @@ function overrideRoutes(): readonly Route[] {
       await mill.types.override(params.type, settingsOf(body), { actor: identity.actor });
       return new Response(null, { status: 204 });
     }),
-    route(reset, async ({ params, mill }) =>
-      Response.json({ wasSet: await mill.types.reset(params.type) }),
+    route(reset, async ({ params, mill, identity: { actor } }) =>
+      Response.json({ wasSet: await mill.types.reset(params.type, { actor }) }),
     ),
   ];
 }

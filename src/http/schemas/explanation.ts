@@ -54,11 +54,20 @@ const RATE_LIMITED = z.strictObject({
   waiting: COUNTED,
 });
 
+const HANDLER = z.strictObject({
+  job: TEXT,
+  worker: TEXT,
+  host: TEXT,
+  pid: COUNT,
+  leaseUntil: MOMENT,
+});
+
 /** The compiler refuses a reason without a schema. */
 const DETAILS: Readonly<Record<ExplanationReason, z.ZodObject>> = {
   scheduled: z.strictObject({ at: MOMENT }),
   retrying: RETRYING,
   after: z.strictObject({ jobs: z.array(TEXT), more: z.boolean() }),
+  handler: HANDLER,
   paused: PAUSE,
   breaker: BREAKER,
   rate_limited: RATE_LIMITED,

@@ -1,7 +1,7 @@
 /** The schemas of jobs in answers. */
 import { z } from "@hono/zod-openapi";
 import { STATES, type State } from "../../core/job.ts";
-import { ANYTHING, COUNT, MOMENT, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL } from "./common.ts";
+import { ANYTHING, COUNT, MOMENT, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL, TOTAL } from "./common.ts";
 
 export const STATE: z.ZodType<State> = z.enum(STATES);
 
@@ -30,6 +30,7 @@ export const JOB: z.ZodType = z
     category: TEXT_OR_NULL,
     priority: COUNT,
     payload: ANYTHING,
+    payloadVersion: TEXT_OR_NULL,
     result: ANYTHING,
     damaged: z
       .array(z.enum(["payload", "result"]))
@@ -68,6 +69,7 @@ export const JOB_PAGE: z.ZodType = z
     cutShort: z.boolean().openapi({
       description: "True when the search reached its maximum before the page was full.",
     }),
+    total: TOTAL.optional(),
   })
   .openapi("JobPage");
 

@@ -1,8 +1,16 @@
 /** Tells the store which limits the code of the worker's types states. */
 import { wait, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
+import type { JobSettings } from "../../api/settings.ts";
+import { storedRule } from "../../jobs/limit-rule.ts";
 import type { JobStore } from "../../store/store.ts";
+import type { StoredRule } from "../../store/types/limits.ts";
 import type { WorkerSettings } from "../settings.ts";
+
+/** The limit that the code of a type states; null: none. */
+export function statedLimit({ limits }: Pick<JobSettings, "limits">): StoredRule | null {
+  return limits === undefined ? null : storedRule(limits);
+}
 
 interface DeclareParts {
   readonly store: Pick<JobStore, "declareLimits">;
@@ -17,7 +25,7 @@ export async function declareLimits(parts: DeclareParts): Promise<void> {
   const { store, clock, logger, settings, isOver } = parts;
   const limits = [...settings.definitions].map(([type, { settings: given }]) => ({
     type,
-    concurrency: given.limits?.concurrency ?? null,
+    rule: statedLimit(given),
   }));
   while (!isOver()) {
     try {

@@ -39,7 +39,7 @@ export class Permits {
    * The limits of runs, by job and number of the run: a job that an operator has returned may be
    * claimed again while its earlier run has not ended.
    */
-  readonly #limitsOf = new Map<JobKey, Map<number, readonly LimitId[]>>();
+  readonly #limitsOf = new Map<JobKey, readonly LimitedRun[]>();
   /** Limits of which the last claim could take no job. */
   #full: ReadonlySet<LimitId> = new Set();
   /** A claim has named a limit: before that, there is nothing to tell. */
@@ -91,11 +91,15 @@ export class Permits {
 
   /** The handler of a job has ended, or will not be called. */
   jobEnded({ key, n }: Pick<ClaimedJob, "key" | "n">): void {
-    const runs = this.#limitsOf.get(key);
-    const limits = runs?.get(n);
-    if (runs === undefined || limits === undefined) return;
-    runs.delete(n);
-    if (runs.size === 0) this.#limitsOf.delete(key);
+    const runs = this.#limitsOf.get(key) ?? [];
+    const limits = runs.find((run) => run.n === n)?.limits;
+    if (limits === undefined) return;
+    if (runs.length === 1) this.#limitsOf.delete(key);
+    else
+      this.#limitsOf.set(
+        key,
+        runs.filter((run) => run.n !== n),
+      );
     this.#book.free(limits, this.#parts.clock.monotonic());
     this.#schedule();
     if (limits.some((limit) => this.#full.has(limit))) this.#parts.onRoom();
@@ -103,8 +107,8 @@ export class Permits {
 
   /** A prefetched job does not start. It is the newest run of the job. */
   #prefetchEnded(key: JobKey): void {
-    const n = [...(this.#limitsOf.get(key)?.keys() ?? [])].at(-1);
-    if (n !== undefined) this.jobEnded({ key, n });
+    const run = this.#limitsOf.get(key)?.at(-1);
+    if (run !== undefined) this.jobEnded({ key, n: run.n });
   }
 
   /** The store has removed the worker, and its permits with it. */
@@ -151,8 +155,8 @@ export class Permits {
     this.#book.answered(lent, granted, now);
     for (const { key, n, limits } of jobs) {
       if (limits === undefined) continue;
-      const runs = this.#limitsOf.get(key) ?? new Map<number, readonly LimitId[]>();
-      this.#limitsOf.set(key, runs.set(n, limits));
+      const others = this.#limitsOf.get(key)?.filter((run) => run.n !== n) ?? [];
+      this.#limitsOf.set(key, [...others, { n, limits }]);
       this.#book.use(limits, now);
     }
     if (permits === undefined) return;
@@ -224,6 +228,11 @@ export class Permits {
       return false;
     }
   }
+}
+
+interface LimitedRun {
+  readonly n: number;
+  readonly limits: readonly LimitId[];
 }
 
 interface ClaimedPermits {

@@ -10,7 +10,12 @@ import type { Clock, Dice } from "../../core/clock.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import { settle } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { OverdueRun, SettleItem, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type {
+  OverdueRun,
+  SettleAnswer,
+  SettleItem,
+  WorkerId,
+} from "../../store/types/jobs-and-runs.ts";
 import { IGNORED_SIGNAL_MS_MAX } from "../run/limits.ts";
 import type { RunName } from "../run/lock-queue.ts";
 
@@ -19,7 +24,7 @@ const JUMP_MS_MIN = 1_000;
 const SEGMENTS_MAX = 100;
 
 export interface OverdueParts {
-  readonly store: Pick<JobStore, "overdue" | "settle">;
+  readonly store: Pick<JobStore, "overdue" | "reportCode" | "settle">;
   readonly clock: Pick<Clock, "monotonic">;
   readonly dice: Pick<Dice, "random">;
   readonly worker: WorkerId;
@@ -73,13 +78,19 @@ export class OverdueWatch {
     const open = new Set(runs.map(runName));
     const over = this.#unanswered.filter((run) => !open.has(runName(run)));
     this.#unanswered = confirmed;
-    const answers =
-      confirmed.length === 0 ? [] : await store.settle(confirmed.map((run) => this.#timedOut(run)));
+    const answers = confirmed.length === 0 ? [] : await this.#end(confirmed);
     this.#unanswered = [];
     const settled = confirmed.filter((_, index) => {
       return answers[index] === "settled" || answers[index] === "missing";
     });
     return [...over, ...settled].map(({ key, n }) => ({ key, n }));
+  }
+
+  /** The handlers block the event loop, so their code goes on after the end of their runs. */
+  async #end(runs: readonly OverdueRun[]): Promise<readonly SettleAnswer[]> {
+    const { store, worker } = this.#parts;
+    await store.reportCode(worker, { left: runs.map(({ key, n }) => ({ key, n })) });
+    return store.settle(runs.map((run) => this.#timedOut(run)));
   }
 
   /** The jump was at an unknown time between two beats: both segments include that time. */

@@ -1,7 +1,9 @@
 /** The maintenance duties of one worker. */
 import type { Ticker } from "../ticker.ts";
+import { auditSealer } from "./audit-sealer.ts";
 import { gatekeeper } from "./gatekeeper.ts";
 import { minuteFolder } from "./minute-folder.ts";
+import { operationRunner, type OperationDutyParts } from "./operation-runner.ts";
 import { promoter, type PollTargets } from "./promoter.ts";
 import { pruners, type PrunerParts } from "./pruner.ts";
 import { rescuer } from "./rescuer.ts";
@@ -15,7 +17,10 @@ export class Duties {
   readonly turns: TurnGiver;
   readonly #all: readonly Pick<Ticker, "wake" | "stop">[];
 
-  constructor(parts: PrunerParts & SchedulerParts, targets: Pick<PollTargets, "claim" | "probe">) {
+  constructor(
+    parts: PrunerParts & SchedulerParts & OperationDutyParts,
+    targets: Pick<PollTargets, "claim" | "probe">,
+  ) {
     const sweeping = pruners(parts);
     const gates = gatekeeper(parts);
     const scheduler = new Scheduler(parts);
@@ -27,7 +32,8 @@ export class Duties {
       tickSchedules: () => scheduler.hint(),
       giveTurns: () => this.turns.wake(),
     });
-    const others = [rescuer(parts), minuteFolder(parts), this.#scheduler];
+    const sweeps = [rescuer(parts), minuteFolder(parts), auditSealer(parts)];
+    const others = [...sweeps, operationRunner(parts), this.#scheduler];
     this.#all = [this.#promoter, gates, ...others, ...sweeping];
   }
 

@@ -65,8 +65,8 @@ export function pruners(parts: PrunerParts): readonly Ticker[] {
 
 /** Data with a short retention is removed often, or it would fill the store. */
 function pruneEveryMs({ stale, removed, keptMs }: RetentionPlan): number {
-  const { deadLetterMs, idempotencyMs, eventMs, minutesMs } = removed;
-  const others = [deadLetterMs, idempotencyMs, eventMs, minutesMs];
+  const { deadLetterMs, idempotencyMs, eventMs, minutesMs, auditMs } = removed;
+  const others = [deadLetterMs, idempotencyMs, eventMs, minutesMs, auditMs];
   const staleMs = [stale.finishedMs, ...Object.values(stale.types ?? {})].flatMap(Object.values);
   const shortestMs = Math.min(...keptMs, ...staleMs, ...others);
   return Math.max(PRUNE_MS_MIN, Math.min(shortestMs, PRUNE_MS_MAX));
@@ -78,8 +78,8 @@ function hasHooks({ onStale, onDelete }: RetentionPlan): boolean {
 
 /** Jobs with hooks are removed by a {@link RetentionStage}. */
 function withoutJobs(retention: Retention): Retention {
-  const { deadLetterMs, idempotencyMs, eventMs, minutesMs } = retention;
-  return { finishedMs: NEVER, deadLetterMs, idempotencyMs, eventMs, minutesMs };
+  const { types: _types, ...others } = retention;
+  return { ...others, finishedMs: NEVER };
 }
 
 function stagesOf(parts: PrunerParts, everyMs: number): readonly RetentionStage[] {

@@ -6,7 +6,8 @@
  */
 import { firstSlot, planTicks } from "../../core/cron/plan.ts";
 import type { JobId } from "../../core/job.ts";
-import { jobOfSlot } from "../../jobs/schedule-spec.ts";
+import type { PayloadGate } from "../../jobs/payloads/payload-gate.ts";
+import { acceptedSlotJob, jobOfSlot } from "../../jobs/schedule-spec.ts";
 import type { ScheduleRecord, ScheduleSpec, TickDecision } from "../../store/types/schedules.ts";
 import type { Ticker } from "../ticker.ts";
 import { makeDuty, REST_MS, type DutyParts } from "./duty.ts";
@@ -22,6 +23,8 @@ export interface SchedulerParts extends Pick<DutyParts, "store" | "clock" | "log
   /** What this worker declares; a schema may check a payload asynchronously. */
   readonly schedules: readonly (ScheduleSpec | Promise<ScheduleSpec>)[];
   readonly newId: () => JobId;
+  /** The rules for the payloads of jobs, also of schedules that are older than the rules. */
+  readonly payloads: PayloadGate | null;
 }
 
 export class Scheduler {
@@ -113,16 +116,23 @@ export class Scheduler {
 
   /** A schedule that fails, for example by its time zone on this host, stops no other. */
   async #tickOne(name: string): Promise<boolean> {
-    const { store, logger, newId } = this.#parts;
+    const { store, logger, newId, payloads } = this.#parts;
+    const refuse = (error: unknown): void => {
+      logger.error("a payload rule refuses the job of a schedule", { schedule: name, error });
+    };
     try {
+      await payloads?.refresh();
       const ticks = await store.tickSchedule(name, (schedule, now, ticked) =>
-        decide(schedule, { now, ticked, newId }),
+        decide(schedule, { now, ticked, newId, payloads, refuse }),
       );
       for (const { slot, since, outcome } of ticks) {
         const fields = { schedule: name, slot: new Date(slot).toISOString() };
         if (outcome === "refused") logger.error("the store refused the job of a schedule", fields);
         if (outcome === "intake_closed") {
           logger.warn("the intake of a schedule's job is closed; the slot makes no job", fields);
+        }
+        if (outcome === "over_quota") {
+          logger.warn("the tenant of a schedule is over its quota; the slot makes no job", fields);
         }
         if (outcome === "missed" && since !== null) {
           const first = new Date(since).toISOString();
@@ -141,10 +151,21 @@ interface Present {
   readonly now: number;
   readonly ticked: readonly number[];
   readonly newId: () => JobId;
+  readonly payloads: PayloadGate | null;
+  readonly refuse: (error: unknown) => void;
 }
 
-function decide(schedule: ScheduleRecord, { now, ticked, newId }: Present): TickDecision {
+function decide(
+  schedule: ScheduleRecord,
+  { now, ticked, newId, payloads, refuse }: Present,
+): TickDecision {
   const { slots, missed, nextSlot } = planTicks(schedule, schedule.nextSlot, now, ticked);
   const ticks = slots.map((slot) => ({ slot, job: jobOfSlot(schedule, slot, newId) }));
-  return { ticks, missed, nextSlot };
+  try {
+    const accepted = ticks.map(({ slot, job }) => ({ slot, job: acceptedSlotJob(job, payloads) }));
+    return { ticks: accepted, missed, nextSlot };
+  } catch (error) {
+    refuse(error);
+    return { ticks, missed, nextSlot, isRefused: true };
+  }
 }

@@ -16,26 +16,44 @@ function countCalls(store: JobStore, now: () => number): number[] {
   return calls;
 }
 
-describe("a turn giver", () => {
-  test("calls at most every 25 ms, and goes on while more jobs wait", async () => {
-    await using world = await dutyWorld();
-    const { store, clock, parts } = world;
-    await store.setFairness("general", {}, null);
-    await store.enqueue(newJobs(2_500));
-    const calls = countCalls(store, () => clock.monotonic());
-    const turns = new TurnGiver(parts);
-
-    turns.wake();
-    turns.wake();
-    for (let step = 0; step < 10; step += 1) {
-      await world.stillness();
-      await clock.advance(25);
-    }
+/** Lets a turn giver run for so many steps of 25 ms. */
+async function giveFor(world: Awaited<ReturnType<typeof dutyWorld>>, steps: number): Promise<void> {
+  const turns = new TurnGiver(world.parts);
+  turns.wake();
+  turns.wake();
+  for (let step = 0; step < steps; step += 1) {
     await world.stillness();
-    await turns.stop();
+    await world.clock.advance(25);
+  }
+  await world.stillness();
+  await turns.stop();
+}
 
+describe("a turn giver", () => {
+  test("calls at most every 25 ms, and goes on while there are turns to give", async () => {
+    await using world = await dutyWorld();
+    const { store, clock } = world;
+    await store.setFairness("general", {}, null);
+    await store.enqueue(newJobs(2_500, { tenant: "acme" }));
+    await store.enqueue(newJobs(1_500, { tenant: "beta" }));
+    const calls = countCalls(store, () => clock.monotonic());
+
+    await giveFor(world, 10);
+
+    // Two calls give all jobs of the smaller tenant their turns. The third finds a fair order.
     expect(calls).toEqual([0, 25, 50]);
-    expect((await store.promote(1)).waiting.fair).toBe(false);
+  });
+
+  test("looks at a long backlog in a fair order every 100 ms, until its end", async () => {
+    await using world = await dutyWorld();
+    const { store, clock } = world;
+    await store.setFairness("general", {}, null);
+    await store.enqueue(newJobs(6_500));
+    const calls = countCalls(store, () => clock.monotonic());
+
+    await giveFor(world, 20);
+
+    expect(calls).toEqual([0, 100, 200]);
   });
 
   test("sends nothing at hints until it knows of a fair lane, and a minute after", async () => {

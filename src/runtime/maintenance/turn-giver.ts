@@ -1,6 +1,7 @@
 /**
- * Gives turns to the jobs of fair lanes: `giveTurns`, at most every 25 ms, for as long as more jobs
- * wait. Claims go on meanwhile: jobs without a turn start in the order of their due times.
+ * Gives turns to the jobs of fair lanes: `giveTurns`, at most every 25 ms, or every 100 ms while
+ * the due times alone give a fair order, for as long as there are jobs to look at. Claims go on
+ * meanwhile: jobs without a turn start in the order of their due times.
  *
  * A worker that knows of no fair lane sends nothing. The answer of `promote` says that jobs wait
  * for turns; for a minute after the last turn, each wake-up for claims is a reason to look as well.
@@ -8,8 +9,9 @@
 import { Ticker } from "../ticker.ts";
 import { MOVE_BATCH, REST_MS, type DutyParts } from "./duty.ts";
 
-/** The least time between two calls. */
+/** The least time between two calls: after a call that has given turns, and after another. */
 const TURNS_MS_MIN = 25;
+const LOOK_MS_MIN = 100;
 /** How long a worker looks for new jobs at every wake-up, after the last turn. */
 const KNOWN_MS = 60_000;
 
@@ -18,7 +20,7 @@ export type TurnGiverParts = Pick<DutyParts, "store" | "clock" | "logger" | "pol
 export class TurnGiver {
   readonly #parts: TurnGiverParts;
   readonly #ticker: Ticker;
-  #calledAt = -Infinity;
+  #nextAt = -Infinity;
   #knownUntil = -Infinity;
 
   constructor(parts: TurnGiverParts) {
@@ -61,11 +63,12 @@ export class TurnGiver {
     const now = clock.monotonic();
     // The timer of the ticker comes for nothing once no fair lane is known.
     if (!this.isKnown) return REST_MS;
-    const restMs = this.#calledAt + TURNS_MS_MIN - now;
+    const restMs = this.#nextAt - now;
     if (restMs > 0) return restMs;
-    this.#calledAt = now;
+    this.#nextAt = now + TURNS_MS_MIN;
     const { given, more } = await store.giveTurns(MOVE_BATCH);
     if (given > 0) this.#know();
-    return more ? TURNS_MS_MIN : REST_MS;
+    else this.#nextAt = now + LOOK_MS_MIN;
+    return more ? Math.max(1, this.#nextAt - clock.monotonic()) : REST_MS;
   }
 }

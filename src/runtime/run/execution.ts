@@ -367,7 +367,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   /** Synchronous where possible, because every await costs time. */
   #handle(): unknown {
     const { type, schema } = this.#definition;
-    const stored = storedPayload(this.job);
+    const stored = storedPayload(this.job, this.#definition.settings);
     if (schema === undefined) return this.#carryOut(stored);
     const payload = acceptedPayload(type, schema, stored);
     return payload instanceof Promise

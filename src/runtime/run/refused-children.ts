@@ -65,5 +65,7 @@ const FIXES: Readonly<Record<RefusedChild["code"], string>> = {
   IDEMPOTENCY_KEY_USED:
     'use a new key, or onConflict "return-existing" to use the job that holds it',
   INTAKE_CLOSED: "open the intake",
+  QUOTA_EXCEEDED: "enqueue the job later, or raise the quota of the tenant",
+  PAYLOAD_OVER_QUOTA: "shorten the payload, or raise the quota of the tenant",
   STORE_REFUSED: "correct the payload or the options of the child",
 };

@@ -9,6 +9,7 @@ import { policyOf } from "../../jobs/retry-policy.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { NoteSender } from "../notes/note-sender.ts";
 import type { WorkerSettings } from "../settings.ts";
+import type { CodeReports } from "./code-reports.ts";
 import { Execution, type ExecutionParts } from "./execution.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Settler } from "./settler.ts";
@@ -25,6 +26,7 @@ export interface RunLauncherParts {
   readonly settler: Settler;
   readonly serviceCalls: ServiceCalls;
   readonly running: RunningJobs;
+  readonly codeReports: CodeReports;
   /** Whether the lease of the worker is in force, as far as the worker knows. */
   readonly holdsLease: () => boolean;
 }
@@ -60,10 +62,22 @@ export class RunLauncher {
     const ended = this.#run(execution).then((outcome) => {
       // Breakers know of a failure before the store does: it may cost no attempt.
       const judged = execution.judge(outcome);
+      const left = execution.codeLeft;
+      if (left !== null)
+        return this.#leave(execution, left)
+          .then(() => judged)
+          .then(end);
       return judged instanceof Promise ? judged.then(end) : end(judged);
     });
     running.add(execution, ended);
     return ended;
+  }
+
+  /** The store knows of code that goes on before the run ends there. */
+  async #leave({ job }: Execution, codeLeft: Promise<unknown>): Promise<void> {
+    const { codeReports } = this.#parts;
+    await codeReports.leave(job);
+    void codeLeft.then(() => codeReports.ended(job));
   }
 
   settle(execution: Execution, outcome: Outcome): void {
@@ -137,7 +151,9 @@ function executionPartsOf(parts: RunLauncherParts): ExecutionParts {
     runStore: noteSender,
     serviceCalls,
     // The job is passed explicitly: callbacks of connection pools lose the async context.
-    newChild: async (running, contract, ...[payload, options = {}]) =>
-      newJobOf({ contract, payload, options }, { ...jobDefaults, running }),
+    newChild: async (running, contract, ...[payload, options = {}]) => {
+      await jobDefaults.payloads?.refresh();
+      return newJobOf({ contract, payload, options }, { ...jobDefaults, running });
+    },
   };
 }

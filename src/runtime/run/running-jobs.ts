@@ -13,7 +13,7 @@ export class RunningJobs {
   readonly #clock: Clock;
   readonly #runs = new Map<string, RunningJob>();
   /** Handlers and units that go on after their runs, because they ignore their signals. */
-  readonly #codeLeft = new Set<Promise<unknown>>();
+  readonly #codeLeft = new Map<string, Promise<unknown>>();
   /** The last run of each job. */
   readonly #last = new Map<JobKey, RunningJob>();
 
@@ -45,11 +45,17 @@ export class RunningJobs {
     return this.#codeLeft.size > 0;
   }
 
+  /** Whether the run, or code that it has left behind, has not ended. */
+  isHere(run: RunName): boolean {
+    return this.#runs.has(runKey(run)) || this.#codeLeft.has(runKey(run));
+  }
+
   remove({ job: run, codeLeft }: Pick<Execution, "job" | "codeLeft">): void {
     this.#runs.delete(runKey(run));
     if (codeLeft !== null) {
-      this.#codeLeft.add(codeLeft);
-      void codeLeft.then(() => this.#codeLeft.delete(codeLeft));
+      const name = runKey(run);
+      this.#codeLeft.set(name, codeLeft);
+      void codeLeft.then(() => this.#codeLeft.delete(name));
     }
     if (this.#last.get(run.key)?.execution.job.n === run.n) this.#last.delete(run.key);
   }

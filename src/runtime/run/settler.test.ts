@@ -23,6 +23,7 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
   const logged: Logged[] = [];
   const rooms: boolean[] = [];
   const ended: number[] = [];
+  const stale: number[] = [];
   const log = (message: string, fields: object = {}): void => void logged.push({ message, fields });
   const settler: Settler = new Settler({
     store: {
@@ -39,9 +40,10 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
     onRoom: () => void rooms.push(settler.hasRoom),
+    onStale: ({ key }) => void stale.push(key),
     onSettled: ({ key }) => void ended.push(key),
   });
-  return { clock, batches, triedAt, lookedUp, logged, rooms, ended, settler };
+  return { clock, batches, triedAt, lookedUp, logged, rooms, ended, stale, settler };
 }
 
 const refuse = (): Promise<never> => Promise.reject(new Error("the disk is full"));

@@ -44,6 +44,8 @@ interface SettlerParts {
   readonly logger: Logger;
   /** `hasRoom` is true again. */
   readonly onRoom: () => void;
+  /** The run had ended before. */
+  readonly onStale: (run: SettleItem) => void;
   /** The store has settled the run, or the run had ended before. */
   readonly onSettled: (run: SettleItem) => void;
 }
@@ -158,6 +160,7 @@ export class Settler {
       return;
     }
     if (answer === "stale") {
+      this.#parts.onStale(item);
       if (!this.#hasMoved) logger.warn("lease lost: result discarded", runFields(item));
       return;
     }

@@ -7,10 +7,12 @@ import type { Logger } from "../../api/context.ts";
 import type { JobDefaults } from "../../jobs/new-job.ts";
 import { soon } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
+import type { ClaimedJob, Lease, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import { CodeReports } from "./code-reports.ts";
 import { NoteSender } from "../notes/note-sender.ts";
 import { ServiceCalls } from "../services/service-calls.ts";
 import type { WorkerSettings } from "../settings.ts";
+import type { RunName } from "./lock-queue.ts";
 import { RunLauncher } from "./run-launcher.ts";
 import { RunningJobs } from "./running-jobs.ts";
 import { Settler } from "./settler.ts";
@@ -19,6 +21,7 @@ import { Settler } from "./settler.ts";
 export const LAST_CALLS_MS = 5_000;
 
 export interface WorkerRunsParts {
+  readonly worker: WorkerId;
   readonly store: JobStore;
   readonly clock: Clock;
   readonly dice: Pick<Dice, "random">;
@@ -45,6 +48,7 @@ export class WorkerRuns {
   readonly running: RunningJobs;
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
+  readonly #codeReports: CodeReports;
   readonly #serviceCalls: ServiceCalls;
   readonly #launcher: RunLauncher;
 
@@ -56,7 +60,12 @@ export class WorkerRuns {
     const { lockQueue } = this.#noteSender;
     // The locks of a run are released when the store has settled it: local waiters are woken.
     const onSettled = lockQueue.runSettled.bind(lockQueue);
-    this.#settler = new Settler({ store, clock, logger, onRoom, onSettled });
+    this.#codeReports = new CodeReports(parts);
+    // An operator or the thread of the heartbeat has ended the run: its code has ended as well now.
+    const onStale = (run: RunName): void => {
+      if (!this.running.isHere(run)) this.#codeReports.ended(run);
+    };
+    this.#settler = new Settler({ store, clock, logger, onRoom, onStale, onSettled });
     const { failures: failuresMax, openMs } = parts.settings.preset.breaker;
     this.#serviceCalls = new ServiceCalls({ ...parts, limits: { failuresMax, openMs } });
     const own = {
@@ -64,6 +73,7 @@ export class WorkerRuns {
       settler: this.#settler,
       serviceCalls: this.#serviceCalls,
       running: this.running,
+      codeReports: this.#codeReports,
     };
     this.#launcher = new RunLauncher({ ...parts, ...own });
   }
@@ -76,6 +86,11 @@ export class WorkerRuns {
   /** False while too many settlements wait for the store: no job should begin. */
   get hasRoom(): boolean {
     return this.#settler.hasRoom;
+  }
+
+  /** A heartbeat tells runs that have ended in the store. */
+  toldEnded(runs: readonly RunName[]): void {
+    this.#codeReports.told(runs, (run) => this.running.isHere(run));
   }
 
   policyOf(type: string): RetryPolicy {
@@ -106,6 +121,7 @@ export class WorkerRuns {
     await this.#noteSender.close(LAST_CALLS_MS);
     // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
+    this.#codeReports.close();
     const stuck = this.running.executions;
     for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
     await within(this.#parts.clock, LAST_CALLS_MS, this.#serviceCalls.close());

@@ -69,7 +69,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
   places_against_job: {
     number: "I7",
     name: "place against job",
-    means: "the job waits with a wrong lane, priority or number of attempts",
+    means: "the job waits with a wrong lane, type or number of attempts",
     fix: words(
       "Cancel the job and enqueue it again, or correct its row in the table scheduled, ready or" +
         " blocked.",

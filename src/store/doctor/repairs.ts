@@ -21,6 +21,7 @@ export interface RepairableStore extends Pick<JobStore, "cancel" | "intervene"> 
 }
 
 const REASON = "millrace doctor --fix";
+const ACT = { by: "doctor", reason: REASON };
 
 /** The repair that a fix names. Null: only a person can do it. */
 export function repairOf(
@@ -47,10 +48,10 @@ export async function applyRepair(store: RepairableStore, repair: Repair): Promi
     case "leases":
       return store.repairLeases();
     case "cancel":
-      for (const id of repair.ids) await store.cancel(id, "doctor", REASON);
+      for (const id of repair.ids) await store.cancel(id, ACT.by, REASON);
       return;
     case "release":
-      for (const id of repair.ids) await store.intervene(id, interrupted);
+      for (const id of repair.ids) await store.intervene(id, interrupted, ACT);
   }
 }
 

@@ -39,7 +39,13 @@ import {
   setFairness,
 } from "./queue/fairness.ts";
 import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
+import { countLetters, letterGroups } from "./jobs/letter-counts.ts";
 import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
+import * as rules from "./jobs/payload-rules.ts";
+import { readAs } from "./database/tenant-reads.ts";
+import type { TenantReads } from "../types/tenants.ts";
+import { quotas, quotaUse, removeQuota, setQuota } from "./jobs/quotas.ts";
+import { beginRemoval, removal, removeOfTenant, tenantNames } from "./jobs/tenants.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
@@ -49,6 +55,9 @@ import { migrate } from "./database/migrate.ts";
 import { record } from "./runs/record.ts";
 import { countRunning } from "./inspect/running.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
+import { requestReprocess, retryAsNew } from "./jobs/retry.ts";
+import { audits, auditSeals, newestSealed, unsealedAudits } from "./audit/audits.ts";
+import { sealAudit } from "./audit/seal.ts";
 import {
   createToken,
   markTokensUsed,
@@ -74,6 +83,8 @@ import {
   scheduleTicks,
 } from "./schedules/schedules.ts";
 import { runSchedule, tickSchedule } from "./schedules/ticks.ts";
+import { reschedule, setPriority } from "./jobs/reschedule.ts";
+import * as bulk from "./operations/operations.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
@@ -96,7 +107,16 @@ import { groupedStats, stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
 import { rescue } from "./runs/rescue.ts";
-import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
+import {
+  register,
+  deregister,
+  quiet,
+  renew,
+  reportCode,
+  silent,
+  stopWorker,
+  workers,
+} from "./runs/workers.ts";
 import {
   breakerChanges,
   breakers,
@@ -144,6 +164,18 @@ export class PostgresJobStore implements JobStore {
     this.thread = options.thread;
   }
 
+  /** The database is asked at the first call whether it offers such reads. */
+  readonly tenantReads: TenantReads = {
+    as: (tenant, read) =>
+      this.#run(async (session) => {
+        session.state.hasTenantReads ??= session.read
+          .get("second_line", { schema: session.schema })
+          .then((row) => row?.active === true);
+        if (!(await session.state.hasTenantReads)) return read();
+        return readAs(await session.names.id("tenant", tenant), read);
+      }),
+  };
+
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
     this.#opening ??= openAll(this.#options, this.#warnings);
@@ -187,6 +219,7 @@ export class PostgresJobStore implements JobStore {
   readonly removeLimit: JobStore["removeLimit"] = this.#verb(removeLimit);
   readonly declareLimits: JobStore["declareLimits"] = this.#verb(declareLimits);
   readonly keepPermits: JobStore["keepPermits"] = this.#verb(keepPermits);
+  readonly reportCode: JobStore["reportCode"] = this.#verb(reportCode);
   readonly fairLanes: JobStore["fairLanes"] = this.#verb(fairLanes);
   readonly setFairness: JobStore["setFairness"] = this.#verb(setFairness);
   readonly removeFairness: JobStore["removeFairness"] = this.#verb(removeFairness);
@@ -195,6 +228,20 @@ export class PostgresJobStore implements JobStore {
   readonly closeIntake: JobStore["closeIntake"] = this.#verb(closeIntake);
   readonly openIntake: JobStore["openIntake"] = this.#verb(openIntake);
   readonly intakes: JobStore["intakes"] = this.#verb(intakes);
+  readonly payloadRules: JobStore["payloadRules"] = this.#verb(rules.payloadRules);
+  readonly setPayloadRule: JobStore["setPayloadRule"] = this.#verb(rules.setPayloadRule);
+  readonly declarePayloadRules: JobStore["declarePayloadRules"] = this.#verb(
+    rules.declarePayloadRules,
+  );
+  readonly removePayloadRule: JobStore["removePayloadRule"] = this.#verb(rules.removePayloadRule);
+  readonly setQuota: JobStore["setQuota"] = this.#verb(setQuota);
+  readonly removeQuota: JobStore["removeQuota"] = this.#verb(removeQuota);
+  readonly beginRemoval: JobStore["beginRemoval"] = this.#verb(beginRemoval);
+  readonly removeOfTenant: JobStore["removeOfTenant"] = this.#verb(removeOfTenant);
+  readonly quotas: JobStore["quotas"] = this.#verb(quotas);
+  readonly quotaUse: JobStore["quotaUse"] = this.#verb(quotaUse);
+  readonly tenantNames: JobStore["tenantNames"] = this.#verb(tenantNames);
+  readonly removal: JobStore["removal"] = this.#verb(removal);
   readonly countAhead: JobStore["countAhead"] = this.#verb(countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#verb(countBehind);
   readonly countRunning: JobStore["countRunning"] = this.#verb(countRunning);
@@ -218,6 +265,8 @@ export class PostgresJobStore implements JobStore {
   readonly count: JobStore["count"] = this.#verb(count);
   readonly deadLetter: JobStore["deadLetter"] = this.#verb(deadLetter);
   readonly deadLetters: JobStore["deadLetters"] = this.#verb(deadLetters);
+  readonly countLetters: JobStore["countLetters"] = this.#verb(countLetters);
+  readonly letterGroups: JobStore["letterGroups"] = this.#verb(letterGroups);
   readonly review: JobStore["review"] = this.#verb(review);
   readonly annotate: JobStore["annotate"] = this.#verb(annotate);
   readonly failureGroups: JobStore["failureGroups"] = this.#verb(failureGroups);
@@ -227,6 +276,13 @@ export class PostgresJobStore implements JobStore {
   readonly reprocessMany: JobStore["reprocessMany"] = this.#verb(reprocessMany);
   readonly discardMany: JobStore["discardMany"] = this.#verb(discardMany);
   readonly reprocess: JobStore["reprocess"] = this.#verb(reprocess);
+  readonly retryAsNew: JobStore["retryAsNew"] = this.#verb(retryAsNew);
+  readonly requestReprocess: JobStore["requestReprocess"] = this.#verb(requestReprocess);
+  readonly audits: JobStore["audits"] = this.#verb(audits);
+  readonly sealAudit: JobStore["sealAudit"] = this.#verb(sealAudit);
+  readonly auditSeals: JobStore["auditSeals"] = this.#verb(auditSeals);
+  readonly newestSealed: JobStore["newestSealed"] = this.#verb(newestSealed);
+  readonly unsealedAudits: JobStore["unsealedAudits"] = this.#verb(unsealedAudits);
   readonly workers: JobStore["workers"] = this.#verb(workers);
   readonly types: JobStore["types"] = this.#verb(types);
   readonly breakers: JobStore["breakers"] = this.#verb(breakers);
@@ -259,6 +315,16 @@ export class PostgresJobStore implements JobStore {
   readonly resumeSchedule: JobStore["resumeSchedule"] = this.#verb(resumeSchedule);
   readonly runSchedule: JobStore["runSchedule"] = this.#verb(runSchedule);
   readonly removeSchedule: JobStore["removeSchedule"] = this.#verb(removeSchedule);
+  readonly startOperation: JobStore["startOperation"] = this.#verb(bulk.startOperation);
+  readonly claimOperations: JobStore["claimOperations"] = this.#verb(bulk.claimOperations);
+  readonly applyChunk: JobStore["applyChunk"] = this.#verb(bulk.applyChunk);
+  readonly stopOperation: JobStore["stopOperation"] = this.#verb(bulk.stopOperation);
+  readonly failOperation: JobStore["failOperation"] = this.#verb(bulk.failOperation);
+  readonly operation: JobStore["operation"] = this.#verb(bulk.operation);
+  readonly operations: JobStore["operations"] = this.#verb(bulk.operations);
+  readonly operationItems: JobStore["operationItems"] = this.#verb(bulk.operationItems);
+  readonly setPriority: JobStore["setPriority"] = this.#verb(setPriority);
+  readonly reschedule: JobStore["reschedule"] = this.#verb(reschedule);
   readonly prune: JobStore["prune"] = this.#verb(prune);
   readonly foldMinutes: JobStore["foldMinutes"] = this.#verb(foldMinutes);
   readonly expired: JobStore["expired"] = this.#verb(expired);

@@ -14,7 +14,7 @@ import { Notifier } from "./events/notifier.ts";
 import { runDependencyTask } from "./queue/dependencies.ts";
 import { overdue } from "./runs/overdue.ts";
 import { settle } from "./runs/settle.ts";
-import { renew } from "./runs/workers.ts";
+import { renew, reportCode } from "./runs/workers.ts";
 
 /** The address by which the thread imports this module. */
 export const THREAD_MODULE: string = import.meta.url;
@@ -48,6 +48,7 @@ export function makeThreadStore({ schema = "millrace", ...address }: ThreadOptio
     },
     renew: (...args) => run((session) => renew(session, ...args)),
     overdue: (...args) => run((session) => overdue(session, ...args)),
+    reportCode: (...args) => run((session) => reportCode(session, ...args)),
     settle: (items) => run((session) => settle(session, items)),
   };
 }

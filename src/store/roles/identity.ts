@@ -1,11 +1,13 @@
 /** What a server does: it checks tokens, and stores those that people create and revoke. */
+import type { Act } from "../types/audit.ts";
 import type { TokenToStore, TokenQuery, TokenId, TokenPage, TokenRecord } from "../types/tokens.ts";
 
 export interface IdentityStore {
   /**
    * Stores a token. A token with a parent expires no later than its parent. `parent_ended`: the
    * parent is unknown, revoked or expired, and nothing was stored. Safe to repeat with the same id
-   * and hash; a known id with another hash, or the reverse, is rejected with ID_CONFLICT.
+   * and hash; a known id with another hash, or the reverse, is rejected with ID_CONFLICT. Sessions
+   * and streams, which a server makes itself, have no audit entry.
    */
   createToken(token: TokenToStore): Promise<"created" | "parent_ended">;
   /**
@@ -26,7 +28,7 @@ export interface IdentityStore {
    * Revokes a token and all tokens made from it, in one transaction. False: the token is unknown or
    * was revoked before.
    */
-  revokeToken(id: TokenId): Promise<boolean>;
+  revokeToken(id: TokenId, act?: Act): Promise<boolean>;
 }
 
 /** The maximum of tokens in one `markTokensUsed`. */

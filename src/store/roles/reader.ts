@@ -1,4 +1,7 @@
 /** Queries. None of them changes anything. */
+import type { QuotaRecord, QuotaUse } from "../types/quotas.ts";
+import type { RemovalRecord } from "../types/tenants.ts";
+import type { DeadLetterQuery, LetterGroups } from "../types/letters.ts";
 import type { FailureGroupRecord, FailureScope } from "../types/failures.ts";
 import type { MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
@@ -6,6 +9,7 @@ import type { JobId } from "../../core/job.ts";
 import type { FairLaneRecord } from "../types/fairness.ts";
 import type { LimitRecord } from "../types/limits.ts";
 import type { IntakeRecord } from "../types/jobs-and-runs.ts";
+import type { PayloadRuleRecord } from "../types/payload-rules.ts";
 import type {
   JobProgress,
   LogRecord,
@@ -19,7 +23,6 @@ import type {
   CountAhead,
   CountBehind,
   DeadLetterRecord,
-  DeadLetterQuery,
   EventKind,
   FeedEntry,
   Gate,
@@ -70,11 +73,14 @@ export interface ReaderStore {
     id: JobId,
     page: { readonly after?: number; readonly limit: number },
   ): Promise<readonly LogRecord[]>;
-  /** The dependencies of a job (`after`) that are not final yet. */
+  /** The dependencies of a job (`after`) that are not final yet, and jobs whose code it awaits. */
   openDependencies(id: JobId, limit: number): Promise<readonly JobId[]>;
   /** The jobs that wait for a job (`after`), oldest first. */
   dependants(id: JobId, limit: number): Promise<readonly JobId[]>;
-  /** The worker whose lease has the job now; null if there is none. */
+  /**
+   * The worker whose lease has the job now, or else one where code of an ended run of the job goes
+   * on; null if there is none.
+   */
   holder(id: JobId): Promise<JobHolder | null>;
   /** The job whose run holds a lock of a tenant now: a concurrency key, or a lock of a unit. */
   lockHolder(tenant: string, name: string): Promise<JobId | null>;
@@ -96,8 +102,21 @@ export interface ReaderStore {
   limits(): Promise<readonly LimitRecord[]>;
   /** All fair lanes, by name. */
   fairLanes(): Promise<readonly FairLaneRecord[]>;
+  /** All rules for payloads, by scope and name. */
+  payloadRules(): Promise<readonly PayloadRuleRecord[]>;
   /** All closed intakes. */
   intakes(): Promise<readonly IntakeRecord[]>;
+  /** All quotas: first that of tenants without one of their own. */
+  quotas(): Promise<readonly QuotaRecord[]>;
+  /** The quota that applies to a tenant, and its use. Null: there is none. */
+  quotaUse(tenant: string): Promise<QuotaUse | null>;
+  /** The names of tenants that have had a job, a schedule, a token or a setting, in their order. */
+  tenantNames(page: {
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly string[]>;
+  /** The removal of a tenant, also when it is done; null: there was none. */
+  removal(tenant: string): Promise<RemovalRecord | null>;
   /**
    * Counts the queued jobs that a gate holds back, or would. Reads at most `rows` jobs of each
    * place. With `tenant`, only the jobs of that tenant count, among the jobs that are read.
@@ -140,6 +159,16 @@ export interface ReaderStore {
     filter: DeadLetterQuery,
     page: { readonly after?: JobId; readonly limit: number },
   ): Promise<readonly DeadLetterRecord[]>;
+  /** Counts dead letters that pass a filter, up to `max`. */
+  countLetters(filter: DeadLetterQuery, max: number): Promise<number>;
+  /**
+   * The newest `rows` dead letters by status, type, category and class of error, the largest groups
+   * first. With `tenant`, only letters of that tenant are read.
+   */
+  letterGroups(
+    limits: { readonly rows: number; readonly groups: number },
+    tenant?: string,
+  ): Promise<LetterGroups>;
   /** Known workers, longest known first. */
   workers(limit: number): Promise<readonly WorkerRecord[]>;
   /** The types that workers have declared, by name, or one of them. */
@@ -175,8 +204,9 @@ export interface ReaderStore {
   feedStart(): Promise<number>;
   /**
    * Entries of the feed after `position`, oldest first: at most `limit`, and fewer where they have
-   * many jobs or more than a million bytes. Entries of a kind in `about` carry the
-   * current facts of their jobs, which are read once for the whole page.
+   * many jobs or more than a million bytes. Entries of a kind in `about` carry the facts of their
+   * jobs: those at the event where this process wrote the event and still knows them, else the
+   * current ones, which are read once for the whole page.
    */
   feed(
     position: number,

@@ -10,6 +10,7 @@ import type {
   ScheduleSpec,
   TickRecord,
 } from "../types/schedules.ts";
+import type { Act } from "../types/audit.ts";
 import type { NewJob } from "../types/jobs-and-runs.ts";
 
 export interface ScheduleStore {
@@ -65,14 +66,22 @@ export interface ScheduleStore {
     why: { readonly reason: string; readonly by: string | null },
   ): Promise<boolean>;
   /** Ends a pause. Slots that were due during the pause are left out. */
-  resumeSchedule(name: string, firstSlot: FirstSlot): Promise<"resumed" | "not_paused" | "unknown">;
+  resumeSchedule(
+    name: string,
+    firstSlot: FirstSlot,
+    act?: Act,
+  ): Promise<"resumed" | "not_paused" | "unknown">;
   /** Makes a job now, outside the slots. Safe to repeat with the same id. */
-  runSchedule(name: string, make: (schedule: ScheduleRecord) => NewJob): Promise<RunScheduleAnswer>;
+  runSchedule(
+    name: string,
+    make: (schedule: ScheduleRecord) => NewJob,
+    act?: Act,
+  ): Promise<RunScheduleAnswer>;
   /**
    * Removes a schedule with its ticks. One that code owns is removed only if no living worker has
    * declared it for {@link DECLARED_MS}.
    */
-  removeSchedule(name: string): Promise<"removed" | "unknown" | "owned_by_code">;
+  removeSchedule(name: string, act?: Act): Promise<"removed" | "unknown" | "owned_by_code">;
 }
 
 /** A schedule of code counts as declared for this long after a worker has declared it. */

@@ -4,6 +4,7 @@
 import type {
   Claim,
   ClaimRequest,
+  CodeReport,
   JobKey,
   Lease,
   LoneClaim,
@@ -45,11 +46,19 @@ export interface WorkerStore {
   /** The worker has stopped. Jobs that it still holds can be rescued at once. */
   deregister(worker: WorkerId): Promise<void>;
   /**
-   * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that an
-   * operator has ended, and whether it is asked to be quiet or to stop. `lost`: the worker is not
-   * registered.
+   * Extends the worker's lease. Answers the cancel requests for its jobs, the ended runs whose end
+   * of code it has not reported, and whether it is asked to be quiet or to stop. `lost`: the
+   * worker is not registered.
    */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
+  /**
+   * Notes which ended runs of the worker have code that goes on (`left`), and of which runs no code
+   * is left (`ended`). A job that repeats such a job, directly or through others, waits until the
+   * code has ended, or until the worker is deregistered or rescued. Code is `left` before the run
+   * is settled. A run that an operator ends is left until the worker reports its end. Safe to
+   * repeat.
+   */
+  reportCode(worker: WorkerId, report: CodeReport): Promise<void>;
   /**
    * Takes due jobs under a new lease, ordered by priority, due time and age. Never takes more than
    * `limit`, and no job twice. The concurrency key of the job that `claimAlone` would take is left
@@ -173,10 +182,12 @@ export interface WorkerStore {
    */
   declareFairness(lanes: readonly DeclaredFairness[]): Promise<void>;
   /**
-   * Gives turns to queued jobs of fair lanes that have none: claims take them in the order of the
-   * turns, in which tenants have shares by their weights. Jobs without a turn come after those with
-   * one, in the order of their due times. Jobs that have crashed before get none. A lane in which
-   * another process gives turns is left to that process. A turn ends when the job leaves the queue.
+   * Gives turns to queued jobs of fair lanes: claims take them in the order of the turns, in which
+   * tenants have shares by their weights. Jobs without a turn come after those with one, in the
+   * order of their due times. Jobs for which this is fair get none, and neither do jobs that have
+   * crashed before. Looks at the oldest `limit` jobs, and at jobs of tenants that have few of them.
+   * A lane in which another process gives turns is left to that process. A turn ends when the job
+   * leaves the queue.
    */
   giveTurns(limit: number): Promise<TurnsAnswer>;
   /** Moves due jobs from `scheduled` to `queued`. */

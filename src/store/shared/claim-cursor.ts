@@ -15,7 +15,8 @@
  * that finds nothing rescans beyond the budget.
  *
  * Jobs of fair lanes get turns while they wait, below the marks as well. So a claimed job with a
- * turn sets the mark of its priority to the beginning, and no other job of the scan moves it.
+ * turn sets the mark of its priority to the beginning, and no other job of the scan moves it. The
+ * wake-up of a process that gives turns makes a rescan due in the others.
  */
 import { RANK_START } from "../../core/control/fairness.ts";
 import type { WakeUp } from "../store.ts";

@@ -113,6 +113,7 @@ export const tickCodec: Codec<TickOutcome> = codec({
   refused: 6,
   run_now: 7,
   intake_closed: 8,
+  over_quota: 9,
 });
 
 /** Bits of `api_token.roles`. */

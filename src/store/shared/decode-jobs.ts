@@ -153,11 +153,11 @@ export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
   };
 }
 
-export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
+export function jobFacts(names: NameLookup, id: JobId, row: Omit<StoredFacts, "id">): JobFacts {
   return {
     type: names.text(row.type),
     tenant: names.text(row.tenant),
-    correlationId: correlationOf(row),
+    correlationId: row.correlation ?? idUuid(id),
     state: stateCodec.word(row.state),
     attempts: row.tries,
     runAt: row.next_run_at,

@@ -8,5 +8,8 @@ export function bounded(limit: number, max: number): number {
   return Math.min(Math.max(0, Math.trunc(limit) || 0), max);
 }
 
+/** Jobs from a successor back to the first job that it repeats, in the search for their code. */
+export const CHAIN_MAX = 1_000;
+
 /** How long a person, producer or worker token is listed after its end. */
 export const ENDED_TOKEN_MS: number = 30 * 24 * 60 * 60 * 1_000;

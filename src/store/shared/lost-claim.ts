@@ -1,7 +1,7 @@
 /**
  * A lost claim: the database answered with an error, although the claim may have been committed.
  */
-import type { LimitId } from "../../core/control/permits.ts";
+import type { LimitId, PermitCount } from "../../core/control/permits.ts";
 import type { Claim, ClaimedJob, ClaimRequest, JobKey } from "../types/jobs-and-runs.ts";
 import type { ProbeClaim } from "../types/services.ts";
 
@@ -27,16 +27,23 @@ function criteriaOf({ lanes, types, tenants, prefetch }: ClaimRequest): string {
 }
 
 /**
- * The answer of a lost claim that was found. The worker has forgotten the permits that it had lent,
- * and does not know those that it got: each of these jobs brings its own.
+ * The permits that the jobs of a lost claim bring when they are found. The worker has forgotten the
+ * permits that it had lent, and does not know those that it got. Limits may have been set since the
+ * claim, of which the store has noted no permit. So the store notes all of these permits again, and
+ * the worker never believes to hold more than the store has noted. What the lost claim has noted
+ * goes back when the worker tells what it keeps.
  */
-export function withPermitsOf(jobs: readonly ClaimedJob[], answer: Claim): Claim {
+export function permitsOf(jobs: readonly ClaimedJob[]): readonly PermitCount[] {
   const counts = new Map<LimitId, number>();
   for (const limit of jobs.flatMap(({ limits = [] }) => limits)) {
     counts.set(limit, (counts.get(limit) ?? 0) + 1);
   }
+  return [...counts].map(([limit, count]) => ({ limit, count }));
+}
+
+/** The answer of a lost claim that was found, with permits that the store has noted. */
+export function withPermits(answer: Claim, granted: readonly PermitCount[]): Claim {
   if (answer.permits === undefined) return answer;
-  const granted = [...counts].map(([limit, count]) => ({ limit, count }));
   return { ...answer, permits: { ...answer.permits, granted } };
 }
 

@@ -24,7 +24,6 @@ import type {
   ThreadEntry,
 } from "../types/jobs-and-runs.ts";
 import type { JobStore, WakeUp } from "../store.ts";
-import type { TurnsAnswer } from "../types/fairness.ts";
 import type { Promotion, Retention } from "../types/records.ts";
 import type {
   CallAnswer,
@@ -35,6 +34,8 @@ import type {
 } from "../types/services.ts";
 import type { TokenId } from "../types/tokens.ts";
 import { openDependencies, resolveDependencies, resolvesNothing } from "./queue/dependencies.ts";
+import { audits, auditSeals, newestSealed, unsealedAudits } from "./audit/audits.ts";
+import { sealAudit, sealsNothing } from "./audit/seal.ts";
 import { backup } from "./backup.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
@@ -45,7 +46,11 @@ import { connect } from "./database/connection.ts";
 import { migrate, type MigrateOptions } from "./database/migrate.ts";
 import { OpenFile } from "./database/open-file.ts";
 import { enqueue, enqueueParts } from "./jobs/enqueue.ts";
+import { countLetters, letterGroups } from "./jobs/letter-counts.ts";
 import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
+import * as rules from "./jobs/payload-rules.ts";
+import { quotas, quotaUse, removeQuota, setQuota } from "./jobs/quotas.ts";
+import { beginRemoval, removal, removeOfTenant, tenantNames } from "./jobs/tenants.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { blockWrites, refuseMoved } from "./copy/write-block.ts";
@@ -62,14 +67,7 @@ import {
   releasesNothing,
   resume,
 } from "./queue/gates.ts";
-import {
-  declareFairness,
-  fairLanes,
-  givesNoTurns,
-  giveTurns,
-  removeFairness,
-  setFairness,
-} from "./queue/fairness.ts";
+import * as fairness from "./queue/fairness.ts";
 import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
@@ -80,39 +78,17 @@ import { foldMinutes, foldsNothing, minutes } from "./inspect/minutes.ts";
 import { record } from "./runs/record.ts";
 import { countRunning } from "./inspect/running.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
-import {
-  createToken,
-  markTokensUsed,
-  revokeToken,
-  token,
-  tokenOf,
-  tokens,
-} from "./identity/tokens.ts";
-import {
-  confirmSchedules,
-  declareSchedules,
-  dueSchedules,
-  pauseSchedule,
-  removeSchedule,
-  resumeSchedule,
-  saveSchedule,
-  schedule,
-  schedules,
-  scheduleTicks,
-} from "./schedules/schedules.ts";
+import { requestReprocess, retryAsNew } from "./jobs/retry.ts";
+import * as identity from "./identity/tokens.ts";
+import * as plans from "./schedules/schedules.ts";
 import { runSchedule, tickSchedule } from "./schedules/ticks.ts";
+import { reschedule, setPriority } from "./jobs/reschedule.ts";
+import * as bulk from "./operations/operations.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
-import {
-  decideGroup,
-  discardMany,
-  failureGroup,
-  failureGroups,
-  lettersOfCause,
-  reprocessMany,
-} from "./jobs/failures.ts";
+import * as failures from "./jobs/failures.ts";
 import { annotate, deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
@@ -133,7 +109,7 @@ import {
 } from "./services/breakers.ts";
 import { claimProbe, claimsNoProbe } from "./services/claim-probe.ts";
 import { declareTypes, overrideType, types } from "./services/types.ts";
-import { register, deregister, quiet, renew, silent, stopWorker, workers } from "./runs/workers.ts";
+import * as registry from "./runs/workers.ts";
 import { closedError } from "./batching/writer.ts";
 
 /** The maximum of jobs in one call: it is one transaction, which blocks the event loop. */
@@ -177,11 +153,16 @@ export class SqliteJobStore implements JobStore {
   // Verbs that read one snapshot.
   readonly checkpoints: JobStore["checkpoints"] = this.#reads(checkpoints);
   readonly overdue: JobStore["overdue"] = this.#reads(overdue);
-  readonly silent: JobStore["silent"] = this.#reads(silent);
+  readonly silent: JobStore["silent"] = this.#reads(registry.silent);
   readonly gates: JobStore["gates"] = this.#reads(gates);
   readonly limits: JobStore["limits"] = this.#reads(limits);
-  readonly fairLanes: JobStore["fairLanes"] = this.#reads(fairLanes);
+  readonly fairLanes: JobStore["fairLanes"] = this.#reads(fairness.fairLanes);
   readonly intakes: JobStore["intakes"] = this.#reads(intakes);
+  readonly payloadRules: JobStore["payloadRules"] = this.#reads(rules.payloadRules);
+  readonly quotas: JobStore["quotas"] = this.#reads(quotas);
+  readonly quotaUse: JobStore["quotaUse"] = this.#reads(quotaUse);
+  readonly tenantNames: JobStore["tenantNames"] = this.#reads(tenantNames);
+  readonly removal: JobStore["removal"] = this.#reads(removal);
   readonly countAhead: JobStore["countAhead"] = this.#reads(countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#reads(countBehind);
   readonly countRunning: JobStore["countRunning"] = this.#reads(countRunning);
@@ -202,7 +183,9 @@ export class SqliteJobStore implements JobStore {
   readonly count: JobStore["count"] = this.#reads(count);
   readonly deadLetter: JobStore["deadLetter"] = this.#reads(deadLetter);
   readonly deadLetters: JobStore["deadLetters"] = this.#reads(deadLetters);
-  readonly workers: JobStore["workers"] = this.#reads(workers);
+  readonly countLetters: JobStore["countLetters"] = this.#reads(countLetters);
+  readonly letterGroups: JobStore["letterGroups"] = this.#reads(letterGroups);
+  readonly workers: JobStore["workers"] = this.#reads(registry.workers);
   readonly types: JobStore["types"] = this.#reads(types);
   readonly breakers: JobStore["breakers"] = this.#reads(breakers);
   readonly breakerChanges: JobStore["breakerChanges"] = this.#reads(breakerChanges);
@@ -213,21 +196,29 @@ export class SqliteJobStore implements JobStore {
   readonly feedStart: JobStore["feedStart"] = this.#reads(feedStart);
   readonly feed: JobStore["feed"] = this.#reads(feed);
   readonly expired: JobStore["expired"] = this.#reads(expired);
-  readonly tokenOf: JobStore["tokenOf"] = this.#reads(tokenOf);
-  readonly tokens: JobStore["tokens"] = this.#reads(tokens);
-  readonly token: JobStore["token"] = this.#reads(token);
-  readonly dueSchedules: JobStore["dueSchedules"] = this.#reads(dueSchedules);
-  readonly schedules: JobStore["schedules"] = this.#reads(schedules);
-  readonly schedule: JobStore["schedule"] = this.#reads(schedule);
-  readonly scheduleTicks: JobStore["scheduleTicks"] = this.#reads(scheduleTicks);
+  readonly tokenOf: JobStore["tokenOf"] = this.#reads(identity.tokenOf);
+  readonly tokens: JobStore["tokens"] = this.#reads(identity.tokens);
+  readonly token: JobStore["token"] = this.#reads(identity.token);
+  readonly dueSchedules: JobStore["dueSchedules"] = this.#reads(plans.dueSchedules);
+  readonly schedules: JobStore["schedules"] = this.#reads(plans.schedules);
+  readonly schedule: JobStore["schedule"] = this.#reads(plans.schedule);
+  readonly scheduleTicks: JobStore["scheduleTicks"] = this.#reads(plans.scheduleTicks);
+  readonly operation: JobStore["operation"] = this.#reads(bulk.operation);
+  readonly operations: JobStore["operations"] = this.#reads(bulk.operations);
+  readonly operationItems: JobStore["operationItems"] = this.#reads(bulk.operationItems);
+
+  readonly audits: JobStore["audits"] = this.#reads(audits);
+  readonly auditSeals: JobStore["auditSeals"] = this.#reads(auditSeals);
+  readonly newestSealed: JobStore["newestSealed"] = this.#reads(newestSealed);
+  readonly unsealedAudits: JobStore["unsealedAudits"] = this.#reads(unsealedAudits);
 
   // Verbs that are one write transaction.
-  readonly register: JobStore["register"] = this.#writes(register);
+  readonly register: JobStore["register"] = this.#writes(registry.register);
   readonly declareTypes: JobStore["declareTypes"] = this.#writes(declareTypes);
   readonly openBreaker: JobStore["openBreaker"] = this.#writes(openBreaker);
   readonly resetBreaker: JobStore["resetBreaker"] = this.#writes(resetBreaker);
-  readonly deregister: JobStore["deregister"] = this.#writes(deregister);
-  readonly renew: JobStore["renew"] = this.#writes(renew);
+  readonly deregister: JobStore["deregister"] = this.#writes(registry.deregister);
+  readonly renew: JobStore["renew"] = this.#writes(registry.renew);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#writes(returnPrefetched);
   readonly rescue: JobStore["rescue"] = this.#writes(rescue);
   readonly cancel: JobStore["cancel"] = this.#writes(cancel);
@@ -240,35 +231,69 @@ export class SqliteJobStore implements JobStore {
   readonly removeLimit: JobStore["removeLimit"] = this.#writes(removeLimit);
   readonly declareLimits: JobStore["declareLimits"] = this.#writes(declareLimits);
   readonly keepPermits: JobStore["keepPermits"] = this.#writes(keepPermits);
-  readonly setFairness: JobStore["setFairness"] = this.#writes(setFairness);
-  readonly removeFairness: JobStore["removeFairness"] = this.#writes(removeFairness);
-  readonly declareFairness: JobStore["declareFairness"] = this.#writes(declareFairness);
+  readonly reportCode: JobStore["reportCode"] = this.#writes(registry.reportCode);
+  readonly setFairness: JobStore["setFairness"] = this.#writes(fairness.setFairness);
+  readonly removeFairness: JobStore["removeFairness"] = this.#writes(fairness.removeFairness);
+  readonly declareFairness: JobStore["declareFairness"] = this.#writes(fairness.declareFairness);
   readonly closeIntake: JobStore["closeIntake"] = this.#writes(closeIntake);
+  readonly setQuota: JobStore["setQuota"] = this.#writes(setQuota);
+  readonly removeQuota: JobStore["removeQuota"] = this.#writes(removeQuota);
+  readonly beginRemoval: JobStore["beginRemoval"] = this.#writes(beginRemoval);
+  readonly removeOfTenant: JobStore["removeOfTenant"] = this.#writes(removeOfTenant);
   readonly openIntake: JobStore["openIntake"] = this.#writes(openIntake);
+  readonly setPayloadRule: JobStore["setPayloadRule"] = this.#writes(rules.setPayloadRule);
+  readonly declarePayloadRules: JobStore["declarePayloadRules"] = this.#writes(
+    rules.declarePayloadRules,
+  );
+  readonly removePayloadRule: JobStore["removePayloadRule"] = this.#writes(rules.removePayloadRule);
   readonly review: JobStore["review"] = this.#writes(review);
   readonly annotate: JobStore["annotate"] = this.#writes(annotate);
-  readonly failureGroups: JobStore["failureGroups"] = this.#reads(failureGroups);
-  readonly failureGroup: JobStore["failureGroup"] = this.#reads(failureGroup);
-  readonly lettersOfCause: JobStore["lettersOfCause"] = this.#reads(lettersOfCause);
-  readonly decideGroup: JobStore["decideGroup"] = this.#writes(decideGroup);
-  readonly reprocessMany: JobStore["reprocessMany"] = this.#writes(reprocessMany);
-  readonly discardMany: JobStore["discardMany"] = this.#writes(discardMany);
+  readonly failureGroups: JobStore["failureGroups"] = this.#reads(failures.failureGroups);
+  readonly failureGroup: JobStore["failureGroup"] = this.#reads(failures.failureGroup);
+  readonly lettersOfCause: JobStore["lettersOfCause"] = this.#reads(failures.lettersOfCause);
+  readonly decideGroup: JobStore["decideGroup"] = this.#writes(failures.decideGroup);
+  readonly reprocessMany: JobStore["reprocessMany"] = this.#writes(failures.reprocessMany);
+  readonly discardMany: JobStore["discardMany"] = this.#writes(failures.discardMany);
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
+  readonly retryAsNew: JobStore["retryAsNew"] = this.#writes(retryAsNew);
+  readonly requestReprocess: JobStore["requestReprocess"] = this.#writes(requestReprocess);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
-  readonly quiet: JobStore["quiet"] = this.#writes(quiet);
-  readonly stopWorker: JobStore["stopWorker"] = this.#writes(stopWorker);
+  readonly quiet: JobStore["quiet"] = this.#writes(registry.quiet);
+  readonly stopWorker: JobStore["stopWorker"] = this.#writes(registry.stopWorker);
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
-  readonly createToken: JobStore["createToken"] = this.#writes(createToken);
-  readonly revokeToken: JobStore["revokeToken"] = this.#writes(revokeToken);
-  readonly declareSchedules: JobStore["declareSchedules"] = this.#writes(declareSchedules);
-  readonly confirmSchedules: JobStore["confirmSchedules"] = this.#writes(confirmSchedules);
+  readonly createToken: JobStore["createToken"] = this.#writes(identity.createToken);
+  readonly revokeToken: JobStore["revokeToken"] = this.#writes(identity.revokeToken);
+  readonly declareSchedules: JobStore["declareSchedules"] = this.#writes(plans.declareSchedules);
+  readonly confirmSchedules: JobStore["confirmSchedules"] = this.#writes(plans.confirmSchedules);
   readonly tickSchedule: JobStore["tickSchedule"] = this.#writes(tickSchedule);
-  readonly saveSchedule: JobStore["saveSchedule"] = this.#writes(saveSchedule);
-  readonly pauseSchedule: JobStore["pauseSchedule"] = this.#writes(pauseSchedule);
-  readonly resumeSchedule: JobStore["resumeSchedule"] = this.#writes(resumeSchedule);
+  readonly saveSchedule: JobStore["saveSchedule"] = this.#writes(plans.saveSchedule);
+  readonly pauseSchedule: JobStore["pauseSchedule"] = this.#writes(plans.pauseSchedule);
+  readonly resumeSchedule: JobStore["resumeSchedule"] = this.#writes(plans.resumeSchedule);
   readonly runSchedule: JobStore["runSchedule"] = this.#writes(runSchedule);
-  readonly removeSchedule: JobStore["removeSchedule"] = this.#writes(removeSchedule);
+  readonly removeSchedule: JobStore["removeSchedule"] = this.#writes(plans.removeSchedule);
+  readonly startOperation: JobStore["startOperation"] = this.#writes(bulk.startOperation);
+  readonly applyChunk: JobStore["applyChunk"] = this.#writes(bulk.applyChunk);
+  readonly stopOperation: JobStore["stopOperation"] = this.#writes(bulk.stopOperation);
+  readonly failOperation: JobStore["failOperation"] = this.#writes(bulk.failOperation);
+  readonly setPriority: JobStore["setPriority"] = this.#writes(setPriority);
+  readonly reschedule: JobStore["reschedule"] = this.#writes(reschedule);
+
+  // Verbs that write only if a read finds something to do.
+  readonly hold: JobStore["hold"] = this.#writesUnless(holdsNothing, 0, hold);
+  readonly release: JobStore["release"] = this.#writesUnless(releasesNothing, 0, release);
+  readonly foldMinutes: JobStore["foldMinutes"] = this.#writesUnless(foldsNothing, 0, foldMinutes);
+  readonly sealAudit: JobStore["sealAudit"] = this.#writesUnless(sealsNothing, 0, sealAudit);
+  readonly giveTurns: JobStore["giveTurns"] = this.#writesUnless(
+    fairness.givesNoTurns,
+    { given: 0, more: false },
+    fairness.giveTurns,
+  );
+  readonly claimOperations: JobStore["claimOperations"] = this.#writesUnless(
+    bulk.claimsNoOperation,
+    [],
+    bulk.claimOperations,
+  );
 
   // Verbs with more than one transaction, relaxed durability or checks.
 
@@ -354,27 +379,12 @@ export class SqliteJobStore implements JobStore {
   async markTokensUsed(ids: readonly TokenId[]): Promise<void> {
     const { session, writer } = this.#use();
     // A power failure may lose when a token was last used, and nothing else.
-    return writer.writeRelaxed(() => markTokensUsed(session, ids));
+    return writer.writeRelaxed(() => identity.markTokensUsed(session, ids));
   }
 
   async promote(limit: number): Promise<Promotion> {
     const idle = await this.#read((session) => outlook(session));
     return idle.nextDueMs === 0 ? this.#write((session) => promote(session, limit)) : idle;
-  }
-
-  async hold(limit: number): Promise<number> {
-    if (await this.#read((session) => holdsNothing(session, limit))) return 0;
-    return this.#write((session) => hold(session, limit));
-  }
-
-  async giveTurns(limit: number): Promise<TurnsAnswer> {
-    if (await this.#read(givesNoTurns)) return { given: 0, more: false };
-    return this.#write((session) => giveTurns(session, limit));
-  }
-
-  async release(limit: number): Promise<number> {
-    if (await this.#read(releasesNothing)) return 0;
-    return this.#write((session) => release(session, limit));
   }
 
   async resolveDependencies(limit: number): Promise<number> {
@@ -384,11 +394,6 @@ export class SqliteJobStore implements JobStore {
       moved += await this.#write((session) => resolveDependencies(session, limit - moved));
     }
     return moved;
-  }
-
-  async foldMinutes(limit: number): Promise<number> {
-    if (await this.#read(foldsNothing)) return 0;
-    return this.#write((session) => foldMinutes(session, limit));
   }
 
   async remove(keys: readonly JobKey[], retention: Retention): Promise<number> {
@@ -451,6 +456,17 @@ export class SqliteJobStore implements JobStore {
   ): (...args: Args) => Promise<Answer> {
     // Async, so that a closed store rejects and does not throw.
     return async (...args) => this.#write((session) => verb(session, ...args));
+  }
+
+  #writesUnless<Arg, Answer>(
+    isIdle: (session: Session, arg: Arg) => boolean,
+    nothing: Answer,
+    verb: (session: Session, arg: Arg) => Answer,
+  ): (arg: Arg) => Promise<Answer> {
+    return async (arg) =>
+      (await this.#read((session) => isIdle(session, arg)))
+        ? nothing
+        : this.#write((session) => verb(session, arg));
   }
 
   #write<Answer>(work: (session: Session) => Answer): Promise<Answer> {

@@ -12,7 +12,7 @@ import { identity } from "./database/file-identity.ts";
 import { OpenFile } from "./database/open-file.ts";
 import { overdue } from "./runs/overdue.ts";
 import { settle, settleParts } from "./runs/settle.ts";
-import { renew } from "./runs/workers.ts";
+import { renew, reportCode } from "./runs/workers.ts";
 
 /** The address by which the thread imports this module. */
 export const THREAD_MODULE: string = import.meta.url;
@@ -35,6 +35,7 @@ export function makeThreadStore({ path }: { readonly path: string }): ThreadStor
     },
     renew: async (...args) => file().write((session) => renew(session, ...args)),
     overdue: async (...args) => file().read((session) => overdue(session, ...args)),
+    reportCode: async (...args) => file().write((session) => reportCode(session, ...args)),
     settle: async (items) => file().writeBatch(items, settle, settleParts),
   };
 }

@@ -19,9 +19,9 @@ export interface DeclaredFairness {
 
 /** What `giveTurns` has done. */
 export interface TurnsAnswer {
-  /** Jobs that have got a turn, without those of tenants behind the backlog. */
+  /** Jobs that have got a turn. */
   readonly given: number;
-  /** More jobs without a turn wait. */
+  /** There are jobs that this call has not looked at. */
   readonly more: boolean;
 }
 

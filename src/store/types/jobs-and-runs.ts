@@ -1,4 +1,5 @@
 /** What producers and workers exchange with the store: new jobs, leases, claims, settlements. */
+import type { QuotaRefusal } from "./quotas.ts";
 import type { LimitId, PermitCount } from "../../core/control/permits.ts";
 import type { ClaimPermits } from "./limits.ts";
 import type { JobId, JsonText, State } from "../../core/job.ts";
@@ -14,6 +15,9 @@ export type ProcessId = JobId;
 
 // ── Enqueue ──────────────────────────────────────────────────────────────────────────────────────
 
+/** An instant, or a delay from the store's current time. */
+export type DueTime = { readonly at: number } | { readonly delayMs: number };
+
 export interface NewJob {
   /** Made by the caller, so that a repeat after a lost answer creates no second job. */
   readonly id: JobId;
@@ -22,8 +26,7 @@ export interface NewJob {
   readonly lane: string;
   readonly category: string | null;
   readonly priority: number;
-  /** An instant, or a delay from the store's current time. */
-  readonly due: { readonly at: number } | { readonly delayMs: number };
+  readonly due: DueTime;
   readonly maxAttempts: number;
   readonly timeoutMs: number | null;
   readonly payload: JsonText | null;
@@ -95,7 +98,8 @@ export interface RefusedJob {
   /**
    * `…_CONFLICT`: the same id or key with other content. `IDEMPOTENCY_KEY_USED`: the key may be
    * used once only. `AFTER_UNKNOWN`: a dependency does not exist. `INTAKE_CLOSED`: an operator has
-   * closed the intake of such jobs. `STORE_REFUSED`: the database refused a value.
+   * closed the intake of such jobs. `QUOTA_EXCEEDED`, `PAYLOAD_OVER_QUOTA`: the tenant has used up
+   * its quota. `STORE_REFUSED`: the database refused a value.
    */
   readonly code:
     | "AFTER_UNKNOWN"
@@ -103,11 +107,15 @@ export interface RefusedJob {
     | "IDEMPOTENCY_CONFLICT"
     | "IDEMPOTENCY_KEY_USED"
     | "INTAKE_CLOSED"
+    | "QUOTA_EXCEEDED"
+    | "PAYLOAD_OVER_QUOTA"
     | "STORE_REFUSED";
   /** The job that holds the id or key, or the missing dependency; else the refused job itself. */
   readonly holder: JobId;
   /** With `INTAKE_CLOSED`: the intake that refused the job. */
   readonly intake?: IntakeRecord;
+  /** With `QUOTA_EXCEEDED` and `PAYLOAD_OVER_QUOTA`. */
+  readonly quota?: QuotaRefusal;
 }
 
 /** A closed intake refuses new jobs of producers. An intake that is not listed is open. */
@@ -248,6 +256,14 @@ export interface ClaimedJob extends RunFacts {
   readonly limits?: readonly LimitId[];
 }
 
+/** The code of runs that have ended in the store; see `reportCode`. */
+export interface CodeReport {
+  /** Handlers or units of these runs go on. */
+  readonly left?: readonly { readonly key: JobKey; readonly n: number }[];
+  /** No code of these runs is left. */
+  readonly ended?: readonly { readonly key: JobKey; readonly n: number }[];
+}
+
 export type Renewal =
   | {
       readonly status: "renewed";
@@ -268,8 +284,8 @@ export type Renewal =
       /** The store requires a newer protocol and gives the worker no more work. */
       readonly outdated: boolean;
       /**
-       * Runs of this worker that an operator has ended. Each is told for a minute, because the
-       * answer of one heartbeat may be lost.
+       * Runs of this worker that have ended, by an operator or a time limit, and whose end of code
+       * the worker has not reported.
        */
       readonly ended: readonly { readonly key: JobKey; readonly n: number }[];
     }

@@ -42,7 +42,7 @@ export interface LimitRecord extends LimitName, StoredRule {
 /** The limit that the code of a type states. Null: the code states none. */
 export interface DeclaredLimit {
   readonly type: string;
-  readonly concurrency: number | null;
+  readonly rule: StoredRule | null;
 }
 
 /** What a claim says about limits. */

@@ -30,7 +30,7 @@ export interface WaitingJobs {
   readonly blocked: boolean;
   /** A slot is due of a schedule that living workers tick: `dueSchedules` may answer it. */
   readonly slotDue: boolean;
-  /** Jobs without a turn wait in a fair lane: `giveTurns` gives them one. */
+  /** Jobs without a turn wait in a fair lane: `giveTurns` looks whether they need one. */
   readonly fair: boolean;
 }
 
@@ -255,12 +255,6 @@ export interface DeadLetterRecord {
   readonly reviews: readonly ReviewEntry[];
 }
 
-export interface DeadLetterQuery {
-  readonly status?: DeadLetterRecord["status"];
-  readonly type?: string;
-  readonly tenant?: string;
-}
-
 /** What a person decided about a dead letter. */
 export interface Review {
   readonly status: "acknowledged" | "discarded";
@@ -313,7 +307,10 @@ export interface WorkerRecord {
 }
 
 /** The worker that runs a job, or has prefetched it. */
-export type JobHolder = Pick<WorkerRecord, "id" | "host" | "pid" | "beatMs" | "beatAgoMs">;
+export type JobHolder = Pick<
+  WorkerRecord,
+  "id" | "host" | "pid" | "until" | "beatMs" | "beatAgoMs"
+>;
 
 /**
  * Counts over all jobs (004-16). Each count stops at a limit. A due job behind a closed gate is
@@ -478,6 +475,8 @@ export interface Retention extends Periods {
   readonly eventMs: number;
   /** Counted from the end of the minute or hour. */
   readonly minutesMs: number;
+  /** Counted from the end of the day of an audit entry, in UTC. */
+  readonly auditMs: number;
 }
 
 export interface Pruned {
@@ -488,6 +487,7 @@ export interface Pruned {
   readonly tokens: number;
   /** Rows of minutes and hours. */
   readonly minutes: number;
+  readonly audits: number;
   /**
    * True when the limit was reached, so that more may be left. Other pruners may have removed a
    * part of the batch, or all of it.

@@ -39,9 +39,10 @@ export interface ScheduleRecord extends ScheduleSpec {
 /**
  * `made`: the slot made a job. `skipped`: the job of the slot before was not final. `replaced`: a
  * later slot was due at the same time and replaced this one. `missed`: the slot was late, and is
- * not made up for. `duplicate`: another job holds the dedup key. `refused`: the database refused
- * the job. `intake_closed`: the intake of the job was closed, and the slot is not made up for.
- * `run_now`: a job outside the slots.
+ * not made up for. `duplicate`: another job holds the dedup key. `refused`: the database or a
+ * payload rule refused the job. `intake_closed`: the intake of the job was closed, and the slot is
+ * not made up for. `over_quota`: the same for the quota of the tenant. `run_now`: a job outside the
+ * slots.
  */
 export type TickOutcome =
   | "made"
@@ -51,7 +52,8 @@ export type TickOutcome =
   | "duplicate"
   | "refused"
   | "run_now"
-  | "intake_closed";
+  | "intake_closed"
+  | "over_quota";
 
 export interface TickRecord {
   readonly slot: number;
@@ -87,6 +89,8 @@ export type DecideTicks = (
 export interface TickDecision {
   /** The slots that are due, oldest first, each with its job. */
   readonly ticks: readonly { readonly slot: number; readonly job: NewJob }[];
+  /** A payload rule refuses the jobs of all slots: no slot makes one. */
+  readonly isRefused?: boolean;
   readonly missed: { readonly first: number; readonly last: number } | null;
   /** The first slot after now. */
   readonly nextSlot: number | null;

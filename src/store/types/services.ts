@@ -3,6 +3,7 @@ import type { PermitCount } from "../../core/control/permits.ts";
 import type { Breaker, BreakerLimits, BreakerRun } from "../../core/breaker.ts";
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { ClaimedJob, Lease } from "./jobs-and-runs.ts";
+import type { StoredRule } from "./limits.ts";
 
 /** What a worker says about one of its types when it joins. */
 export interface TypeDeclaration {
@@ -14,13 +15,18 @@ export interface TypeDeclaration {
   readonly timeoutMs: number | null;
   /** The external services that the jobs of the type call. */
   readonly services: readonly string[];
+  /** The limit that the code states; null: none. `declareLimits` stores the limit. */
+  readonly limit: StoredRule | null;
+  readonly category: string | null;
+  /** The version of payloads that the code writes; null: the code names none. */
+  readonly payloadVersion: string | null;
   /** The JSON Schema of the payload; null: the code can give none. */
   readonly payloadSchema: JsonText | null;
   readonly appVersion: string | null;
 }
 
 /** A declared type: the declaration of the worker that joined last. */
-export interface TypeRecord extends TypeDeclaration {
+export interface TypeRecord extends Omit<TypeDeclaration, "limit"> {
   readonly declaredAt: number;
   /** The living workers that have declared the type. */
   readonly workers: number;

@@ -35,9 +35,10 @@ describe("millrace drain", () => {
     const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "100ms");
     await project.untilRunning(id);
 
-    const late = await project.start("drain", "--timeout", "300ms").ended;
-    const asJson = await project.start("drain", "--timeout", "1ms", "-o", "json").ended;
-    const stopped = project.start("drain", "--reason", "second");
+    const late = await project.start("drain", "--all", "--timeout", "300ms").ended;
+    const options = ["--timeout", "1ms", "-o", "json"];
+    const asJson = await project.start("drain", "--all", ...options).ended;
+    const stopped = project.start("drain", "--all", "--reason", "second");
     await untilPaused(project, "second");
     stopped.child.kill("SIGINT");
     const interrupted = await stopped.ended;
@@ -88,8 +89,12 @@ describe("millrace drain", () => {
   });
 
   test.each([
-    [["--lane", "a", "--type", "b"], "Name at most one of"],
-    [["--lane", "a", "--worker", "b"], "Name at most one of"],
+    [[], "--worker and --all.\nFor example: --lane reports, or --all for the whole installation"],
+    [["--reason", "a deploy"], "Name exactly one of"],
+    [["--lane", "a", "--type", "b"], "Name exactly one of"],
+    [["--lane", "a", "--worker", "b"], "Name exactly one of"],
+    [["--lane", "a", "--all"], "Name exactly one of"],
+    [["--worker", "b", "--all"], "Name exactly one of"],
     [["--worker", "01M7GQMY55ECET74219MBT9GXQ", "--resume-after"], "stays quiet"],
     [["--timeout", "soon"], "Write a duration"],
   ])("refuses %j as a mistake of usage", async (args, says) => {

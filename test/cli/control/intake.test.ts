@@ -33,7 +33,7 @@ describe("millrace intake", () => {
       'INTAKE_CLOSED: a job of type "email" is refused: ' +
         'the intake of the type "email" is closed by ada: a move',
     );
-    expect(refused.err).toContain("millrace intake open");
+    expect(refused.err).toContain("ask an operator to open the intake");
     expect(listed.out).toMatch(/^KIND +NAME +SINCE +BY +REASON\ntype +email .* ada +a move\n$/);
     expect(opened.out).toBe("Type email accepts new jobs again.\n");
     expect(again).toMatchObject({

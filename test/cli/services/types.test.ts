@@ -104,4 +104,19 @@ describe("millrace doctor", () => {
       "FINDING  types: the 2 workers of type pay have 2 declarations, the newest from version 2",
     );
   });
+
+  test("names a type whose living workers state different limits", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const withLimit = (concurrency: number) =>
+      defineJob({ type: "pay", limits: { concurrency } }).run(() => {});
+    await using old = mill.work({ jobs: [withLimit(5)] });
+    await using young = mill.work({ jobs: [withLimit(6)] });
+    await Promise.all([old.ready, young.ready]);
+
+    const { code, out } = await store.type("doctor");
+
+    expect(code).toBe(1);
+    expect(out).toContain("FINDING  types: the 2 workers of type pay have 2 declarations");
+  });
 });

@@ -9,6 +9,7 @@ import { openFile } from "../transactions/callers.ts";
 import { pastSqlite } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
 import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
+import { changedAuditSuite } from "../audit/changed-audit.suite.ts";
 import { damagedTokensSuite } from "../identity/damaged-tokens.suite.ts";
 import { freedKeysSuite } from "../doctor/freed-keys.suite.ts";
 import { protocolSuite } from "./protocol.suite.ts";
@@ -25,6 +26,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void 
   repairSuite(pastSqlite(makeSqliteStore));
   badRowsSuite(pastSqlite(makeSqliteStore));
   damagedTokensSuite(pastSqlite(makeSqliteStore));
+  changedAuditSuite(pastSqlite(makeSqliteStore), "sqlite");
   freedKeysSuite(pastSqlite(makeSqliteStore));
   protocolSuite(pastSqlite(makeSqliteStore));
 

@@ -261,6 +261,7 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
         idempotencyMs: HOUR_MS,
         eventMs: HOUR_MS,
         minutesMs: HOUR_MS,
+        auditMs: HOUR_MS,
       };
       const gone = await store.prune({ finishedMs: kept, ...lengths }, 500);
       expect(gone.jobs * gone.deadLetters * gone.events).toBeGreaterThan(0);
@@ -302,7 +303,7 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
     test("are checked within bounds, and every table that has more rows is named", async () => {
       await using patient = await open();
       await fillStates(patient.store, 300);
-      await patient.plant(`UPDATE millrace.ready SET priority = priority + 1
+      await patient.plant(`UPDATE millrace.ready SET tries = tries + 1
         WHERE key = (SELECT max(key) FROM millrace.ready);
         DELETE FROM millrace.scheduled WHERE key = (SELECT max(key) FROM millrace.scheduled)`);
 
@@ -376,10 +377,18 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
     });
 
+    test("hold for a job with another priority and another due time", async () => {
+      await using patient = await open();
+      const [id] = await add(patient.store, {});
+      await patient.store.setPriority(id, 1);
+      await patient.store.reschedule(id, { delayMs: 1_000 });
+      expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
+    });
+
     test("name the jobs that break them", async () => {
       await using patient = await open();
       const ids: readonly JobId[] = await add(patient.store, {}, {});
-      await patient.plant("UPDATE millrace.ready SET priority = priority + 1");
+      await patient.plant("UPDATE millrace.ready SET tries = tries + 1");
       const { brokenInvariants } = await patient.examine();
       expect(brokenInvariants.flatMap(({ offenders }) => offenders.map(({ id }) => id))).toEqual(
         ids,

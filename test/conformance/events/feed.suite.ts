@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { EVENT_KINDS } from "../../../src/api/events.ts";
 import { idUuid } from "../../../src/core/ids.ts";
 import type { EventKind, FeedEntry } from "../../../src/store/types/records.ts";
 import { FEED_BYTES_MAX } from "../../../src/store/shared/events/feed-page.ts";
@@ -26,6 +27,7 @@ import {
 } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
+const ALL_KINDS: ReadonlySet<EventKind> = new Set(EVENT_KINDS);
 const KEEP_NO_JOBS = retention({
   finishedMs: { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 },
 });
@@ -322,6 +324,72 @@ export function feedSuite(open: OpenStore): void {
         entries.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"),
       ).toEqual(none.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"));
       expect(none.every((entry) => !("facts" in entry))).toBe(true);
+    });
+
+    test("tells the process that has written events the same facts as others", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const other = await db.another();
+      const order = { tenant: "acme", correlationId: "order-7" };
+      await add(store, { type: "email", ...order }, {}, {}, {}, {});
+      const end = (await store.feed(0, 100, ALL_KINDS)).at(-1)?.position ?? 0;
+
+      const batch = await take(store);
+      const started = await store.feed(end, 100, ALL_KINDS);
+      const startedThere = await other.feed(end, 100, ALL_KINDS);
+      await clock.advance(10);
+      await keep(store, { ...batch, job: at(batch.jobs, 1) }, { progress: halfway() });
+      const endings = [completed("7"), completed(), failedWith(), retryIn(1_000), completed()];
+      const { position } = at((await store.feed(0, 100)).slice(-1), 0);
+      await store.settle([settleItem(batch, at(batch.jobs, 4), completed())]);
+      await store.settle(
+        batch.jobs.slice(0, 4).map((job, index) => settleItem(batch, job, at(endings, index))),
+      );
+      const ended = await store.feed(position, 100, ALL_KINDS);
+
+      expect(started.map(({ kind }) => kind)).toEqual(["job:started"]);
+      expect(started).toEqual(startedThere);
+      expect(new Set(ended.map(({ kind }) => kind))).toEqual(
+        new Set(["job:completed", "job:failed", "job:retrying"]),
+      );
+      expect(ended).toEqual(await other.feed(position, 100, ALL_KINDS));
+    });
+
+    test("takes no event of another process for an own one", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const other = await db.another();
+      await store.feed(0, 100, ALL_KINDS);
+      await add(store, {});
+      await runOne(store, retryIn(10));
+      const { position } = at((await store.feed(0, 100)).slice(-1), 0);
+      await clock.advance(10);
+      await other.promote(10);
+      await take(other);
+
+      const entries = await store.feed(position, 100, ALL_KINDS);
+
+      const again = entries.find(({ kind }) => kind === "job:started");
+      expect(again?.facts).toMatchObject([{ state: "running", attempts: 1 }]);
+    });
+
+    test("does not name an own job that was removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.feed(0, 100, ALL_KINDS);
+      const [id] = await add(store, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1_000);
+      await store.prune(KEEP_NO_JOBS, 10);
+
+      const feed = await store.feed(0, 10, ALL_KINDS);
+
+      expect(feed.map(({ kind, jobs }) => [kind, jobs])).toEqual([
+        ["job:enqueued", []],
+        ["job:started", []],
+        ["job:completed", []],
+        ["job:deleted", [id]],
+      ]);
     });
 
     test("tells type and tenant to a handle that has not used them", async () => {

@@ -47,7 +47,9 @@ export function linksSuite(open: OpenStore): void {
       await take(store, { worker: info.id, limit: 1, prefetch: true });
       await clock.advance(250);
 
-      const shown = { id: info.id, host: "mill-7", pid: 4_711, beatMs: 700, beatAgoMs: 250 };
+      const until = clock.now() - 250 + info.leaseMs;
+      const beats = { until, beatMs: 700, beatAgoMs: 250 };
+      const shown = { id: info.id, host: "mill-7", pid: 4_711, ...beats };
       expect(await store.holder(first)).toEqual(shown);
       expect(await store.holder(second)).toEqual(shown);
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { causeOf } from "../../../src/core/failures/fingerprint.ts";
 import type { JobId } from "../../../src/core/job.ts";
-import type { DeadLetterQuery } from "../../../src/store/types/records.ts";
+import type { DeadLetterQuery } from "../../../src/store/types/letters.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { failedWith, jobId, newJobs, retention } from "../../support/factories.ts";
 import { addDead, at, settleAll, take } from "../../support/steps.ts";

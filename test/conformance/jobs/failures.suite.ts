@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
-import { failedWith, fault, jobId, newJob } from "../../support/factories.ts";
+import { failedWith, fault, jobId, newJob, retention } from "../../support/factories.ts";
 import { add, claimable, recordOf, settleAll, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -24,6 +24,79 @@ async function fail(
 
 function successor(id: JobId, overrides: Partial<NewJob> = {}): NewJob & { retryOf: JobId } {
   return { ...newJob(overrides), retryOf: id };
+}
+
+/** Decisions that retention removes. */
+function decisionsSuite(open: OpenStore): void {
+  const rules = retention({ deadLetterMs: 10 * HOUR });
+  const SNOOZED = { kind: "snoozed", by: "ada", notes: null } as const;
+
+  describe("decideGroup", () => {
+    test("is forgotten with old letters, if none of the cause is open", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await fail(store, RED, {});
+      await store.decideGroup(RED, {}, SEEN);
+      await store.review(id!, { status: "discarded", by: "ada", notes: null });
+      await clock.advance(10 * HOUR - 1);
+      await store.prune(rules, 100);
+      await fail(store, RED, {});
+      const before = await store.failureGroup(RED, {});
+      await store.discardMany([before!.sample.id], "ada", null);
+      await clock.advance(1);
+
+      await store.prune(rules, 100);
+
+      await fail(store, RED, {});
+      expect(before?.decision).toMatchObject({ kind: "acknowledged" });
+      expect((await store.failureGroup(RED, {}))?.decision).toBeNull();
+    });
+
+    test("is kept while a letter of the cause is open, or the cause is snoozed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await fail(store, BLUE, {});
+      await store.decideGroup(RED, {}, SEEN);
+      await store.decideGroup(BLUE, {}, { ...SNOOZED, forMs: 20 * HOUR });
+      await clock.advance(9 * HOUR);
+      await fail(store, RED, {});
+      await clock.advance(2 * HOUR);
+
+      expect(await store.prune(rules, 100)).toMatchObject({ deadLetters: 1 });
+
+      await fail(store, BLUE, {});
+      expect((await store.failureGroup(RED, {}))?.decision).toMatchObject({ by: "ada" });
+      expect((await store.failureGroup(BLUE, {}))?.decision).toMatchObject({ kind: "snoozed" });
+    });
+
+    test("is forgotten if the open letters of the cause are of other tenants", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await fail(store, RED, { tenant: "acme" });
+      await store.decideGroup(RED, {}, SEEN);
+      await store.decideGroup(RED, { tenant: "acme" }, SEEN);
+      await clock.advance(9 * HOUR);
+      await fail(store, RED, { tenant: "brick" });
+      await clock.advance(2 * HOUR);
+
+      await store.prune(rules, 100);
+
+      await fail(store, RED, { tenant: "acme" });
+      expect((await store.failureGroup(RED, {}))?.decision).not.toBeNull();
+      expect((await store.failureGroup(RED, { tenant: "acme" }))?.decision).toBeNull();
+    });
+
+    test("is forgotten in bounded steps", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.decideGroup(RED, {}, SEEN);
+      await store.decideGroup(BLUE, {}, SEEN);
+      await clock.advance(11 * HOUR);
+
+      expect(await store.prune(rules, 1)).toMatchObject({ more: true });
+      expect(await store.prune(rules, 2)).toMatchObject({ more: false });
+    });
+  });
 }
 
 export function failuresSuite(open: OpenStore): void {
@@ -150,6 +223,8 @@ export function failuresSuite(open: OpenStore): void {
       });
     });
   });
+
+  decisionsSuite(open);
 
   describe("lettersOfCause", () => {
     test("pages the open letters of a cause, also when those of a page are closed", async () => {

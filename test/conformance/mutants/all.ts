@@ -4,15 +4,24 @@
  * them all.
  */
 import { POSTGRES_BAD_ROW_FAULTS, SQLITE_BAD_ROW_FAULTS } from "./bad-rows.ts";
+import { POSTGRES_AUDIT_FAULTS, SQLITE_AUDIT_FAULTS } from "./audit.ts";
 import { POSTGRES_CROWD_FAULTS, SQLITE_CROWD_FAULTS } from "./crowds.ts";
 import { POSTGRES_COMMIT_FAULTS } from "./postgres-commits.ts";
 import { POSTGRES_CRASH_FAULTS } from "./postgres-crashes.ts";
 import { POSTGRES_AHEAD_FAULTS, SQLITE_AHEAD_FAULTS } from "./control/ahead.ts";
+import { POSTGRES_CODE_FAULTS, SQLITE_CODE_FAULTS } from "./control/code.ts";
 import { POSTGRES_DRAIN_FAULTS, SQLITE_DRAIN_FAULTS } from "./control/drain.ts";
 import { POSTGRES_INTAKE_FAULTS, SQLITE_INTAKE_FAULTS } from "./control/intakes.ts";
+import {
+  POSTGRES_PAYLOAD_RULE_FAULTS,
+  SQLITE_PAYLOAD_RULE_FAULTS,
+} from "./control/payload-rules.ts";
+import { POSTGRES_LETTER_FAULTS, SQLITE_LETTER_FAULTS } from "./control/letters.ts";
+import { POSTGRES_QUOTA_FAULTS, SQLITE_QUOTA_FAULTS } from "./control/quotas.ts";
 import { POSTGRES_LONG_RUN_FAULTS, SQLITE_LONG_RUN_FAULTS } from "./control/long-runs.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_LIMIT_FAULTS, SQLITE_LIMIT_FAULTS } from "./control/limits.ts";
+import { POSTGRES_OPERATION_FAULTS, SQLITE_OPERATION_FAULTS } from "./control/operations.ts";
 import { POSTGRES_FAILURE_FAULTS, SQLITE_FAILURE_FAULTS } from "./control/failures.ts";
 import { POSTGRES_FAIRNESS_FAULTS, SQLITE_FAIRNESS_FAULTS } from "./control/fairness.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
@@ -63,12 +72,18 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_SCHEDULE_FAULTS,
     SQLITE_AHEAD_FAULTS,
     SQLITE_DRAIN_FAULTS,
+    SQLITE_CODE_FAULTS,
+    SQLITE_LETTER_FAULTS,
     SQLITE_SERVICE_FAULTS,
     SQLITE_LIMIT_FAULTS,
     SQLITE_FAILURE_FAULTS,
+    SQLITE_OPERATION_FAULTS,
     SQLITE_FAIRNESS_FAULTS,
     SQLITE_INTAKE_FAULTS,
+    SQLITE_PAYLOAD_RULE_FAULTS,
+    SQLITE_QUOTA_FAULTS,
     SQLITE_LONG_RUN_FAULTS,
+    SQLITE_AUDIT_FAULTS,
   ].flatMap(mutantsOf),
   postgres: [
     POSTGRES_FAULTS,
@@ -85,12 +100,18 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_SCHEDULE_FAULTS,
     POSTGRES_AHEAD_FAULTS,
     POSTGRES_DRAIN_FAULTS,
+    POSTGRES_CODE_FAULTS,
+    POSTGRES_LETTER_FAULTS,
     POSTGRES_SERVICE_FAULTS,
     POSTGRES_LIMIT_FAULTS,
     POSTGRES_FAILURE_FAULTS,
+    POSTGRES_OPERATION_FAULTS,
     POSTGRES_FAIRNESS_FAULTS,
     POSTGRES_INTAKE_FAULTS,
+    POSTGRES_PAYLOAD_RULE_FAULTS,
+    POSTGRES_QUOTA_FAULTS,
     POSTGRES_LONG_RUN_FAULTS,
+    POSTGRES_AUDIT_FAULTS,
   ].flatMap(mutantsOf),
 };
 

@@ -20,6 +20,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "NOT EXISTS",
       ],
       ["a batch takes a key twice", "array_agg(key) FILTER (WHERE turn = 1),", "array_agg(key),"],
+      ["two jobs of a key are not noticed", "cardinality(marks) = (", "0 < ("],
       ["a claim gives up at once", "FOR round IN 1 .. 4 LOOP", "FOR round IN 1 .. 1 LOOP"],
     ],
     "functions/locks.sql": [
@@ -35,7 +36,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     hold_jobs: [
       // The join compares the tenant: the same change of `taken_key` alone would have no effect.
       ["tenants share keys", "taken_key.tenant = front.tenant AND ", ""],
-      ["a taken key comes before a gate", "coalesce(min(closed.gate), -1)", "-1"],
+      ["a taken key comes before a gate", "SELECT min(closed.gate)", "SELECT -1"],
     ],
     release_keys: [
       ["a taken key is free", "lock.name = hop.name", "false"],
@@ -88,8 +89,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
       [
         "who gave way to one is waited for twice",
-        "new Set(job.after.map((id) => dependencies.get(id) ?? null))",
-        "job.after.map((id) => dependencies.get(id) ?? null)",
+        "new Set(job.after.map((id) => keys.get(id) ?? null))",
+        "job.after.map((id) => keys.get(id) ?? null)",
       ],
       ["every wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "1"],
       ["no wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "0"],
@@ -216,7 +217,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   dependants: {
     dependants_of_job: [
-      ["the jobs that wait for any job are shown", "dependency.depends_on = (", "0 < ("],
+      [
+        "the jobs that wait for any job are shown",
+        "WHERE dependency.depends_on IN (",
+        "WHERE true OR dependency.depends_on IN (",
+      ],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
   },

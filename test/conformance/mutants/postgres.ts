@@ -94,8 +94,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["any database will do for a job with a key", "here?.home !== home", "false"],
       [
         "what went wrong ends the transaction",
-        "await inSavepoint(sql, () => writeKeyed(session, sql, batches))",
-        "await writeKeyed(session, sql, batches)",
+        "inSavepoint(sql, () => writeKeyed(session, sql, batches, refused))",
+        "writeKeyed(session, sql, batches, refused)",
       ],
       ["no event is written for jobs with keys", "await outbox.write(sql);", ""],
       [
@@ -441,7 +441,7 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     "retention/expired.ts": [["what came late stays", "[...late, ...found]", "[...found]"]],
     "retention/prune.ts": [
-      ["a shared batch counts as the last", "[found, idempotencyKeys", "[jobs, idempotencyKeys"],
+      ["a shared batch counts as the last", "[found, ...records", "[jobs, ...records"],
       ["more keys that came late go than asked", "limit - count))", "limit))"],
     ],
     prune_idempotency: [

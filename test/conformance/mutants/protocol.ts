@@ -3,7 +3,9 @@ import type { Faults } from "./all.ts";
 
 export const SQLITE_PROTOCOL_FAULTS: Faults = {
   "a store that requires a newer protocol": {
-    "jobs/intakes.ts": [["an old producer enqueues jobs", "  requireProtocol(row", "  Object(row"]],
+    "jobs/intakes.ts": [
+      ["an old producer enqueues jobs", "  requireProtocol(protocol", "  Object(protocol"],
+    ],
     "database/migrate.ts": [
       ["an old release opens the store", "    requireProtocol(leastProtocol(database));\n", ""],
     ],
@@ -18,8 +20,8 @@ export const POSTGRES_PROTOCOL_FAULTS: Faults = {
     "jobs/enqueue.ts": [
       [
         "an old producer enqueues jobs with keys",
-        "work({ ...transaction, isProducer: true }, jobs, earlier)",
-        "work(transaction, jobs, earlier)",
+        "insertBisecting({ ...transaction, isProducer: true, overQuota }, jobs, NONE)",
+        "insertBisecting({ ...transaction, overQuota }, jobs, NONE)",
       ],
     ],
     "database/migrate.ts": [

@@ -98,8 +98,8 @@ export const SQLITE_FLOW_FAULTS: Faults = {
         "row === undefined && !keyHolders.has(id)",
         "row === undefined",
       ],
-      ["every wait is tolerant", 'onFailed === "run" ? 1 : 0', "1"],
-      ["no wait is tolerant", 'onFailed === "run" ? 1 : 0', "0"],
+      ["every wait is tolerant", 'onFailed === "run" || depends_on < 0 ? 1 : 0', "1"],
+      ["no wait is tolerant", 'onFailed === "run" || depends_on < 0 ? 1 : 0', "0"],
       [
         "one parent is enough",
         '"has_dependencies", { job }) !== undefined',
@@ -184,7 +184,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   dependants: {
     dependants_of_job: [
-      ["the jobs that wait for any job are shown", "dependency.depends_on = (", "0 < ("],
+      [
+        "the jobs that wait for any job are shown",
+        "WHERE dependency.depends_on IN (",
+        "WHERE true OR dependency.depends_on IN (",
+      ],
       ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 1000"],
     ],
   },
@@ -277,7 +281,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
         ":job + :depends_on > -1",
       ],
       ["it sees no ends", "AND ended.state IS NOT NULL", "AND 0"],
-      ["it sees not who is gone", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
+      [
+        "it sees not who is gone",
+        ") OR (\n           NOT EXISTS",
+        ") OR (\n           0 AND NOT EXISTS",
+      ],
     ],
     locks_after: [
       ["locks of ended runs stay", "ended.n = lock.n", "0"],

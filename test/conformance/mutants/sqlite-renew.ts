@@ -46,7 +46,7 @@ export const SQLITE_RENEW_FAULTS: Faults = {
         ".flatMap((lease) => runsOf(lease).filter((_, index) => index % 2 === 0))",
       ],
     ],
-    insert_ended_run: [["an end is not stored for the worker", "WHERE", "WHERE 0 AND"]],
+    insert_ended_runs: [["an end is not stored for the worker", "WHERE", "WHERE 0 AND"]],
     "jobs/intervene.ts": [
       [
         "the end of an unstarted run is not told",
@@ -58,11 +58,6 @@ export const SQLITE_RENEW_FAULTS: Faults = {
     ended_runs: [
       ["no worker learns what has ended", "WHERE", "WHERE 0 AND"],
       ["every worker learns what has ended", "worker = :worker", "1"],
-    ],
-    mark_told: [["what has ended is told for ever", "WHERE", "WHERE 0 AND"]],
-    delete_told: [
-      ["what has ended stays", "WHERE", "WHERE 0 AND"],
-      ["what has ended is told once", "told_at < :before", "told_at >= :before"],
     ],
     find_cancel_requests: [["reasons are lost", "asked.reason", "NULL AS reason"]],
     last_runs: [

@@ -391,7 +391,7 @@ export const SQLITE_FAULTS: Faults = {
       ["every gate opens", "name = :name", "1"],
       ["the gate stays closed", "until = 0", "until = NULL"],
     ],
-    gate_is_closed: [["an open gate was closed", "until IS NULL OR until > :now", "1"]],
+    closed_gates: [["an open gate was closed", "until IS NULL OR until > :now", "1"]],
   },
   gates: {
     closed_gates: [["open gates are listed, too", "until IS NULL OR until > :now", "1"]],
@@ -449,8 +449,7 @@ export const SQLITE_FAULTS: Faults = {
   feed: {
     feed_after: [
       ["the position itself is repeated", "position > :position", "position >= :position"],
-      ["the newest comes first", "ORDER BY page.position", "ORDER BY page.position DESC"],
-      ["an entry of more bytes is left out", "page.total - page.bytes <=", "page.total <="],
+      ["the newest comes first", "ORDER BY position", "ORDER BY position DESC"],
       ["the limit is dropped", "LIMIT :limit", ""],
     ],
     append_event: [["the time is lost", ":at", "0"]],

@@ -113,7 +113,7 @@ export function limitsSuite(open: OpenStore): void {
     test("leaves a limit that only the code states", async () => {
       await using db = await open();
       const { store } = db;
-      await store.declareLimits([{ type: "email", concurrency: 3 }]);
+      await store.declareLimits([{ type: "email", rule: cap(3) }]);
 
       expect(await store.removeLimit(TYPE)).toBe(false);
       expect(await store.limits()).toMatchObject([{ concurrency: 3 }]);
@@ -130,28 +130,61 @@ export function limitsSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
 
-      await store.declareLimits([{ type: "email", concurrency: 3 }]);
+      await store.declareLimits([{ type: "email", rule: cap(3) }]);
       const stated = { ...TYPE, concurrency: 3, owner: "code", by: null };
       expect(await store.limits()).toMatchObject([stated]);
       expect(await store.removeLimit(TYPE)).toBe(false);
 
-      await store.declareLimits([{ type: "email", concurrency: 4 }]);
+      await store.declareLimits([{ type: "email", rule: cap(4) }]);
       expect(await store.limits()).toMatchObject([{ ...stated, concurrency: 4 }]);
 
       await store.declareLimits([
-        { type: "email", concurrency: null },
-        { type: "sms", concurrency: null },
+        { type: "email", rule: null },
+        { type: "sms", rule: null },
       ]);
       expect(await store.limits()).toEqual([]);
+    });
+
+    test("stores a rate, which keeps its tokens when it is declared again", async () => {
+      await using db = await open();
+      const { store } = db;
+      const rule = { concurrency: null, rate: RATE };
+      await store.declareLimits([{ type: "email", rule }]);
+      await add(store, {}, {}, {}, {});
+      const worker = await joinWorker(store);
+      expect((await store.claim(claimRequest(worker))).jobs).toHaveLength(RATE.burst);
+
+      await store.declareLimits([{ type: "email", rule: { rate: RATE, concurrency: null } }]);
+
+      expect(await store.limits()).toMatchObject([{ ...TYPE, ...rule, owner: "code" }]);
+      expect((await store.claim(claimRequest(worker))).jobs).toEqual([]);
+      const faster = { ...RATE, count: 20 };
+      await store.declareLimits([{ type: "email", rule: { concurrency: 5, rate: faster } }]);
+      expect(await store.limits()).toMatchObject([{ concurrency: 5, rate: faster }]);
+      await store.declareLimits([{ type: "email", rule: null }]);
+      expect(await store.limits()).toEqual([]);
+    });
+
+    test("gives its rate back after the limit of an operator is removed", async () => {
+      await using db = await open();
+      const { store } = db;
+      const rule = { concurrency: 2, rate: RATE };
+      await store.declareLimits([{ type: "email", rule }]);
+      await store.setLimit(TYPE, cap(9), "ada");
+      expect(await store.limits()).toMatchObject([{ concurrency: 9, rate: null, by: "ada" }]);
+
+      expect(await store.removeLimit(TYPE)).toBe(true);
+
+      expect(await store.limits()).toMatchObject([{ ...rule, owner: "code", by: null }]);
     });
 
     test("leaves the limit of an operator, which gives way when it is removed", async () => {
       await using db = await open();
       const { store } = db;
-      await store.declareLimits([{ type: "email", concurrency: 3 }]);
+      await store.declareLimits([{ type: "email", rule: cap(3) }]);
       await store.setLimit(TYPE, { concurrency: 9, rate: RATE }, "ada");
 
-      await store.declareLimits([{ type: "email", concurrency: 4 }]);
+      await store.declareLimits([{ type: "email", rule: cap(4) }]);
 
       expect(await store.limits()).toMatchObject([{ concurrency: 9, rate: RATE, by: "ada" }]);
       expect(await store.removeLimit(TYPE)).toBe(true);

@@ -349,6 +349,7 @@ export function pruneSuite(open: OpenStore): void {
         events: 2,
         tokens: 0,
         minutes: 0,
+        audits: 0,
         more: true,
       });
       expect(second).toMatchObject({ jobs: 1, deadLetters: 1, idempotencyKeys: 1 });
@@ -439,6 +440,7 @@ export function pruneSuite(open: OpenStore): void {
         events: 0,
         tokens: 0,
         minutes: 0,
+        audits: 0,
         more: false,
       });
       expect(await claimable(db.store)).toEqual([]);

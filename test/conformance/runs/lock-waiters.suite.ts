@@ -306,7 +306,7 @@ function handOffTests(open: OpenStore): void {
     const batch = await takeOne(db.store);
     await db.store.hold(100);
 
-    await wakes({ store: other, clock: db.clock }, () => settleAll(db.store, batch, completed()));
+    await wakes(db, () => settleAll(db.store, batch, completed()), other);
 
     expect(await claimable(other)).toHaveLength(1);
   });

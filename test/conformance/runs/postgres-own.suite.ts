@@ -31,6 +31,7 @@ import type { PostgresTestStore } from "../../support/stores.ts";
 import { pastPostgres } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
 import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
+import { changedAuditSuite } from "../audit/changed-audit.suite.ts";
 import { damagedTokensSuite } from "../identity/damaged-tokens.suite.ts";
 import { freedKeysSuite } from "../doctor/freed-keys.suite.ts";
 import { protocolSuite } from "../database/protocol.suite.ts";
@@ -50,6 +51,7 @@ export function ownWaysSuite(
   repairSuite(pastPostgres(open));
   badRowsSuite(pastPostgres(open));
   damagedTokensSuite(pastPostgres(open));
+  changedAuditSuite(pastPostgres(open), "postgres");
   freedKeysSuite(pastPostgres(open));
   protocolSuite(pastPostgres(open));
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { completed } from "../../support/factories.ts";
-import { add, at, settleAll, take } from "../../support/steps.ts";
+import { add, at, settleAll, take, takeOne } from "../../support/steps.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { CallAnswer, ServiceRun } from "../../../src/store/types/services.ts";
 import type { OpenStore } from "../../support/stores.ts";
@@ -77,13 +77,36 @@ export function callServicesSuite(open: OpenStore): void {
       await clock.advance(OPEN_MS);
       const batch = await take(store);
       const [job] = batch.jobs;
+      const other = await running(store);
       await call(store, { run: { key: job!.key, n: job!.n } });
       await clock.advance(10 * OPEN_MS);
-      expect(await call(store)).toMatchObject({ status: "refused" });
+      expect(await call(store, { run: other })).toMatchObject({ status: "refused" });
 
       await settleAll(store, batch, completed());
 
-      expect(await call(store)).toEqual({ status: "probe" });
+      expect(await call(store, { run: other })).toEqual({ status: "probe" });
+    });
+
+    test("makes no run the probe that an operator has ended, and no run of no job", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const { job } = await takeOne(store);
+      const ended = { key: job.key, n: job.n };
+      const other = await running(store);
+      await outage(store);
+      await clock.advance(OPEN_MS);
+      await store.intervene(id, () => completed());
+      const calls = [ended, RUN, other].map((run) => {
+        return { service: "bank", run, tenant: "default" };
+      });
+
+      const answers = await store.callServices(calls);
+
+      const over = { status: "refused", waitMs: null, reason: "the run is over" };
+      expect(answers).toEqual([over, over, { status: "probe" }]);
+      expect(await call(store, { run: ended })).toMatchObject({ status: "refused" });
+      expect(await breaker(store)).toMatchObject({ state: "half_open", probe: { n: other.n } });
     });
 
     test("refuses calls of a service that is paused or has asked for a pause", async () => {
@@ -124,6 +147,7 @@ async function call(
   return at(await store.callServices([asked]), 0);
 }
 
+/** Another job that runs. */
 async function running(store: JobStore): Promise<ServiceRun> {
   await add(store, {});
   const { jobs } = await take(store, { limit: 1 });

@@ -15,8 +15,8 @@ const LIMITED = {
 } as const;
 
 export function limitedServicesSuite(open: OpenStore): void {
-  describe("services, with limits", () => {
-    test("give a probe the permits that its job needs", async () => {
+  describe("claimProbe with limits", () => {
+    test("gives a probe the permits that its job needs", async () => {
       await using db = await open();
       const { store, clock } = db;
       await uses(store, ["bank"]);
@@ -33,7 +33,7 @@ export function limitedServicesSuite(open: OpenStore): void {
       expect(claim.granted).toEqual([{ limit: limit?.id, count: 1 }]);
     });
 
-    test("take no probe whose job gets no permit", async () => {
+    test("takes no probe whose job gets no permit", async () => {
       await using db = await open();
       const { store, clock } = db;
       await uses(store, ["bank"]);
@@ -59,7 +59,7 @@ export function limitedServicesSuite(open: OpenStore): void {
       { limit: "of its service", held: false },
       { limit: "of its service", held: true },
     ] as const)(
-      "pass a more urgent job without a permit $limit (held: $held)",
+      "passes a more urgent job without a permit $limit (held: $held)",
       async ({ limit, held }) => {
         await using db = await open();
         const { store, clock } = db;
@@ -84,7 +84,9 @@ export function limitedServicesSuite(open: OpenStore): void {
         expect(await probe(store)).toBeNull();
       },
     );
+  });
 
+  describe("services, with limits", () => {
     test("hold jobs back that wait for a limit", async () => {
       await using db = await open();
       const { store } = db;

@@ -11,7 +11,7 @@ export function typesSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const worker = await joinWorker(store);
-      const email = declaration({
+      const { limit, ...email } = declaration({
         type: "email",
         lane: "fast",
         priority: 7,
@@ -22,12 +22,16 @@ export function typesSuite(open: OpenStore): void {
         appVersion: "2.1.0",
       });
 
-      await store.declareTypes(worker, [declaration({ type: "sms" }), email]);
+      const { limit: _same, ...sms } = declaration({ type: "sms" });
+      await store.declareTypes(worker, [
+        { ...sms, limit },
+        { ...email, limit },
+      ]);
 
       const stored = { declaredAt: clock.now(), workers: 1, declarations: 1, override: null };
       expect(await store.types()).toEqual([
         { ...email, services: ["bank", "smtp"], ...stored },
-        { ...declaration({ type: "sms" }), ...stored },
+        { ...sms, ...stored },
       ]);
     });
 
@@ -108,6 +112,26 @@ export function typesSuite(open: OpenStore): void {
 
       await declare(store, two, { maxAttempts: 4 });
       expect(await store.types()).toMatchObject([{ workers: 2, declarations: 2 }]);
+    });
+
+    test("counts living workers that disagree about the limit of the type", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [one, two] = [await joinWorker(store), await joinWorker(store)];
+      const rate = { count: 100, perMs: 60_000, burst: 10 };
+      const limits = [
+        null,
+        { concurrency: 5, rate: null },
+        { concurrency: 6, rate: null },
+        { concurrency: 6, rate },
+        { concurrency: 6, rate: { ...rate, burst: 20 } },
+      ];
+      for (const limit of limits) {
+        await declare(store, one, { limit });
+        expect(await store.types()).toMatchObject([{ declarations: limit === null ? 1 : 2 }]);
+        await declare(store, two, { limit });
+        expect(await store.types()).toMatchObject([{ workers: 2, declarations: 1 }]);
+      }
     });
 
     test("forgets a worker that has left, died or was rescued", async () => {

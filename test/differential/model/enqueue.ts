@@ -6,6 +6,7 @@ import type {
   StoreRefusal,
 } from "../../../src/store/types/jobs-and-runs.ts";
 import { sameBody } from "../../../src/store/shared/request-hash.ts";
+import { codeBefore } from "./code.ts";
 import { endUnstarted, resolveDependencies } from "./ends.ts";
 import { takeOver } from "./take-over.ts";
 import {
@@ -101,7 +102,10 @@ function insert(world: World, asked: NewJob): EnqueueAnswer {
     scheduledAt: dueAt(world, asked),
     ledger: [],
     place: null,
-    needs: asked.after.flatMap((id) => needOf(world, asked, id)),
+    needs: [
+      ...asked.after.flatMap((id) => needOf(world, asked, id)),
+      ...codeBefore(world, asked.retryOf),
+    ],
     cancelRequest: null,
     notes: { progress: null, phases: [], units: [], logs: [] },
   };

@@ -3,10 +3,13 @@
  * slow, forgets everything, and serves one caller.
  */
 import type { Clock } from "../../../src/core/clock.ts";
+import type { AuditStore } from "../../../src/store/roles/audit.ts";
+import type { OperationStore } from "../../../src/store/roles/operations.ts";
 import type { ScheduleStore } from "../../../src/store/roles/schedules.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { endCrashStreak } from "./crashes.ts";
 import { resolveDependencies } from "./ends.ts";
+import { reportCode } from "./code.ts";
 import { enqueueAll } from "./enqueue.ts";
 import * as noted from "./notes.ts";
 import * as reading from "./reading.ts";
@@ -27,8 +30,9 @@ type Beyond =
   | "onWarning";
 
 /**
- * What retention marks, what only people read, schedules, intakes and API tokens are not modelled:
- * no command of a sequence asks for them, and the conformance suites hold both stores to one word.
+ * What retention marks, what only people read, schedules, intakes, quotas and API tokens are not
+ * modelled: no command of a sequence asks for them, and the conformance suites hold both stores to
+ * one word.
  */
 type Unmodelled =
   | "expired"
@@ -39,15 +43,27 @@ type Unmodelled =
   | "lettersOfCause"
   | "decideGroup"
   | "reprocessMany"
+  | "retryAsNew"
+  | keyof AuditStore
   | "discardMany"
   | "remove"
   | "groupedStats"
+  | "countLetters"
+  | "letterGroups"
   | "countAhead"
   | "countBehind"
   | "countRunning"
   | "closeIntake"
   | "openIntake"
   | "intakes"
+  | "setQuota"
+  | "removeQuota"
+  | "quotas"
+  | "quotaUse"
+  | "tenantNames"
+  | "beginRemoval"
+  | "removeOfTenant"
+  | "removal"
   | "idsBetween"
   | "minutes"
   | "foldMinutes"
@@ -79,7 +95,12 @@ type Unmodelled =
   | "removeFairness"
   | "fairLanes"
   | "declareFairness"
+  | "setPayloadRule"
+  | "declarePayloadRules"
+  | "removePayloadRule"
+  | "payloadRules"
   | "giveTurns"
+  | keyof OperationStore
   | "keepPermits";
 
 /** The verbs that are compared: all others that answer from what is stored. */
@@ -100,7 +121,8 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     world,
     enqueue: async (jobs) => then(enqueueAll(world, jobs)),
     register: async (worker) => work.register(world, worker),
-    deregister: async (worker) => work.deregister(world, worker),
+    deregister: async (worker) => then(work.deregister(world, worker)),
+    reportCode: async (worker, report) => then(reportCode(world, worker, report)),
     renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),
     claim: async (request) => work.claim(world, request),
     claimAlone: async (request) => work.claimAlone(world, request),
@@ -136,8 +158,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
       return job === undefined ? null : recordOf(world, job);
     },
     ends: async (ids) => ids.map((id) => reading.jobEnd(world, id)),
-    attempts: async (id) =>
-      (jobNamed(world, id)?.ledger ?? []).map(({ state: _state, result: _result, ...row }) => row),
+    attempts: async (id) => reading.attempts(world, id),
     list: async (filter, { after = Infinity, limit }) => {
       const later = reading.matching(world, filter).filter(({ key }) => key < after);
       const page = later.slice(0, limit).map((job) => recordOf(world, job));

@@ -1,9 +1,10 @@
 /** What the model shows, what people do with dead letters, and what retention removes. */
+import type { DeadLetterQuery } from "../../../src/store/types/letters.ts";
 import { idUuid, parseId } from "../../../src/core/ids.ts";
 import { isFinal, type JobId } from "../../../src/core/job.ts";
 import type {
+  AttemptRecord,
   DeadLetterRecord,
-  DeadLetterQuery,
   FeedEntry,
   JobEnd,
   ListFilter,
@@ -64,11 +65,18 @@ function isAsked(wanted: string | undefined, found: string | null): boolean {
   return wanted === undefined || wanted === found;
 }
 
-/** The jobs that one waits for and that are not over. */
+/** The ledger of a job, without what only the model keeps there. */
+export function attempts(world: World, id: JobId): AttemptRecord[] {
+  const rows = jobNamed(world, id)?.ledger ?? [];
+  return rows.map(({ state: _state, result: _result, ...row }) => row);
+}
+
+/** The jobs that one waits for and that are not over, and those whose code is not over. */
 export function openDependencies(world: World, id: JobId): JobId[] {
   return (jobNamed(world, id)?.needs ?? []).flatMap(({ key }) => {
-    const parent = world.jobs.get(key);
-    return parent === undefined || isFinal(stateOf(parent)) ? [] : [parent.asked.id];
+    const parent = world.jobs.get(Math.abs(key));
+    if (parent === undefined || (key > 0 && isFinal(stateOf(parent)))) return [];
+    return [parent.asked.id];
   });
 }
 
@@ -222,6 +230,7 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     events,
     tokens: 0,
     minutes: 0,
+    audits: 0,
   };
   return { ...counts, more: Object.values(counts).includes(limit) };
 }

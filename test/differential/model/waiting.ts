@@ -90,7 +90,7 @@ export function intervene(
   endRun(world, { job, startedAt }, lease, decide({ ...factsOf(job), isHeld, hasStarted }));
   if (lease !== null) {
     const n = job.ledger.at(-1)?.n ?? 0;
-    world.workers.get(lease.worker)?.ended.push({ key: job.key, n, toldAt: null });
+    world.workers.get(lease.worker)?.ended.push({ key: job.key, n });
   }
   if (lease !== null && !lease.runs.some(isOpen)) world.leases.delete(lease.number);
   return { status: "done", state: stateOf(job) };

@@ -50,10 +50,8 @@ import {
   type ModelWorker,
   type World,
 } from "./world.ts";
+import { removeWorker } from "./code.ts";
 import { isHeldBack } from "./waiting.ts";
-
-/** Heartbeats tell an ended run for this long. */
-const TOLD_MS = 60_000;
 
 export function register(world: World, info: WorkerInfo): void {
   const now = world.clock.now();
@@ -71,7 +69,7 @@ export function register(world: World, info: WorkerInfo): void {
 }
 
 export function deregister(world: World, worker: WorkerId): void {
-  if (leasesOf(world, worker).length === 0) world.workers.delete(worker);
+  if (leasesOf(world, worker).length === 0) removeWorker(world, worker);
   const known = world.workers.get(worker);
   if (known !== undefined) known.until = world.clock.now();
 }
@@ -91,8 +89,6 @@ export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal 
   const ended = known.ended
     .map(({ key, n }) => ({ key, n }))
     .toSorted((one, other) => one.key - other.key || one.n - other.n);
-  for (const run of known.ended) run.toldAt ??= now;
-  known.ended = known.ended.filter(({ toldAt }) => (toldAt ?? now) >= now - TOLD_MS);
   const busy = runs.some(isOpen);
   const { quiet: isQuiet, stopping: stop } = known;
   return { status: "renewed", now, cancel, busy, quiet: isQuiet, stop, outdated: false, ended };
@@ -368,6 +364,6 @@ export function rescue(
     );
   }
   const done = leasesOf(world, worker).length === 0;
-  if (done) world.workers.delete(worker);
+  if (done) removeWorker(world, worker);
   return { returned, settled, missing: [], done };
 }

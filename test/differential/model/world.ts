@@ -82,8 +82,8 @@ export interface ModelWorker {
   stopping: boolean;
   /** How many runs its process had begun, once a worker of the process was found dead. */
   diedWith: number | null;
-  /** Runs that an operator has ended, with the time of the first heartbeat that told them. */
-  ended: { readonly key: JobKey; readonly n: number; toldAt: number | null }[];
+  /** Ended runs whose end of code the worker has not reported. */
+  ended: { readonly key: JobKey; readonly n: number }[];
 }
 
 /** Jobs of a type that have died alone. */

@@ -66,8 +66,12 @@ export class Contract {
       await response.body?.cancel();
       return;
     }
-    const finding = this.#bodyFinding(documented.content, type, await response.text());
-    if (finding !== null) this.findings.push(`${place} ${finding}`);
+    const text = await response.text();
+    const texts = type === "application/x-ndjson" ? text.split("\n").slice(0, -1) : [text];
+    for (const each of texts) {
+      const finding = this.#bodyFinding(documented.content, type, each);
+      if (finding !== null) this.findings.push(`${place} ${finding}`);
+    }
   }
 
   #bodyFinding(content: any, type: string | null, text: string): string | null {

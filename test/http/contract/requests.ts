@@ -1,6 +1,9 @@
 /** Requests that make an operation answer with a documented status. */
 import { schedule } from "../../../src/api/schedule.ts";
 import { MillraceError } from "../../../src/core/errors.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { OPERATIONS_OPEN_MAX } from "../../../src/store/types/operations.ts";
+import { newOperation } from "../../support/factories.ts";
 import { TOKEN, type Question } from "../../support/http/http-server.ts";
 import type { SampleRequest } from "../samples.ts";
 import type { Operation } from "./document.ts";
@@ -104,6 +107,31 @@ function onFailure(cause: string, part: string, json?: object): Asked {
   return ask(`/api/v1/failures/${cause}${part}`, json === undefined ? {} : { json });
 }
 
+function onOperation(id: string, part: string): Asked {
+  return ask(`/api/v1/operations/${id}${part}`);
+}
+
+/** The id of an operation that has ended. */
+async function bulk({ mill }: ContractWorld): Promise<string> {
+  const request = { action: "cancel", jobs: { type: "none" } } as const;
+  const { id } = await mill.operations.start(request, { actor: "ada", reason: "asked" });
+  await mill.operations.wait(id);
+  return id;
+}
+
+/** More operations than may be open; the answer is one more. */
+async function crowded(store: JobStore): Promise<object> {
+  const spare = Array.from({ length: OPERATIONS_OPEN_MAX }, () =>
+    newOperation({ jobs: { type: "none" } }),
+  );
+  for (const operation of spare) {
+    await store.startOperation(operation).catch(() => {});
+    // No other runner ends one of them.
+    await store.claimOperations("contract");
+  }
+  return { action: "cancel", jobs: { type: "none" } };
+}
+
 async function causeIn(world: ContractWorld): Promise<string> {
   return (await world.mill.deadLetters.get(await world.failedId())).cause;
 }
@@ -182,6 +210,16 @@ const OWN: Readonly<Record<string, Own>> = {
   "acknowledgeDeadLetter 409": async (world) => onLetter(await discarded(world), "acknowledge", {}),
   "assignDeadLetter 409": async (world) =>
     onLetter(await discarded(world), "assign", { to: "bob" }),
+  "setJobPriority 409": async (world) => onJob(await ended(world), "/priority", { priority: 1 }),
+  "rescheduleJob 409": async (world) => onJob(await ended(world), "/reschedule", { delay: 0 }),
+  "startOperation 409": async ({ mill }) => {
+    const { store } = Reflect.get(mill, "parts");
+    const refused = await crowded(store);
+    return ask("/api/v1/operations", { json: { ...refused, reason: "x" } });
+  },
+  "getOperation 200": async (world) => onOperation(await bulk(world), ""),
+  "listOperationItems 200": async (world) => onOperation(await bulk(world), "/items"),
+  "stopOperation 200": async (world) => onOperation(await bulk(world), "/stop"),
   "getFailure 200": async (world) => onFailure(await causeIn(world), ""),
   "acknowledgeFailure 204": async (world) => onFailure(await causeIn(world), "/acknowledge", {}),
   "snoozeFailure 204": async (world) =>

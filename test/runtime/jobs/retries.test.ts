@@ -158,7 +158,10 @@ describe("a job whose handler throws", () => {
     "doubles, varies and cuts its waits by the practice preset, dice %d (003-21)",
     async (...row) => {
       const [roll, seconds] = row;
-      await using kit = await openTest({ preset: practice, random: () => roll });
+      await using kit = await openTest({
+        preset: { ...practice, payloadRules: {} },
+        random: () => roll,
+      });
       const job = await kit.mill.enqueue(broken, { with: "transient" }, { maxAttempts: 10 });
 
       await runOut(kit, [broken]);

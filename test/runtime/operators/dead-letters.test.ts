@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { openTest } from "../support.ts";
+import { declaration, failedWith, newJob, workerInfo } from "../../support/factories.ts";
+import { openTest, type RuntimeTest } from "../support.ts";
 
 const pay = defineJob({
   type: "pay",
@@ -19,6 +20,17 @@ async function withLetter(options = {}) {
   const job = await kit.mill.enqueue(pay, { amount: 500 }, { correlationId: "trace", ...options });
   await kit.drain([pay]);
   return { kit, job, letters: kit.mill.deadLetters };
+}
+
+/** A failed job of a type that another process has declared. */
+async function foreignLetter(kit: RuntimeTest, payloadSchema: string | null): Promise<string> {
+  const worker = workerInfo();
+  await kit.store.register(worker);
+  await kit.store.declareTypes(worker.id, [declaration({ type: "foreign", payloadSchema })]);
+  const job = newJob({ type: "foreign", payload: "{}" });
+  await kit.store.enqueue([job]);
+  await kit.store.intervene(job.id, () => failedWith());
+  return job.id;
 }
 
 describe("a dead letter", () => {
@@ -234,6 +246,34 @@ describe("a dead letter", () => {
     expect(await deadLetters.get(id)).toMatchObject({ status: "pending_review" });
   });
 
+  test("refuses a payload by the declared JSON Schema if no code of the type is here", async () => {
+    await using kit = await openTest();
+    const n = { type: "integer", minimum: 1 };
+    const payloadSchema = { type: "object", properties: { n }, required: ["n"] };
+    const id = await foreignLetter(kit, JSON.stringify(payloadSchema));
+    const { deadLetters } = kit.mill;
+
+    await expect(deadLetters.reprocess(id, { ...actor, payload: { n: 0 } })).rejects.toMatchObject({
+      code: "PAYLOAD_INVALID",
+      details: { issues: [{ path: "payload.n" }] },
+    });
+    expect(await deadLetters.get(id)).toMatchObject({ status: "pending_review" });
+    const copy = await deadLetters.reprocess(id, { ...actor, payload: { n: 1 } });
+    expect(await kit.mill.jobs.get(copy.id)).toMatchObject({ payload: { n: 1 } });
+  });
+
+  test.each([null, '{"$ref":"https://elsewhere"}'])(
+    "takes another payload if the declared schema is %s",
+    async (payloadSchema) => {
+      await using kit = await openTest();
+      const id = await foreignLetter(kit, payloadSchema);
+
+      const copy = await kit.mill.deadLetters.reprocess(id, { ...actor, payload: { n: 0 } });
+
+      expect(copy.created).toBe(true);
+    },
+  );
+
   test("whose dedup key is held by another stays open, and says so", async () => {
     const { kit, job, letters } = await withLetter({ dedupKey: "account-7" });
     await using _ = kit;
@@ -298,7 +338,14 @@ describe("a dead letter", () => {
     const far = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
     await kit.advance("1s");
     await kit.store.prune(
-      { finishedMs: far, deadLetterMs: 1e9, idempotencyMs: 1e9, eventMs: 1e9, minutesMs: 1e9 },
+      {
+        finishedMs: far,
+        deadLetterMs: 1e9,
+        idempotencyMs: 1e9,
+        eventMs: 1e9,
+        minutesMs: 1e9,
+        auditMs: 1e9,
+      },
       100,
     );
     await expect(kit.mill.jobs.get(job.id)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });

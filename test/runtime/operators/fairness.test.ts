@@ -140,6 +140,8 @@ describe("the options of a lane", () => {
     [{ general: { slots: 1, fair: { weights: { acme: 1.5 } } } }, "acme"],
     [{ general: { slots: 1, fair: { weights: { acme: 1_001 } } } }, "acme"],
     [{ general: { slots: 1, fair: { weights: 5 } } }, "weights"],
+    [{ general: { slots: 1, fair: { wieghts: { acme: 3 } } } }, "did you mean weights?"],
+    [{ general: { slots: 1, fair: null } }, "lanes.general.fair must be true, false or"],
     [{ general: { slots: 1, ageing: "soon" } }, "ageing"],
   ])("refuses %j", async (lanes, named) => {
     await using kit = await openTest();

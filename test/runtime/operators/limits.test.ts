@@ -248,6 +248,32 @@ describe("a rate", () => {
   });
 });
 
+describe("a rate in code", () => {
+  test("is stored when a worker starts, and gives way to an operator", async () => {
+    await using kit = await openTest();
+    const rate = { limit: 2, per: "1s", burst: 3 } as const;
+    const { job, seen, enqueue } = counted(kit, "report", { limits: { rate } });
+    await enqueue(20, 1);
+    kit.mill.work({ jobs: [job], lanes: { general: 10 } });
+    await kit.settled();
+    expect(seen.done + seen.running).toBe(3);
+    await kit.advance("1s");
+    expect(seen.done + seen.running).toBe(5);
+    const stated = { concurrency: null, rate: { limit: 2, perMs: 1_000, burst: 3 }, owner: "code" };
+    expect(await kit.mill.limits.list()).toMatchObject([stated]);
+
+    await kit.mill.limits.set({ type: "report" }, { rate: { limit: 1, per: "1d" } });
+    kit.mill.work({ jobs: [job], lanes: { general: 10 } });
+    await kit.advance("10s");
+    expect(seen.done + seen.running).toBe(6);
+
+    await kit.mill.limits.remove({ type: "report" });
+    await kit.advance("1s");
+    expect(seen.done + seen.running).toBeGreaterThan(8);
+    expect(await kit.mill.limits.list()).toMatchObject([stated]);
+  });
+});
+
 describe("the rate of a key", () => {
   test("starts so many jobs of the key, and holds no others back", async () => {
     await using kit = await openTest();

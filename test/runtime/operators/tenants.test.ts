@@ -1,270 +1,200 @@
-/** `mill.forTenant`: jobs of other tenants do not exist for the mill of a tenant. */
-import assert from "node:assert/strict";
-import { defineJob, NonRetryableError, typed } from "millrace";
+/** `mill.tenants`: quotas, views, exports and removals. */
+import { defineJob, schedule, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { Client } from "../../../src/client/client.ts";
-import { tenantStore } from "../../../src/client/tenants/tenant-store.ts";
-import { VERBS } from "../../../src/store/verbs.ts";
-import { pictureOf } from "../../support/notes.ts";
-import { AUDITED, auditMethods, methodsOf } from "../../support/tenants/methods.ts";
-import { fillTenants, OWN } from "../../support/tenants/scene.ts";
-import { auditVerbs, PASSED_ON } from "../../support/tenants/verbs.ts";
-import { joinWorker } from "../../support/steps.ts";
-import { latch, openTest, unchecked, type RuntimeTest } from "../support.ts";
+import { openTest } from "../support.ts";
 
-const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text) => {
-  if (text === "fail") throw new NonRetryableError("as asked");
-  return text;
+const WHY = { actor: "ada", reason: "the plan of acme" };
+const report = defineJob({ type: "report" }).run(() => "written");
+const broken = defineJob({ type: "broken", maxAttempts: 1 }).run(() => {
+  throw new Error("no disk");
 });
 
-describe("the store of a tenant", () => {
-  test("answers to no verb what another tenant has", async () => {
+describe("mill.tenants.setQuota", () => {
+  test("an enqueue over quota names tenant, quota, use and when to try again", async () => {
     await using kit = await openTest();
-    const scene = await fillTenants(kit.store);
+    const { mill } = kit;
+    await mill.tenants.setQuota("acme", { rate: { limit: 1, per: "1m" } }, WHY);
+    const acme = mill.forTenant("acme");
+    await acme.enqueue(report);
 
-    expect(await auditVerbs(tenantStore(kit.store, OWN), scene)).toEqual([]);
-  });
-
-  test.each(VERBS.filter((verb) => !PASSED_ON.has(verb)))(
-    "would be found if %s had no rule",
-    async (verb) => {
-      await using kit = await openTest();
-      const scene = await fillTenants(kit.store);
-      const leaky = { ...tenantStore(kit.store, OWN), [verb]: kit.store[verb].bind(kit.store) };
-
-      expect(await auditVerbs(leaky, scene, [verb])).not.toEqual([]);
-    },
-  );
-});
-
-describe("the mill of a tenant", () => {
-  test("tells by no method what another tenant has, and changes nothing of it", async () => {
-    await using kit = await openTest();
-    const scene = await fillTenants(kit.store);
-    const all = clientOf(kit);
-    const picture = () =>
-      Promise.all(Object.values(scene.other).map((id) => pictureOf(kit.store, id)));
-    const before = await picture();
-
-    expect(await auditMethods(methodsOf(all.forTenant(OWN)), { all, scene })).toEqual([]);
-
-    expect(await picture()).toEqual(before);
-  });
-
-  test.each(AUDITED)("would be found if %s were that of all tenants", async (path) => {
-    await using kit = await openTest();
-    const scene = await fillTenants(kit.store);
-    const all = clientOf(kit);
-    const methods = methodsOf(all.forTenant(OWN));
-    const leaky = { ...methods, [path]: methodsOf(all)[path]! };
-
-    expect(await auditMethods(leaky, { all, scene }, [path])).not.toEqual([]);
-  });
-});
-
-describe("mill.forTenant", () => {
-  test("enqueues, lists, counts and ends jobs of its tenant", async () => {
-    await using kit = await openTest();
-    const acme = kit.mill.forTenant("acme");
-    await kit.mill.enqueue(echo, "theirs");
-    const first = await acme.enqueue(echo, "one");
-    const [second] = await acme.enqueueMany([echo.of("two", { after: [first] })]);
-
-    expect(await acme.jobs.count()).toEqual({ count: 2, atLeast: false });
-    expect((await acme.jobs.list()).jobs.map(({ id }) => id)).toEqual([second.id, first.id]);
-    expect((await acme.jobs.explain(second.id)).sentence).toContain(first.id);
-    expect(await acme.jobs.stats()).toMatchObject({ queued: 1, held: 1, failed: 0 });
-    await kit.drain([echo]);
-    expect(await acme.result(first)).toBe("one");
-    expect(await acme.wait(second)).toMatchObject({ state: "completed", result: "two" });
-    expect((await kit.mill.jobs.get(first.id)).tenant).toBe("acme");
-  });
-
-  test("retries, releases and reviews what has failed", async () => {
-    await using kit = await openTest();
-    const acme = kit.mill.forTenant("acme");
-    const job = await acme.enqueue(echo, "fail");
-    await kit.drain([echo]);
-
-    const letters = await acme.deadLetters.list();
-    const successor = await acme.deadLetters.reprocess(job.id, { actor: "ada", payload: "fine" });
-    await kit.drain([echo]);
-
-    expect(letters.map(({ id, tenant }) => [id, tenant])).toEqual([[job.id, "acme"]]);
-    expect(await acme.result(successor)).toBe("fine");
-    expect((await acme.jobs.retry(successor.id, { restart: true })).created).toBe(true);
-  });
-
-  test("delivers the events of its tenant, also behind many of others", async () => {
-    await using kit = await openTest();
-    const acme = kit.mill.forTenant("acme");
-    const heard: string[] = [];
-    acme.on("job:completed", ({ id }) => heard.push(id));
-    await kit.mill.enqueueMany(Array.from({ length: 300 }, () => echo.of("theirs")));
-    const job = await acme.enqueue(echo, "ours");
-
-    await kit.drain([echo]);
-    await kit.settled();
-
-    expect(heard).toEqual([job.id]);
-  });
-
-  test("pauses and resumes its tenant, and shows pauses of types with its own jobs", async () => {
-    await using kit = await openTest();
-    const acme = kit.mill.forTenant("acme");
-    await kit.mill.enqueueMany([echo.of("one"), echo.of("two")]);
-    await acme.enqueue(echo, "three");
-    await acme.pause({ tenant: "acme" }, "stocktaking");
-    await kit.mill.pause({ tenant: "umbra" }, "secret");
-    await kit.mill.pause({ type: "echo" }, "a bug");
-
-    expect((await acme.pauses()).map(({ kind, name }) => [kind, name])).toEqual([
-      ["type", "echo"],
-      ["tenant", "acme"],
-    ]);
-    expect(await acme.resume({ tenant: "acme" })).toMatchObject({ wasPaused: true });
-    expect((await acme.pauses()).map(({ queued }) => queued)).toEqual([1]);
-  });
-
-  test("links a job of a handler of another tenant to no job", async () => {
-    await using kit = await openTest();
-    const fanOut = defineJob({ type: "fan-out" }).run(async () => {
-      await kit.mill.forTenant("acme").enqueue(echo, "child");
+    await expect(acme.enqueue(report)).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      status: 429,
+      details: { tenant: "acme", quota: "rate", limit: 1, used: 1, retryAfterMs: 60_000 },
     });
-    await kit.mill.enqueue(fanOut, undefined, { correlationId: "theirs" });
-    await kit.drain([fanOut]);
-
-    const { jobs } = await kit.mill.forTenant("acme").jobs.list();
-
-    expect(jobs).toMatchObject([{ tenant: "acme", parentId: null, payload: "child" }]);
-    expect(jobs[0]?.correlationId).not.toBe("theirs");
-  });
-
-  test("does not wait for an open job of another tenant", async () => {
-    await using kit = await openTest();
-    const job = await kit.mill.enqueue(echo, "theirs");
-
-    const wait = kit.mill.forTenant("acme").wait(job);
-
-    await expect(wait).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
-  });
-
-  test("names no worker of another tenant in an explanation", async () => {
-    await using kit = await openTest();
-    await joinWorker(kit.store, { tenant: "umbra", types: ["echo"] });
-    const acme = kit.mill.forTenant("acme");
-    const { id } = await acme.enqueue(echo, "ours");
-
-    expect((await acme.jobs.explain(id)).reason).toBe("no_worker");
-    expect((await kit.mill.jobs.explain(id)).sentence).toContain("umbra");
-  });
-
-  test("counts no runs of other tenants in an explanation", async () => {
-    await using kit = await openTest();
-    const end = latch();
-    const long = defineJob({ type: "long" }).run(() => end.passed);
-    kit.mill.work({ jobs: [long], lanes: { general: 1 } });
-    await kit.mill.enqueueMany([long.of(), long.of()]);
-    await kit.settled();
-    const acme = kit.mill.forTenant("acme");
-    const { id } = await acme.enqueue(long);
-
-    const shared = { lane: "general", workers: 1, slots: 1 };
-    const busy = await acme.jobs.explain(id);
-    expect(busy).toMatchObject({ reason: "busy", details: { ...shared, running: null } });
-    expect(busy.details).toMatchObject({ ahead: { count: 0, atLeast: false } });
-    expect((await kit.mill.jobs.explain(id)).details).toMatchObject({
-      ...shared,
-      running: 1,
-      ahead: { count: 1, atLeast: false },
+    await mill.tenants.setQuota("acme", { waiting: 1, payloadBytes: 5 }, WHY);
+    await expect(acme.enqueue(report)).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      details: { tenant: "acme", quota: "waiting", limit: 1, used: 1, retryAfterMs: null },
     });
-
-    end.open();
-    await kit.settled();
+    const long = defineJob({ type: "long", payload: typed<string>() });
+    await expect(mill.enqueue(long, "12345", { tenant: "acme" })).rejects.toMatchObject({
+      code: "PAYLOAD_OVER_QUOTA",
+      status: 413,
+      details: { tenant: "acme", quota: "payloadBytes", limit: 5, used: 7 },
+    });
   });
 
-  test("tells no use of a limit that other tenants share in an explanation", async () => {
+  test("enqueueMany enqueues the others, and says which ones were refused", async () => {
     await using kit = await openTest();
-    const end = latch();
-    const long = defineJob({ type: "long" }).run(() => end.passed);
-    await kit.mill.limits.set({ type: "long" }, { concurrency: 1 });
-    kit.mill.work({ jobs: [long], lanes: { general: 2 } });
-    await kit.mill.enqueue(long);
-    await kit.settled();
-    const acme = kit.mill.forTenant("acme");
-    const { id } = await acme.enqueue(long);
-
-    const limit = { kind: "type", name: "long", concurrency: 1 };
-    expect((await acme.jobs.explain(id)).details).toEqual({ ...limit, used: null });
-    expect((await kit.mill.jobs.explain(id)).details).toEqual({ ...limit, used: 1 });
-    end.open();
-    await kit.settled();
+    const { mill } = kit;
+    await mill.tenants.setQuota("*", { waiting: 1 }, WHY);
+    await expect(mill.enqueueMany([report.of(), report.of()])).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      details: {
+        index: 1,
+        answers: [
+          { index: 0, status: "created" },
+          { index: 1, status: "refused", code: "QUOTA_EXCEEDED", tenant: "default", limit: 1 },
+        ],
+      },
+    });
   });
 
-  test("lists no use of limits that other tenants share", async () => {
+  test.each([
+    [{}, "name waiting, rate, payloadBytes"],
+    [{ waiting: -1 }, "waiting"],
+    [{ rate: { limit: 1, per: "soon" } }, "rate.per"],
+    [{ jobs: 1 }, "jobs"],
+  ])("refuses %j", async (rule, place) => {
     await using kit = await openTest();
-    const end = latch();
-    const long = defineJob({ type: "long", services: ["bank"] }).run(() => end.passed);
-    const { limits } = kit.mill;
-    for (const of of [{ type: "long" }, { service: "bank" }, { installation: true }] as const) {
-      await limits.set(of, { concurrency: 5 }, { actor: "ada" });
+    const given: any = rule;
+    const call = kit.mill.tenants.setQuota("acme", given, WHY);
+    await expect(call).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining(place),
+    });
+  });
+
+  test("demands who and why", async () => {
+    await using kit = await openTest();
+    const { tenants } = kit.mill;
+    for (const by of [
+      { actor: "", reason: "x" },
+      { actor: "ada", reason: "" },
+    ]) {
+      await expect(tenants.setQuota("acme", { waiting: 1 }, by)).rejects.toMatchObject({
+        code: "OPTION_INVALID",
+      });
+      await expect(tenants.removeQuota("acme", by)).rejects.toMatchObject({
+        code: "OPTION_INVALID",
+      });
     }
-    await limits.set({ tenant: "acme" }, { concurrency: 5 });
-    kit.mill.work({ jobs: [long], lanes: { general: 2 } });
-    await kit.mill.enqueue(long);
-    const acme = kit.mill.forTenant("acme");
-    await acme.enqueue(long);
-    await kit.settled();
-
-    expect((await acme.limits.list()).map(({ kind, used }) => [kind, used])).toEqual([
-      ["installation", null],
-      ["service", null],
-      ["tenant", 1],
-      ["type", null],
-    ]);
-    expect((await limits.list()).map(({ used }) => used)).toEqual([2, 2, 1, 2]);
-    end.open();
-    await kit.settled();
-  });
-
-  test("answers the same mill again, and refuses what is no name", async () => {
-    await using kit = await openTest();
-
-    expect(kit.mill.forTenant("acme")).toBe(kit.mill.forTenant("acme"));
-    expect(() => kit.mill.forTenant("")).toThrow(/the tenant must be a text of 1 to 200/);
-  });
-
-  test("keeps the mills of the thousand tenants used last", async () => {
-    await using kit = await openTest();
-    const [first, second] = [kit.mill.forTenant("first"), kit.mill.forTenant("second")];
-    for (let tenant = 0; tenant < 998; tenant += 1) kit.mill.forTenant(`tenant-${tenant}`);
-    kit.mill.forTenant("first");
-
-    kit.mill.forTenant("one more");
-
-    expect(kit.mill.forTenant("first")).toBe(first);
-    expect(kit.mill.forTenant("second")).not.toBe(second);
-  });
-
-  test("ends its waits and listeners when the mill is closed", async () => {
-    await using kit = await openTest();
-    const acme = kit.mill.forTenant("acme");
-    const job = await acme.enqueue(echo, "ours");
-    acme.on("job:completed", () => {});
-    const wait = acme.wait(job);
-    await kit.settled();
-
-    await kit.mill.close();
-
-    await expect(wait).rejects.toMatchObject({ code: "STORE_CLOSED" });
-    // A feed that is still read would find the store closed, and say so.
-    await unchecked(kit.clock).move(10_000, kit.settled);
-    expect(kit.logged).toEqual([]);
   });
 });
 
-/** The mill of a test is a client, whose methods are more than the type of a mill says. */
-function clientOf({ mill }: RuntimeTest): Client {
-  assert.ok(mill instanceof Client);
-  return mill;
+describe("mill.tenants", () => {
+  test("list and get tell counts, pause, intake, quota, its use, limit and weights", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    await mill.enqueue(report, undefined, { tenant: "acme" });
+    await mill.enqueue(report, undefined, { tenant: "umbra", delay: "1h" });
+    await mill.pause({ tenant: "acme" }, "late", { actor: "ada" });
+    await mill.intake.close({ tenant: "umbra" }, "over", { actor: "ada" });
+    await mill.limits.set({ tenant: "acme" }, { concurrency: 2 });
+    await mill.fairness.set("general", { weights: { acme: 3 } });
+    await mill.tenants.setQuota("*", { waiting: 9, rate: { limit: 5, per: "1s" } }, WHY);
+
+    const { tenants, next } = await mill.tenants.list();
+    expect(next).toBeNull();
+    expect(tenants.map(({ tenant }) => tenant)).toEqual(["acme", "default", "umbra"]);
+    expect(tenants[0]).toMatchObject({
+      counts: { scheduled: 0, running: 0, failed: 0 },
+      pause: { reason: "late", pausedBy: "ada" },
+      intake: null,
+      quota: { tenant: "*", waiting: 9, rate: { limit: 5, perMs: 1_000, burst: 5 } },
+      limit: { concurrency: 2, rate: null },
+      weights: { general: 3 },
+    });
+    expect(tenants[2]).toMatchObject({
+      counts: { scheduled: 1 },
+      intake: { reason: "over", closedBy: "ada" },
+      weights: { general: 1 },
+    });
+    const details = await mill.tenants.get("umbra");
+    expect(details).toMatchObject({ quota: { waitingNow: 1, tokens: 5 }, removal: null });
+    const page = await mill.tenants.list({ limit: 1 });
+    expect(page).toMatchObject({ tenants: [{ tenant: "acme" }], next: "acme" });
+    expect(await mill.tenants.list({ after: "default" })).toMatchObject({
+      tenants: [{ tenant: "umbra" }],
+    });
+  });
+
+  test("the mill of a tenant sees its own tenant, and changes no quota", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    await mill.enqueue(report, undefined, { tenant: "acme" });
+    await mill.tenants.setQuota("umbra", { waiting: 1 }, WHY);
+    const acme = mill.forTenant("acme");
+    expect((await acme.tenants.list()).tenants.map(({ tenant }) => tenant)).toEqual(["acme"]);
+    expect(await acme.tenants.get("umbra")).toMatchObject({ quota: null });
+    const refused = { code: "FORBIDDEN_TENANT" };
+    await expect(acme.tenants.setQuota("acme", { waiting: 1 }, WHY)).rejects.toMatchObject(refused);
+    await expect(acme.tenants.removeQuota("acme", WHY)).rejects.toMatchObject(refused);
+    const removal = acme.tenants.remove("acme", { ...WHY, confirm: "acme" });
+    await expect(removal).rejects.toMatchObject(refused);
+  });
+});
+
+describe("mill.tenants.export", () => {
+  test("tells everything of one tenant, and nothing of another", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const acme = mill.forTenant("acme");
+    await fill(acme, "acme-mark");
+    await fill(mill.forTenant("umbra"), "umbra-mark");
+    mill.work({ jobs: [report, broken] });
+    await kit.advance("10s");
+
+    const lines = [];
+    for await (const line of mill.tenants.export("acme")) lines.push(line);
+
+    const kinds = new Set<string>(lines.map(({ kind }) => kind));
+    const all = ["tenant", "job", "attempt", "deadLetter", "schedule", "token", "event", "end"];
+    expect(all.filter((kind) => !kinds.has(kind))).toEqual([]);
+    const text = JSON.stringify(lines);
+    expect(text).toContain("acme-mark");
+    expect(text).not.toContain("umbra");
+    expect(lines.at(-1)).toMatchObject({ kind: "end", data: { lines: { job: 2, token: 1 } } });
+  });
+});
+
+describe("mill.tenants.remove", () => {
+  test("deletes everything of one tenant, proves it, and leaves the others", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    await fill(mill.forTenant("umbra"), "umbra-mark");
+    await fill(mill.forTenant("acme"), "acme-mark");
+    await mill.tenants.setQuota("acme", { waiting: 50 }, WHY);
+    await mill.enqueue(report, undefined, { tenant: "acme", idempotencyKey: "k" });
+    mill.work({ jobs: [report, broken] });
+    await kit.advance("10s");
+    await mill.enqueue(report, undefined, { tenant: "acme", delay: "1d" });
+
+    const wrong = mill.tenants.remove("acme", { ...WHY, confirm: "umbra" });
+    await expect(wrong).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    const removed = await mill.tenants.remove("acme", { ...WHY, confirm: "acme" });
+
+    expect(removed.removed).toBeGreaterThan(5);
+    expect(removed.doneAt).not.toBeNull();
+    expect(Object.keys(removed.rows).length).toBeGreaterThan(15);
+    expect(Object.values(removed.rows).every((count) => count === 0)).toBe(true);
+    const lines = [];
+    for await (const line of mill.tenants.export("acme")) lines.push(line);
+    const left = new Set(lines.map(({ kind }) => kind));
+    expect([...left].filter((kind) => kind !== "event")).toEqual(["tenant", "end"]);
+    expect((await mill.forTenant("umbra").jobs.list()).jobs).toHaveLength(2);
+    expect(await mill.forTenant("umbra").deadLetters.list()).toHaveLength(1);
+    await expect(mill.enqueue(report, undefined, { tenant: "acme" })).rejects.toMatchObject({
+      code: "INTAKE_CLOSED",
+    });
+    expect(await mill.tenants.get("acme")).toMatchObject({ removal: { begunBy: "ada" } });
+  });
+});
+
+async function fill(mill: any, mark: string): Promise<void> {
+  await mill.enqueue(report, undefined, { tags: { mark } });
+  await mill.enqueue(broken, undefined, { tags: { mark } });
+  await mill.schedules.create(schedule(`${mark}-daily`, { cron: "@daily" }, report));
+  await mill.tokens.create({ kind: "person", name: mark, actor: mark, roles: ["viewer"] });
 }

@@ -413,7 +413,7 @@ describe("a worker", () => {
   });
 
   test.each([
-    [{ lanes: { general: 0 } }, /at least one lane must have a slot/],
+    [{ lanes: { general: 0 } }, /must give at least one lane a slot/],
     [{ lanes: { general: 1.5 } }, /general/],
     [{ batch: 0 }, /batch/],
     [{ lease: 10 }, /lease/],

@@ -102,7 +102,7 @@ const CHECKS: Readonly<Partial<Record<Verb, (answered: Answered) => void>>> = {
   openDependencies({ now, args, answer, report }) {
     const dependencies = now.dependencies.get(now.keys.get(hexOf(args[0])) ?? 0) ?? [];
     const open = dependencies.filter(
-      (dependency) => finalState(now, dependency.depends_on) === null,
+      ({ depends_on: other }) => other < 0 || finalState(now, other) === null,
     );
     const isSame = answer.length === Math.min(open.length, args[1]);
     if (!isSame) report("I8", `job ${args[0]} waits for ${open.length} job(s): ${answer.length}`);

@@ -2,6 +2,7 @@
  * Compares answers of the store with its rows, and remembers acknowledged changes, which must not
  * be lost.
  */
+import type { JobId } from "../../../src/core/job.ts";
 import type { JobRecord } from "../../../src/store/types/records.ts";
 import type {
   LoneClaim,
@@ -112,6 +113,7 @@ export class Answers {
     }
     if (verb === "rescue" && !answer.done) count("rescue came too late");
     if (verb === "enqueue") this.#answeredEnqueue(args[0], answer);
+    if (verb === "retryAsNew") this.#answeredEnqueue([args[0]], [answer]);
     if (verb === "stats") this.#checkStats(nowMs, answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
     if (verb === "expired") {
@@ -372,8 +374,8 @@ export class Answers {
     const isPlanted = textOf(error).includes("planted:");
     const isDone = textOf(error).includes("all is written");
     if (isDone) this.pauses.answered(process.clock.now(), verb, args);
-    if (verb !== "enqueue" || !isPlanted || isDone) return;
-    for (const { id } of args[0]) {
+    if (!isPlanted || isDone) return;
+    for (const { id } of enqueuedBy(verb, args)) {
       const hex = hexOf(id);
       if (watch.committed.keys.has(hex) && !this.acked.has(hex)) {
         report("I2", `job ${id} was refused and is there`);
@@ -457,4 +459,9 @@ function heldWord({ names, parks }: Snapshot, gate: number | null): string | nul
 export function textOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replaceAll(/\S*millrace-simulation-\w+\//g, "");
+}
+
+function enqueuedBy(verb: Verb, args: readonly any[]): readonly { readonly id: JobId }[] {
+  if (verb === "retryAsNew") return [args[0]];
+  return verb === "enqueue" ? args[0] : [];
 }

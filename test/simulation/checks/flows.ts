@@ -5,7 +5,7 @@ import type { ExpectedEvent } from "./feed-events.ts";
 import type { Report, Rules, Step } from "./invariants.ts";
 import type { JobEnd } from "../fleet/retention.ts";
 import type { JobRow, PlaceRow } from "./rows.ts";
-import { finalState, type Snapshot } from "./snapshot.ts";
+import { finalState, isOver, type Snapshot } from "./snapshot.ts";
 
 /** The dependencies that a job was enqueued with, by the hex of ids. */
 export interface Wanted {
@@ -139,6 +139,9 @@ export function waitingFor({ places }: Snapshot, name: string): readonly PlaceRo
     .toSorted((left, right) => (comesBefore(left, right) ? -1 : 1));
 }
 
+/** The tables that say what jobs wait for, and what is over. */
+const FLOWS = ["dependencies", "attempts", "code"] as const;
+
 /** A job with open dependencies is behind gate 0, and no end of a dependency is missed. */
 function checkDependencies({ before, after, changed }: Step, report: Report): void {
   for (const key of changed) {
@@ -151,12 +154,13 @@ function checkDependencies({ before, after, changed }: Step, report: Report): vo
     }
   }
   for (const key of after.finished) {
-    if (finalState(after, key) === null) report("I8", `job ${key} counts as over and is not`);
+    if (!isOver(after, key)) report("I8", `job ${key} counts as over and is not`);
   }
-  if (before.dependencies === after.dependencies && before.attempts === after.attempts) return;
+  if (FLOWS.every((table) => before[table] === after[table])) return;
   for (const { key, depends_on: other } of [...after.dependencies.values()].flat()) {
-    if (!after.jobs.has(other)) report("I8", `job ${key} waits for job ${other}, which is gone`);
-    const isMissed = finalState(after, other) !== null && !after.finished.has(other);
+    const isGone = other > 0 && !after.jobs.has(other);
+    if (isGone) report("I8", `job ${key} waits for job ${other}, which is gone`);
+    const isMissed = isOver(after, other) && !after.finished.has(other);
     if (isMissed) report("I8", `job ${key} waits for job ${other} and misses its end`);
   }
 }

@@ -186,6 +186,7 @@ function newJobsIn(verb: Verb, args: readonly any[]): readonly NewJob[] {
   if (verb === "enqueue") return args[0];
   if (verb === "enqueueInTransaction") return args[1];
   if (verb === "reprocess") return [args[1]];
+  if (verb === "retryAsNew") return [args[0]];
   if (verb !== "record" && verb !== "settle") return [];
   return args[0].flatMap(({ children = [] }: { children?: readonly NewJob[] }) => children);
 }

@@ -4,7 +4,7 @@ import { GATE_AFTER, GATE_KEY } from "./flows.ts";
 import type { Report } from "./invariants.ts";
 import type { NoteAnswers } from "./note-answers.ts";
 import { isLimitGate, isServiceGateClosed, limitOfGate } from "./control/barriers.ts";
-import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
+import { hexOf, isOver, type Snapshot } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
 import type { World } from "../fleet/world.ts";
 
@@ -98,10 +98,8 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
     const isFree = gate === GATE_KEY && !now.locks.has(name) && !next.has(name);
     if (isFree) idle.set(`key ${key}`, `job ${key} waits for ${concurrency}, which is free`);
     const dependencies = now.dependencies.get(key) ?? [];
-    const isOver = dependencies.every(
-      (dependency) => finalState(now, dependency.depends_on) !== null,
-    );
-    if (gate === GATE_AFTER && isOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
+    const areOver = dependencies.every((dependency) => isOver(now, dependency.depends_on));
+    if (gate === GATE_AFTER && areOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
   }
   return idle;
 }
@@ -133,8 +131,8 @@ function nowOf({ members }: Fleet): number {
 function untoldRuns({ underWay, effects }: Fleet): ReadonlyMap<string, string> {
   const untold = new Map<string, string>();
   for (const [run, { actor, signal }] of underWay) {
-    const isOver = actor.process.isAlive && effects.standing(actor) === null;
-    if (!isOver || signal.aborted) continue;
+    const hasEnded = actor.process.isAlive && effects.standing(actor) === null;
+    if (!hasEnded || signal.aborted) continue;
     untold.set(run, `job ${actor.id} was taken from its run ${actor.fence}, which is not told`);
   }
   return untold;

@@ -113,6 +113,11 @@ export interface LockRow {
   readonly n: number;
 }
 
+export interface CodeRow {
+  readonly key: number;
+  readonly n: number;
+}
+
 export interface DependencyRow {
   /** The job that waits. */
   readonly key: number;
@@ -185,6 +190,7 @@ export interface BreakerRow {
   readonly service: number;
   readonly state: number;
   readonly failure_count: number;
+  readonly opened_at: number | null;
   readonly probe_at: number | null;
   readonly probe_key: number | null;
   readonly probe_n: number | null;
@@ -304,6 +310,7 @@ export const TABLES = {
     name: "@job",
   },
   finished: { from: "millrace_finished_dependency", columns: "key", name: "@key" },
+  code: { from: "millrace_ended_run", columns: "key, n", name: "@key" },
   runs: {
     from: "millrace_run",
     columns: "key, n, phase, phases, percent, overall, data",
@@ -336,7 +343,7 @@ export const TABLES = {
   },
   breakers: {
     from: "millrace_breaker",
-    columns: "service, state, failure_count, probe_at, probe_key, probe_n, by",
+    columns: "service, state, failure_count, opened_at, probe_at, probe_key, probe_n, by",
     name: "@service",
   },
   parks: {

@@ -16,6 +16,7 @@ import {
   type LetterRow,
   type LimitSettingRow,
   type LogRow,
+  type CodeRow,
   type DependencyRow,
   type ParkRow,
   type PermitRow,
@@ -52,6 +53,8 @@ export interface Snapshot {
   /** By the job that waits. */
   readonly dependencies: ReadonlyMap<number, readonly DependencyRow[]>;
   readonly finished: ReadonlySet<number>;
+  /** Ended runs whose code may go on, by job. */
+  readonly code: ReadonlyMap<number, readonly CodeRow[]>;
   readonly runs: ReadonlyMap<number, RunRow>;
   readonly phases: ReadonlyMap<number, readonly PhaseRow[]>;
   readonly units: ReadonlyMap<number, readonly UnitRow[]>;
@@ -171,6 +174,7 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     locks: new Map(all("locks").map((row) => [row.name, row])),
     dependencies: grouped<DependencyRow>(all("dependencies")),
     finished: new Set(all("finished").map((row) => row.key)),
+    code: grouped<CodeRow>(all("code")),
     runs: new Map(all("runs").map((row) => [row.key, row])),
     phases: grouped<PhaseRow>(all("phases")),
     units: grouped<UnitRow>(all("units")),
@@ -252,6 +256,7 @@ export function nextSnapshot(
     locks,
     dependencies: listed(before.dependencies, "dependencies"),
     finished: present(before.finished, "finished"),
+    code: listed(before.code, "code"),
     runs: renewed(before.runs, "runs", (row) => row),
     phases: listed(before.phases, "phases"),
     units: listed(before.units, "units"),
@@ -396,6 +401,11 @@ function isOpen(attempts: Snapshot["attempts"], { key, n }: HeldRow): boolean {
 /** How the last run ended, if the job is over. */
 export function finalState({ attempts }: Snapshot, key: number): number | null {
   return attempts.get(key)?.at(-1)?.state ?? null;
+}
+
+/** Whether a job that another one waits for is over; a negated key stands for its code. */
+export function isOver(snapshot: Snapshot, key: number): boolean {
+  return key < 0 ? !snapshot.code.has(-key) : finalState(snapshot, key) !== null;
 }
 
 /** A snapshot as text, so that two can be compared, however they came about. */

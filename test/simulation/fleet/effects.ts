@@ -14,6 +14,8 @@ interface EffectsParts {
   readonly watch: Watch;
   readonly report: Report;
   readonly count: (name: string) => void;
+  /** Whether the workers of a process are being stopped, or were. */
+  readonly isStopping: (process: Process) => boolean;
 }
 
 /** A run as its handler knows it. */
@@ -130,12 +132,16 @@ export class Effects {
     return true;
   }
 
-  /** Whether the ledger says that the run snoozed, which only its own worker settles. */
+  /**
+   * Whether the ledger says that the run snoozed, which only its own worker settles. A worker that
+   * stops waits for units no longer than for handlers.
+   */
   #hasSettled({ process, id, fence }: Actor): boolean {
-    const { committed } = this.#parts.watch;
+    const { watch, isStopping } = this.#parts;
+    const { committed } = watch;
     const attempts = committed.attempts.get(committed.keys.get(id) ?? 0) ?? [];
     const own = attempts.find((attempt) => attempt.fence === fence);
-    return process.isAlive && own?.outcome === SNOOZED_RUN;
+    return process.isAlive && !isStopping(process) && own?.outcome === SNOOZED_RUN;
   }
 
   /** The result of a completed unit that a handler gets is the stored result. */

@@ -9,6 +9,7 @@ import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { VERBS } from "../../../src/store/verbs.ts";
 import { Answers, textOf } from "../checks/answers.ts";
+import { checkFamily } from "../checks/families.ts";
 import { Effects, type Actor } from "./effects.ts";
 import type { Report } from "../checks/invariants.ts";
 import { MarkedRuns } from "../checks/marked-runs.ts";
@@ -89,12 +90,15 @@ export class Fleet {
   };
   /** Infinity as long as there are faults. */
   healedAtMs = Infinity;
+  readonly #healed = Promise.withResolvers<void>();
   #generation = 0;
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
     this.answers = new Answers(parts);
-    this.effects = new Effects(parts);
+    const isStopping = (process: Process): boolean =>
+      this.#memberOf(process).some((member) => member.isStopping);
+    this.effects = new Effects({ ...parts, isStopping });
     this.marked = new MarkedRuns(parts);
     this.#sideBySide = new SideBySide(parts);
     const checks = this.answers.services;
@@ -335,6 +339,7 @@ export class Fleet {
       phase,
       count,
       leaseMs: this.#parts.plan.leaseMs,
+      healed: this.#healed.promise,
       sleep: (ms) => process.sleep(ms, "handler"),
       kill: () => this.#kill(process),
       turns: (behaviour) => this.answers.turns(actor, behaviour),
@@ -350,15 +355,23 @@ export class Fleet {
     const isHealed = world.elapsedMs >= this.healedAtMs;
     const isEndless = ENDLESS.has(planned) && payload.isCalm !== true;
     const behaviour = isHealed && isEndless ? "ok" : planned;
-    const hasStopped = [...this.members.values()].some((member) => {
-      return member.process === process && member.hasStopped;
-    });
+    const hasStopped = this.#memberOf(process).some((member) => member.hasStopped);
     this.answers.began({ id, fence, hasStopped }, behaviour, payload);
     this.marked.began(id, fence);
     this.#checkSlots(process);
     world.note(`handler ${payload.token} ${behaviour} fence ${fence}`);
     count(`handler: ${behaviour}`);
     return behaviour;
+  }
+
+  /** The member that runs as this process, if it has not been replaced. */
+  #memberOf(process: Process): readonly Member[] {
+    return [...this.members.values()].filter((member) => member.process === process);
+  }
+
+  /** Deaf handlers hear their signal from now on. */
+  heal(): void {
+    this.#healed.resolve();
   }
 
   /** A process has as many handlers as slots, without those that were told to stop. */
@@ -379,6 +392,7 @@ export class Fleet {
     this.underWay.set(run, { actor, signal: ctx.signal });
     const { watch } = this.#parts;
     watch.limits.checkRunning(watch.committed, this.underWay.values());
+    checkFamily(this.#parts, actor, this.underWay.values());
     const key = this.effects.standing(actor)?.job.concurrency ?? null;
     const leave = key === null ? () => {} : this.effects.enter(key, actor, "job");
     try {

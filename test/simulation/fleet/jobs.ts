@@ -34,6 +34,7 @@ export const PRESET: Preset = {
     idempotencyMs: 30 * SECOND_MS,
     eventMs: 20 * SECOND_MS,
     minutesMs: 20 * SECOND_MS,
+    auditMs: 40 * SECOND_MS,
   },
 };
 
@@ -77,12 +78,14 @@ export interface Stage {
   readonly payload: Payload;
   readonly ctx: Context<unknown, unknown>;
   readonly leaseMs: number;
+  /** Resolves when everything heals: a deaf handler hears its signal from then on. */
+  readonly healed: Promise<void>;
 }
 
 /** How a handler spends its run; those that do more are in `pipelines.ts`. */
 export async function behave(
   behaviour: Exclude<Behaviour, Busy>,
-  { sleep, kill, payload, ctx, leaseMs }: Stage,
+  { sleep, kill, payload, ctx, leaseMs, healed }: Stage,
 ): Promise<void> {
   switch (behaviour) {
     case "ok":
@@ -101,7 +104,9 @@ export async function behave(
     case "hang":
       return untilAborted(ctx.signal);
     case "deaf":
-      return new Promise(() => {});
+      await healed;
+      await sleep(0);
+      return untilAborted(ctx.signal);
     case "snooze":
       return ctx.snooze(200 + (payload.ms % 2_000));
     case "kill":

@@ -330,4 +330,11 @@ export const flowMutants: readonly Mutant[] = [
     planted: "result: text }, []) };",
     breaks: "I2",
   },
+  {
+    name: "a copy does not wait for the handler of its original",
+    file: `${STORE}/queue/dependencies.ts`,
+    now: "retryOf === null ? []",
+    planted: "retryOf !== undefined ? []",
+    breaks: "I29",
+  },
 ];

@@ -50,8 +50,8 @@ export const limitMutants: readonly Mutant[] = [
   {
     name: "the end of a run frees the permits of the next run of its job",
     file: "src/runtime/lanes/permits.ts",
-    now: "this.#limitsOf.set(key, runs.set(n, limits));",
-    planted: "this.#limitsOf.set(key, new Map([[n, limits]])); void runs;",
+    now: "this.#limitsOf.set(key, [...others, { n, limits }]);",
+    planted: "this.#limitsOf.set(key, [{ n, limits }]); void others;",
     breaks: "I10",
   },
   {

@@ -17,18 +17,18 @@ export const serviceMutants: readonly Mutant[] = [
   {
     name: "a service is probed before its time",
     file: BREAKER,
-    now: "return breaker.probeAtMs !== null && breaker.probeAtMs <= nowMs;",
-    planted: "return breaker.probeAtMs !== null;",
+    now: "return (probeAt(breaker, nowMs) ?? Infinity) <= nowMs;",
+    planted: "return probeAt(breaker, nowMs) !== null;",
     breaks: "I28",
   },
   {
     name: "the end of a probe without a verdict is forgotten",
     file: `${QUERIES}/breaker.sql`,
     now:
-      "      breaker.probe_at <= :now\n      OR EXISTS (\n          SELECT 1\n" +
+      "breaker.opened_at > :now)\n      OR EXISTS (\n          SELECT 1\n" +
       "          FROM millrace_attempt AS ended\n",
     planted:
-      "      breaker.probe_at <= :now\n      OR EXISTS (\n          SELECT 1\n" +
+      "breaker.opened_at > :now)\n      OR EXISTS (\n          SELECT 1\n" +
       "          FROM (SELECT key, n FROM millrace_attempt WHERE 0) AS ended\n",
     breaks: "I21, I28",
   },

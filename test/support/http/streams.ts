@@ -1,8 +1,9 @@
 /** Streams over a real store in memory, with a clock that the test moves. */
 import { setImmediate } from "node:timers/promises";
 import type { StreamMessage } from "../../../src/api/stream.ts";
-import { eventStream, placeOf, type EventStreamParts } from "../../../src/events/event-stream.ts";
+import { eventStream, type EventStreamParts } from "../../../src/events/event-stream.ts";
 import { FeedPages } from "../../../src/events/feed-pages.ts";
+import { placeOf } from "../../../src/events/stream-place.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
@@ -57,7 +58,7 @@ export async function openStreams(): Promise<StreamScene> {
     },
   );
   const pages = new FeedPages(seen, clock, (error) => errors.push(error));
-  const parts = { pages, pingMs: 15_000, snapshot: null, matches: () => true };
+  const parts = { pages, pingMs: 15_000, snapshot: null, matches: null };
   const scene: StreamScene = {
     store,
     clock,

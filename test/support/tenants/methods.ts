@@ -22,9 +22,11 @@ type Call = (methods: Methods, probe: Probe, audit: Audit) => unknown;
 
 const job = defineJob({ type: TYPE, payload: typed<{ note: string }>() });
 /** A stream that is silent for so long has told all. */
-const SILENCE_MS = 30;
+const SILENCE_MS = 100;
 const NOTE = { note: "own" };
 const BY = { actor: "me" };
+const WHY = { ...BY, reason: "audit" };
+const QUOTA = { waiting: 5 };
 
 /** Not part of the public type: what the composition root uses of a client. */
 const INTERNAL: ReadonlySet<string> = new Set(["constructor", "learn", "learnRetention"]);
@@ -42,6 +44,19 @@ const SCHEDULE_METHODS: readonly (readonly [string, ...unknown[]])[] = [
   ["runNow"],
   ["remove"],
 ];
+
+/** A view repeats the name that was asked for. */
+async function factsOf(view: Promise<{ readonly tenant: string }>): Promise<object> {
+  const { tenant: _tenant, ...facts } = await view;
+  return facts;
+}
+
+/** The first line of an export repeats the name, too. */
+async function exportedOf(lines: AsyncIterable<{ readonly kind: string }>): Promise<unknown[]> {
+  const exported: unknown[] = [];
+  for await (const line of lines) if (line.kind !== "tenant") exported.push(line);
+  return exported;
+}
 
 const byId =
   (path: string, ...args: readonly unknown[]): Call =>
@@ -92,7 +107,33 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     (mill, { tenant }) => forbidden(methodAt(mill, "intake.open"), { tenant }),
     (mill) => forbidden(methodAt(mill, "intake.open"), { lane: "general" }),
   ],
+  "audit.list": [
+    (mill) => methodAt(mill, "audit.list")(),
+    (mill, { tenant }) => methodAt(mill, "audit.list")({ tenant }),
+    (mill, { id }) => methodAt(mill, "audit.list")({ subject: { kind: "job", name: id } }),
+  ],
+  "audit.export": [
+    (mill, { tenant }) => linesOf(methodAt(mill, "audit.export")({ tenant })),
+    (mill) => linesOf(methodAt(mill, "audit.export")()),
+  ],
+  "audit.verify": [async (mill) => (await methodAt(mill, "audit.verify")()).heads],
   "intake.list": [(mill) => methodAt(mill, "intake.list")()],
+  "tenants.list": [(mill) => methodAt(mill, "tenants.list")()],
+  "tenants.get": [(mill, { tenant }) => factsOf(methodAt(mill, "tenants.get")(tenant))],
+  "tenants.quotas": [(mill) => methodAt(mill, "tenants.quotas")()],
+  "tenants.setQuota": [
+    (mill, { tenant }) => forbidden(methodAt(mill, "tenants.setQuota"), tenant, QUOTA, WHY),
+    (mill) => forbidden(methodAt(mill, "tenants.setQuota"), "*", QUOTA, WHY),
+  ],
+  "tenants.removeQuota": [
+    (mill, { tenant }) => forbidden(methodAt(mill, "tenants.removeQuota"), tenant, WHY),
+    (mill) => forbidden(methodAt(mill, "tenants.removeQuota"), "*", WHY),
+  ],
+  "tenants.export": [(mill, { tenant }) => exportedOf(methodAt(mill, "tenants.export")(tenant))],
+  "tenants.remove": [
+    (mill, { tenant }) =>
+      forbidden(methodAt(mill, "tenants.remove"), tenant, { ...WHY, confirm: tenant }),
+  ],
   pauses: [(mill) => methodAt(mill, "pauses")()],
   drain: [
     (mill, { tenant }) => forbidden(methodAt(mill, "drain"), { tenant }, { timeout: 0 }),
@@ -131,6 +172,16 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     (mill, { id }) => methodAt(mill, "jobs.list")({ parentId: id }),
     (mill, { text }) => methodAt(mill, "jobs.list")({ correlationId: text }),
     (mill, { text }) => methodAt(mill, "jobs.list")({ tags: { customer: text } }),
+  ],
+  "deadLetters.count": [
+    (mill, { tenant }) => methodAt(mill, "deadLetters.count")({ tenant }),
+    (mill, { text }) => methodAt(mill, "deadLetters.count")({ category: text }),
+  ],
+  "deadLetters.stats": [
+    async (mill, { tenant }) => {
+      const { count } = await methodAt(mill, "deadLetters.stats")();
+      return tenant === OTHER ? count : 1;
+    },
   ],
   "jobs.count": [
     (mill, { tenant }) => methodAt(mill, "jobs.count")({ tenant }),
@@ -174,6 +225,34 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
   "deadLetters.acknowledge": [byId("deadLetters.acknowledge", BY)],
   "deadLetters.reprocess": [byId("deadLetters.reprocess", BY)],
+  "jobs.setPriority": [byId("jobs.setPriority", 1)],
+  "jobs.reschedule": [byId("jobs.reschedule", { delay: "1h" })],
+  "operations.preview": [
+    (mill, { tenant }) =>
+      methodAt(mill, "operations.preview")({ action: "delete", jobs: { tenant } }),
+    (mill, { tenant }) =>
+      methodAt(mill, "operations.preview")({ action: "discard", deadLetters: { tenant } }),
+  ],
+  "operations.start": [
+    (mill, { tenant }) =>
+      forbidden(
+        (given) => methodAt(mill, "operations.start")(given, { actor: "me", reason: "x" }),
+        { action: "delete", jobs: { tenant } },
+      ),
+    // Another tenant's job is skipped, as an unknown one is.
+    async (mill, { id }) => {
+      const by = { actor: "me", reason: "x" };
+      const start = methodAt(mill, "operations.start");
+      const { id: operation } = await start({ action: "cancel", ids: [id] }, by);
+      const { done, skipped } = await methodAt(mill, "operations.wait")(operation);
+      return { done, skipped };
+    },
+  ],
+  "operations.get": [byId("operations.get")],
+  "operations.list": [(mill) => methodAt(mill, "operations.list")()],
+  "operations.items": [byId("operations.items")],
+  "operations.stop": [byId("operations.stop", { actor: "me" })],
+  "operations.wait": [byId("operations.wait")],
   "failures.list": [
     (mill) => methodAt(mill, "failures.list")(),
     (mill, { tenant }) => methodAt(mill, "failures.list")({ tenant }),
@@ -238,6 +317,16 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
   "types.reset": [(mill) => forbidden(() => methodAt(mill, "types.reset")("audit"))],
   "limits.remove": [(mill) => forbidden(() => methodAt(mill, "limits.remove")({ type: "audit" }))],
+  "payloadRules.list": [(mill) => methodAt(mill, "payloadRules.list")()],
+  "payloadRules.set": [
+    (mill) => {
+      const target = { installation: true } as const;
+      return forbidden(() => methodAt(mill, "payloadRules.set")(target, { strict: true }));
+    },
+  ],
+  "payloadRules.remove": [
+    (mill) => forbidden(() => methodAt(mill, "payloadRules.remove")({ installation: true })),
+  ],
   "fairness.list": [(mill) => methodAt(mill, "fairness.list")()],
   "fairness.set": [(mill) => forbidden(() => methodAt(mill, "fairness.set")("general", {}))],
   "fairness.remove": [(mill) => forbidden(() => methodAt(mill, "fairness.remove")("general"))],
@@ -249,9 +338,13 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
 /** What the methods of all tenants tell concerns no tenant, so that nothing can be planted. */
 const PASSED_ON: ReadonlySet<string> = new Set(["types.list", "types.get"]);
 
-/** The methods that end nothing when they are those of all tenants. */
+/** A permitted removal waits for the running jobs of the scene, which never end. */
+const ENDLESS = "tenants.remove";
+
+/** The methods that end nothing when they are those of all tenants, and that themselves end. */
 export const AUDITED: readonly string[] = Object.keys(CALLS).filter(
-  (path) => path !== "close" && !path.includes("asyncDispose") && !PASSED_ON.has(path),
+  (path) =>
+    path !== "close" && path !== ENDLESS && !path.includes("asyncDispose") && !PASSED_ON.has(path),
 );
 
 /** The methods of a mill by their path, those of `jobs` and other members included. */
@@ -274,6 +367,7 @@ export async function auditMethods(
   methods: Methods,
   audit: Audit,
   paths: readonly string[] = Object.keys(methods),
+  tried: () => void = () => {},
 ): Promise<readonly string[]> {
   const findings: string[] = [];
   const { scene } = audit;
@@ -284,6 +378,7 @@ export async function auditMethods(
       for (const [known, unknown] of probesOf(scene)) {
         const found = await outcomeOf(() => call(methods, known, audit), known);
         const missing = await outcomeOf(() => call(methods, unknown, audit), unknown);
+        tried();
         const leaks = leaksIn(found + missing, scene);
         for (const leak of leaks) findings.push(`${path} names ${leak}: ${found}`);
         if (found !== missing) findings.push(`${path} tells ${found} from ${missing}`);
@@ -364,4 +459,10 @@ async function forbidden(method: Method, ...args: unknown[]): Promise<never> {
   throw new Error(
     code === "FORBIDDEN_TENANT" ? code : `CANARY: not forbidden, but ${String(code)}`,
   );
+}
+
+async function linesOf(lines: AsyncIterable<string>): Promise<readonly string[]> {
+  const all: string[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
 }

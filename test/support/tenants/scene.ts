@@ -8,7 +8,15 @@ import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import type { TokenId } from "../../../src/store/types/tokens.ts";
-import { completed, failedWith, fault, newJob, newSchedule, newToken } from "../factories.ts";
+import {
+  completed,
+  failedWith,
+  fault,
+  newJob,
+  newOperation,
+  newSchedule,
+  newToken,
+} from "../factories.ts";
 import { done, halfway, keep, running } from "../notes.ts";
 import { add, settleAll, takeOne } from "../steps.ts";
 
@@ -62,6 +70,8 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
   await store.setFairness("general", { [OTHER]: 77, [OWN]: 2 }, CANARY);
   await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
   await breakBank(store);
+  const everywhere = { scope: "installation", name: "all" } as const;
+  await store.setPayloadRule(everywhere, { softBytes: 10_000 }, { by: CANARY, reason: CANARY });
   const closed = { kind: "tenant", name: `${CANARY}-closed` } as const;
   await store.closeIntake(closed, { reason: CANARY, by: CANARY });
   const mine = newToken({ tenant: OWN });
@@ -71,11 +81,17 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
     const job = { tenant, createdBy: secretOf(tenant) };
     return newSchedule({ name: tenant === OTHER ? MARK : "ours", job });
   });
+  // The entries of the schedules have no seal.
+  await store.sealAudit(100);
   for (const schedule of [ours!, theirs!]) {
     await store.saveSchedule(schedule, { revision: null, by: schedule.name }, () => 1);
     const tick = { ticks: [], missed: { first: 1_000, last: 2_000 }, nextSlot: 8e12 };
     await store.tickSchedule(schedule.name, () => tick);
   }
+  const why = { by: CANARY, reason: CANARY };
+  const quota = { waiting: 10_000, rate: null, payloadBytes: null };
+  await store.setQuota(OTHER, quota, why);
+  await store.beginRemoval(OTHER, why);
   const otherTokens = others.map(({ id }) => id);
   return { own, other, linked, ownToken: mine.id, otherTokens };
 }
@@ -130,7 +146,18 @@ async function fillTenant(store: JobStore, tenant: string, mark: string): Promis
   );
   const [waiting] = await add(store, jobOf(tenant, mark, { after: [queued] }));
   await store.cancel(cancelled, secret, secret);
+  await operate(store, failed, tenant, ended);
   return { failed, completed: ended, running: busy, queued, scheduled, waiting, cancelled };
+}
+
+/** An operation that has ended. Its id is that of a job, so that probes ask about it. */
+async function operate(store: JobStore, id: JobId, tenant: string, job: JobId): Promise<void> {
+  const secret = secretOf(tenant);
+  const by = { id, tenant, actor: secret, reason: secret };
+  await store.startOperation(newOperation({ action: "acknowledge", ids: [job] }, by));
+  await store.claimOperations("audit");
+  const items = [{ id: job, skip: "unknown" }];
+  await store.applyChunk(id, { runner: "audit", from: "", to: null, items, idempotencyMs: 0 });
 }
 
 /** A service fails for jobs of the other tenant, and has asked this tenant for a pause. */

@@ -4,7 +4,7 @@ import type { JobStore } from "../../../src/store/store.ts";
 import { VERBS, type Verb } from "../../../src/store/verbs.ts";
 import { EVENT_KINDS } from "../../../src/api/events.ts";
 import type { JobId } from "../../../src/core/job.ts";
-import { cancelled, newJob, newSchedule, newToken, retention } from "../factories.ts";
+import { cancelled, newJob, newOperation, newSchedule, newToken, retention } from "../factories.ts";
 import { leaksIn, outcomeOf } from "./outcome.ts";
 import {
   causeIn,
@@ -50,6 +50,32 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   cancel: [(store, { id }) => store.cancel(id, null, null)],
   hurry: [(store, { id }) => store.hurry(id)],
   intervene: [(store, { id }) => store.intervene(id, () => cancelled())],
+  retryAsNew: [
+    (store, { id }) => {
+      const [successor] = mine({ retryOf: id });
+      return store.retryAsNew({ ...successor!, retryOf: id });
+    },
+  ],
+  requestReprocess: [
+    (store, { id }) => store.requestReprocess([{ id, changes: null }], { by: "me", reason: null }),
+  ],
+  audits: [
+    (store) => store.audits({}, PAGE),
+    (store, { tenant }) => store.audits({ tenant }, PAGE),
+    (store) => store.audits({ tenant: null }, { ...PAGE, oldestFirst: true }),
+    (store, { id }) => store.audits({ subject: { kind: "job", name: id } }, PAGE),
+  ],
+  auditSeals: [
+    (store) => store.auditSeals({}, PAGE),
+    (store, { tenant }) => store.auditSeals({ tenant }, PAGE),
+    (store) => store.auditSeals({ tenant: null }, PAGE),
+  ],
+  newestSealed: [(store, { tenant }) => store.newestSealed({ tenant })],
+  unsealedAudits: [
+    (store) => store.unsealedAudits({}, PAGE),
+    (store, { tenant }) => store.unsealedAudits({ tenant }, PAGE),
+  ],
+  sealAudit: "forbidden",
   deadLetter: [(store, { id }) => store.deadLetter(id)],
   review: [(store, { id }) => store.review(id, { status: "acknowledged", by: "me", notes: null })],
   annotate: [(store, { id }) => store.annotate(id, { act: "noted", by: "me", notes: "x" })],
@@ -81,6 +107,19 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     },
   ],
   discardMany: [(store, { id }) => store.discardMany([id], "me", null)],
+  startOperation: [(store, { tenant }) => store.startOperation(newOperation({ jobs: { tenant } }))],
+  operation: [(store, { id }) => store.operation(id)],
+  operations: [
+    (store) => store.operations({}, PAGE),
+    (store, { tenant }) => store.operations({ tenant }, PAGE),
+  ],
+  operationItems: [(store, { id }) => store.operationItems(id, { ...PAGE, after: 0 })],
+  stopOperation: [(store, { id }) => store.stopOperation(id, "me")],
+  claimOperations: "forbidden",
+  applyChunk: "forbidden",
+  failOperation: "forbidden",
+  setPriority: [(store, { id }) => store.setPriority(id, 1)],
+  reschedule: [(store, { id }) => store.reschedule(id, { delayMs: 0 })],
   reprocess: [
     (store, { id }) => {
       const [successor] = mine({ retryOf: id });
@@ -102,6 +141,15 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store) => store.deadLetters({}, PAGE),
     (store, { tenant }) => store.deadLetters({ tenant }, PAGE),
     (store, { id }) => store.deadLetters({}, { ...PAGE, after: id }),
+  ],
+  countLetters: [
+    (store) => store.countLetters({}, 100),
+    (store, { tenant }) => store.countLetters({ tenant }, 100),
+    (store, { text }) => store.countLetters({ category: text }, 100),
+  ],
+  letterGroups: [
+    (store) => store.letterGroups(LIMITS),
+    (store, { tenant }) => store.letterGroups(LIMITS, tenant),
   ],
   idsBetween: [
     (store, { id }) => store.idsBetween({ from: id, to: id }, 10),
@@ -132,6 +180,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   types: [(store) => store.types(), (store, { text }) => store.types(text)],
   limits: [(store) => store.limits()],
   fairLanes: [(store) => store.fairLanes()],
+  payloadRules: [(store) => store.payloadRules()],
   countAhead: [(store, { id }) => store.countAhead(id, 100)],
   countBehind: [
     (store, probe) => store.countBehind(gate(probe), 100),
@@ -160,6 +209,14 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store) => insistForbidden(store.resume(INSTALLATION)),
   ],
   intakes: [(store) => store.intakes()],
+  quotas: [(store) => store.quotas()],
+  quotaUse: [(store, { tenant }) => store.quotaUse(tenant)],
+  tenantNames: [(store) => store.tenantNames({ limit: 100 })],
+  removal: [(store, { tenant }) => store.removal(tenant)],
+  setQuota: "forbidden",
+  beginRemoval: "forbidden",
+  removeOfTenant: "forbidden",
+  removeQuota: "forbidden",
   closeIntake: [
     (store, probe) => insistForbidden(store.closeIntake(gate(probe), WHY)),
     (store) => insistForbidden(store.closeIntake({ kind: "type", name: TYPE }, WHY)),
@@ -236,6 +293,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   silent: "forbidden",
   rescue: "forbidden",
   keepPermits: "forbidden",
+  reportCode: "forbidden",
   declareLimits: "forbidden",
   overrideType: "forbidden",
   setLimit: "forbidden",
@@ -243,6 +301,9 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   declareFairness: "forbidden",
   setFairness: "forbidden",
   removeFairness: "forbidden",
+  setPayloadRule: "forbidden",
+  declarePayloadRules: "forbidden",
+  removePayloadRule: "forbidden",
   giveTurns: "forbidden",
   promote: "forbidden",
   hold: "forbidden",
@@ -275,6 +336,7 @@ export async function auditVerbs(
   store: JobStore,
   scene: TenantScene,
   verbs: readonly Verb[] = VERBS,
+  tried: () => void = () => {},
 ): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const verb of verbs) {
@@ -282,6 +344,7 @@ export async function auditVerbs(
       for (const [known, unknown] of probesOf(scene)) {
         const found = await outcomeOf(() => call(store, known, scene), known);
         const missing = await outcomeOf(() => call(store, unknown, scene), unknown);
+        tried();
         for (const leak of leaksIn(found + missing, scene))
           findings.push(`${verb} names ${leak}: ${found}`);
         if (found !== missing) findings.push(`${verb} tells ${found} from ${missing}`);

@@ -48,8 +48,9 @@ export class Draw {
   /** Mostly an id of the tenant of the caller; sometimes of another tenant, or of no tenant. */
   id(of: "jobs" | "tokens" = "jobs"): string {
     if (this.chance(0.03)) return NOWHERE;
-    const tenant =
-      this.caller.tenant === null || this.chance(0.15) ? this.one(TENANTS) : this.caller.tenant;
+    const own = this.caller.tenant;
+    const isForeign = own === null || this.chance(0.3);
+    const tenant = isForeign ? this.one(TENANTS.filter((each) => each !== own)) : own;
     return this.#world[of][tenant].any(this.dice) ?? NOWHERE;
   }
 
@@ -140,6 +141,7 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
       tag: () => `canary:${draw.remark()}`,
       created_after: () => draw.one(["2h", "2026-01-01T00:00:00Z"]),
       running_longer_than: () => draw.one(["30m", "1ms"]),
+      count: () => "true",
     }),
   }),
   getJob: (draw) => ({
@@ -186,6 +188,11 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   listDeadLetters: (draw) => ({
     query: draw.some({
       ...LIMIT,
+      count: () => "true",
+      category: () => draw.remark(),
+      correlation_id: () => draw.remark(),
+      error_class: () => draw.one(["transient", "non_retryable"]),
+      created_before: () => draw.one(["2h", "2030-01-01T00:00:00Z"]),
       status: () => draw.one(["pending_review", "reprocessed"]),
       tenant: () => draw.one(TENANTS),
       after: () => draw.id(),
@@ -233,6 +240,20 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
     json: { reason: draw.remark() },
   }),
   openIntake: () => ({ params: { kind: "lane", name: "elsewhere" } }),
+  listPayloadRules: noQuery,
+  setPayloadRule: (draw) => ({
+    params: { scope: "type", name: "elsewhere" },
+    json: { rule: { hardBytes: 5_000 }, reason: draw.remark() },
+  }),
+  removePayloadRule: () => ({ params: { scope: "type", name: "elsewhere" } }),
+  listTenants: (draw) => ({ query: draw.some(LIMIT) }),
+  getTenant: (draw) => ({ params: { tenant: draw.tenant } }),
+  // No job of the fuzz belongs to this tenant.
+  setQuota: (draw) => ({
+    params: { tenant: "elsewhere" },
+    json: { waiting: 5, reason: draw.remark() },
+  }),
+  removeQuota: () => ({ params: { tenant: "elsewhere" }, query: [["reason", "asked"]] }),
   countRunning: (draw) => ({ params: { kind: "tenant", name: draw.tenant } }),
   listWorkers: noQuery,
   quietWorker: () => ({ params: { id: NOWHERE } }),

@@ -11,11 +11,13 @@ import { HeapSamples } from "./memory.ts";
 import { mutated } from "./mutations.ts";
 import { planted, type Plant } from "./plants.ts";
 import { Draw, draftOf, type Draft } from "./requests.ts";
-import { makeWorld, TENANTS, type World } from "./world.ts";
+import { makeWorld, TENANTS, type Caller, type World } from "./world.ts";
 
 const CONCURRENCY = 8;
 /** The share of requests that are made bad. */
 const MUTATED = 0.45;
+/** The share of requests by callers that their route may refuse. */
+const ANY_CALLER = 0.3;
 const FINDINGS_MAX = 20;
 
 export interface FuzzOptions {
@@ -60,6 +62,8 @@ class FuzzRun {
   #found = 0;
   #reached = 0;
   #begun = 0;
+  /** The callers that routes have refused. */
+  readonly #refused = new Map<string, Set<Caller>>();
   #slowestMs = 0;
 
   constructor(options: FuzzOptions, world: World) {
@@ -106,10 +110,9 @@ class FuzzRun {
   }
 
   async #one(): Promise<void> {
-    const { callers } = this.#world;
-    const first = new Draw(this.#dice, this.#world, callers[0]!);
+    const first = new Draw(this.#dice, this.#world, this.#world.callers[0]!);
     const route = first.one(this.#routes);
-    const draw = new Draw(this.#dice, this.#world, callerFor(route.name, first, callers));
+    const draw = new Draw(this.#dice, this.#world, this.#callerFor(route.name, first));
     const good = draftOf(route, draw);
     const changed = draw.chance(MUTATED) ? mutated(good, draw) : good;
     const draft = isLogout(changed) ? good : changed;
@@ -125,12 +128,28 @@ class FuzzRun {
       return;
     }
     this.#count(route.name, answer.status);
+    if (answer.status === 403 && draft === good) this.#refuse(route.name, draft.caller);
     const isRouted = draft.path === good.path && draft.method === good.method;
     if (isRouted && !(await this.#isDocumented(route.name, answer.status))) {
       this.#find(`${answer.status} is not documented: ${what}: ${answer.text.slice(0, 300)}`);
     }
     this.#judge(draft, answer, what);
     this.#learn(draft, answer);
+  }
+
+  /** Mostly a caller that the route has not refused before. */
+  #callerFor(route: string, draw: Draw): Caller {
+    const { callers } = this.#world;
+    const refused = this.#refused.get(route);
+    const others = callers.filter((caller) => refused?.has(caller) !== true);
+    const isAny = others.length === 0 || draw.chance(ANY_CALLER);
+    const caller = draw.one(isAny ? callers : others);
+    return route === "closeSession" && caller.name === "session" ? callers[0]! : caller;
+  }
+
+  #refuse(route: string, caller: Caller): void {
+    const refused = this.#refused.get(route) ?? new Set();
+    this.#refused.set(route, refused.add(caller));
   }
 
   #judge(draft: Draft, answer: Answer, what: string): void {
@@ -184,11 +203,6 @@ async function documentedBy(app: Hono): Promise<ReadonlyMap<string, ReadonlySet<
 /** The session of a caller must outlive the run, regardless of what becomes of its requests. */
 function isLogout({ method, path, caller }: Draft): boolean {
   return caller.name === "session" && method === "DELETE" && path.startsWith("/api/v1/session");
-}
-
-function callerFor(route: string, draw: Draw, callers: World["callers"]): World["callers"][number] {
-  const caller = draw.one(callers);
-  return route === "closeSession" && caller.name === "session" ? callers[0]! : caller;
 }
 
 function requestOf({ method, path, query, headers, json, bytes }: Draft): Request | null {

@@ -30,6 +30,7 @@ export function shortRetention(keptMs: number): Preset {
     idempotencyMs: keptMs,
     eventMs: keptMs,
     minutesMs: keptMs,
+    auditMs: keptMs,
   };
   return { ...lipas, retention };
 }

@@ -42,12 +42,13 @@ interface Subject {
 export function declareDrain(program: Command, { terminal, end }: Shell): void {
   program
     .command("drain")
-    .description("Pause all jobs, or some, and wait until none of them runs any more.")
+    .description("Pause jobs, and wait until none of them runs any more.")
     .option("--type <name>", "jobs of this type")
     .option("--lane <name>", "jobs of this lane")
     .option("--tenant <name>", "jobs of this tenant")
     .option("--service <name>", "jobs of types that use this service")
     .option("--worker <id>", "the jobs of this worker, which becomes quiet")
+    .option("--all", "all jobs, also those of new types, lanes and tenants")
     .option("--reason <text>", "the reason, shown by explain and pauses", "drain")
     .addOption(actorOption("the person, for the record", systemUser()))
     .addOption(durationOption("--timeout <time>", "how long to wait").default(TIMEOUT_MS, "10m"))
@@ -70,8 +71,8 @@ export function declareDrain(program: Command, { terminal, end }: Shell): void {
 }
 
 const HELP_AFTER = `
-Without a target, the whole installation is paused, also new lanes, types and tenants. The pause
-stays, unless --resume-after is given. Exit codes: 0 when none of the jobs runs any more, 124 when
+With --all, the whole installation is paused, also new lanes, types and tenants. The pause stays,
+unless --resume-after is given. Exit codes: 0 when none of the jobs runs any more, 124 when
 some still run after --timeout, 130 after Ctrl-C. Then the pause stays as well.
 
 Example:
@@ -167,10 +168,11 @@ function idsOf({ details }: MillraceError): readonly string[] {
 async function subjectOf(mill: OperatorMill, options: DrainOptions): Promise<Subject> {
   const { worker, type, lane, tenant, service, resumeAfter } = options;
   const [named, ...more] = targetsOf(options);
-  if (more.length > 0 || (named !== undefined && worker !== undefined)) {
+  const count = more.length + [named, worker].filter((given) => given !== undefined).length;
+  if (count !== 1) {
     throw usage(
-      "Name at most one of --type, --lane, --tenant, --service and --worker.",
-      "--lane reports",
+      "Name exactly one of --type, --lane, --tenant, --service, --worker and --all.",
+      count === 0 ? "--lane reports, or --all for the whole installation" : "--lane reports",
     );
   }
   if (worker !== undefined) {
@@ -179,10 +181,8 @@ async function subjectOf(mill: OperatorMill, options: DrainOptions): Promise<Sub
     const id = await changedWorkerIdOf(mill, worker);
     return { target: { worker: id }, subject: `Worker ${id}`, resume: null };
   }
-  if (named === undefined) {
-    const subject = "The whole installation";
-    return { target: { installation: true }, subject, resume: "millrace resume --all" };
-  }
+  if (named === undefined) throw new Error("a target was named and not found");
+  if ("installation" in named.target) return { ...named, resume: "millrace resume --all" };
   const [[kind, name] = ["", ""]] = Object.entries({ type, lane, tenant, service }).filter(
     ([, value]) => value !== undefined,
   );

@@ -72,8 +72,9 @@ function declareRemove(fairness: Command, { terminal, end }: Shell): void {
     .description("Remove the fairness of a lane. What the code of a worker states counts again.")
     .argument("<lane>", "the lane")
     .addHelpText("after", "\nExample:\n  millrace fairness remove general\n")
-    .action(async (lane: string, { db, output }: LaneOptions) => {
-      const wasSet = await withExistingMill(db, (mill) => mill.fairness.remove(lane));
+    .addOption(actorOption("the person, for the audit", systemUser()))
+    .action(async (lane: string, { db, output, by: actor }: LaneOptions & { by: string }) => {
+      const wasSet = await withExistingMill(db, (mill) => mill.fairness.remove(lane, { actor }));
       const sentence = wasSet
         ? `The fairness of the lane ${plain(lane)} is removed.\n`
         : `No operator has made the lane ${plain(lane)} fair.\n`;

@@ -58,11 +58,12 @@ Example:
 function declareOpen(parent: Command, { terminal, end }: Shell): void {
   targetedAtEnqueue(parent.command("open"))
     .description("Accept new jobs of a type, a lane, a tenant or at all again.")
+    .addOption(actorOption("the person, for the audit", systemUser()))
     .addHelpText("after", "\nExample:\n  millrace intake open --type email\n")
-    .action(async (options: TargetOptions) => {
+    .action(async (options: TargetOptions & { readonly by: string }) => {
       const { target, subject } = targetOf(options);
       await withExistingMill(options.db, async (mill) => {
-        const { wasClosed } = await mill.intake.open(target);
+        const { wasClosed } = await mill.intake.open(target, { actor: options.by });
         const facts = { ...target, closed: false, wasClosed };
         const sentence = wasClosed ? "accepts new jobs again" : "was not closed";
         terminal.out(options.output === "json" ? json(facts) : `${plain(subject)} ${sentence}.\n`);

@@ -99,9 +99,13 @@ function declareRemove(limits: Command, { terminal, end }: Shell): void {
   targeted(limits.command("remove"))
     .description("Remove a limit. What the code of a type states counts again.")
     .addHelpText("after", "\nExample:\n  millrace limits remove --type report\n")
-    .action(async (options: TargetOptions) => {
+    .addOption(actorOption("the person, for the audit", systemUser()))
+    .action(async (options: TargetOptions & { readonly by: string }) => {
       const { target, subject } = targetOf(options);
-      const wasSet = await withExistingMill(options.db, (mill) => mill.limits.remove(target));
+      const { by: actor } = options;
+      const wasSet = await withExistingMill(options.db, (mill) =>
+        mill.limits.remove(target, { actor }),
+      );
       const sentence = wasSet
         ? `The limit of ${plain(subject)} is removed.\n`
         : `No operator has set a limit of ${plain(subject)}.\n`;
@@ -167,7 +171,7 @@ function ruleOf({ concurrency, rate, burst }: SetOptions): LimitRule {
   };
 }
 
-function parseCount(text: string): number {
+export function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= 1_000_000_000) return count;
   throw new CommandFailure(`"${plain(text)}" is not a number of jobs.`, {
@@ -176,7 +180,7 @@ function parseCount(text: string): number {
   });
 }
 
-function parseRate(text: string): { limit: number; per: Duration } {
+export function parseRate(text: string): { limit: number; per: Duration } {
   const [limit, per, ...more] = text.split("/");
   if (limit !== undefined && per !== undefined && more.length === 0) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `limits.set` checks it.

@@ -1,64 +1,35 @@
 /** `millrace jobs list`: shows jobs, newest first. */
 import type { Command } from "commander";
-import type { State } from "../../../core/job.ts";
 import type { JobView } from "../../../api/client.ts";
 import type { OperatorMill } from "../../operator-mill.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { systemClock } from "../../../lib/system.ts";
-import { CommandFailure, EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
+import { EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
 import { jobIdOf } from "../../job-id.ts";
 import { nearestType } from "../../nearest-type.ts";
-import {
-  databaseOption,
-  durationOption,
-  serverOption,
-  limitOption,
-  outputOption,
-  parsePast,
-  parseStates,
-  parseTag,
-} from "../../terminal/options.ts";
+import { databaseOption, limitOption, outputOption, serverOption } from "../../terminal/options.ts";
 import { ageOf, attemptNow, errorOf, json, table, type Format } from "../../terminal/output.ts";
 import { given, withExistingMill, type Shell } from "../../shell.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
+import {
+  checkRange,
+  jobFilterOf,
+  withJobFilter,
+  type JobFilterOptions,
+} from "../bulk/job-filter.ts";
 import { jobsAgain } from "./again.ts";
 
-interface JobListOptions {
+interface JobListOptions extends JobFilterOptions {
   readonly db: string;
-  readonly state?: readonly (State | "pending")[];
-  readonly type?: string;
-  readonly tenant?: string;
-  readonly category?: string;
-  readonly correlation?: string;
-  readonly parent?: string;
-  readonly tag?: Readonly<Record<string, string>>;
-  readonly since?: Date;
-  readonly until?: Date;
-  readonly runningLongerThan?: number;
   readonly limit: number;
   readonly after?: string;
   readonly output: Format;
 }
 
 export function declareList(jobs: Command, { terminal, end }: Shell): void {
-  jobs
-    .command("list")
+  withJobFilter(jobs.command("list"))
     .description("Show jobs, newest first.")
-    .option(
-      "--state <states>",
-      "in one of these states, separated by commas; pending means scheduled or queued",
-      parseStates,
-    )
-    .option("--type <name>", "of this type")
-    .option("--tenant <name>", "of this tenant")
-    .option("--category <name>", "of this category")
-    .option("--correlation <id>", "with this correlation id")
-    .option("--parent <id>", "enqueued by the handler of this job")
-    .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
-    .option("--since <time>", "created since this time, such as 2h (ago) or 2026-11-15", parsePast)
-    .option("--until <time>", "created before this time", parsePast)
-    .addOption(durationOption("--running-longer-than <time>", "running for longer, such as 30m"))
     .addOption(limitOption())
     .option("--after <position>", "continue where a page ended, or after the job with this id")
     .addOption(databaseOption())
@@ -69,15 +40,6 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
       const again = jobsAgain(listWords(options, command), command);
       end(await withExistingMill(options.db, (mill) => list(mill, options, again, terminal)));
     });
-}
-
-function checkRange({ since, until }: JobListOptions): void {
-  if (since === undefined || until === undefined || since < until) return;
-  const [from, to] = [since.toISOString(), until.toISOString()];
-  throw new CommandFailure(`--since ${from} is not before --until ${to}: no job can match.`, {
-    hint: "Give the earlier time to --since. A duration means so long ago: 2h is before 1h.",
-    exitCode: EXIT.usage,
-  });
 }
 
 /** The words of the command that lists with the same filter. */
@@ -103,14 +65,9 @@ async function list(
   again: string,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { state, type, tenant, category, tag: tags, limit, after, output } = options;
-  const { correlation: correlationId, parent, since: createdAfter, until: createdBefore } = options;
-  const parentId = parent === undefined ? undefined : await jobIdOf(mill, parent);
-  const names = { type, tenant, category, correlationId, parentId, tags };
+  const { type, limit, after, output } = options;
   const from = after === undefined ? undefined : await jobIdOf(mill, after);
-  const { runningLongerThan } = options;
-  const times = { createdAfter, createdBefore, runningLongerThan };
-  const filter = given({ state, ...names, ...times, limit, after: from });
+  const filter = { ...(await jobFilterOf(mill, options)), ...given({ limit, after: from }) };
   const page = await mill.jobs.list(filter);
   if (output === "json") {
     terminal.out(json(page));

@@ -102,6 +102,7 @@ function sheetOf({ job, progress, ...links }: JobDetails, wait: string | null): 
     ["awaited by", linkWords(awaitedBy)],
     ["tags", tags.length === 0 ? null : tags.join(", ")],
     ["payload", JSON.stringify(job.payload)],
+    ["version", job.payloadVersion],
     ["damaged", job.damaged?.join(", ") ?? null],
     ["result", job.finishedAt === null ? null : JSON.stringify(job.result)],
     ["error", job.error === null ? null : `${job.error.name}: ${job.error.message}`],

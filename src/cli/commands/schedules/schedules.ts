@@ -243,8 +243,8 @@ function declarePause(parent: Command, { terminal, end }: Shell): void {
 function declareResume(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("resume <name>"))
     .description("End a pause. The ticks of the pause are left out.")
-    .action(async (name: string, { db, output }: Common) => {
-      const answer = await withExistingMill(db, (mill) => mill.schedules.resume(name));
+    .action(async (name: string, { db, output, by: actor }: Common) => {
+      const answer = await withExistingMill(db, (mill) => mill.schedules.resume(name, { actor }));
       const text = answer.wasPaused ? `${name} is active again.` : `${name} was not paused.`;
       terminal.out(output === "json" ? json({ name, ...answer }) : `${text}\n`);
       end(EXIT.success);
@@ -254,8 +254,8 @@ function declareResume(parent: Command, { terminal, end }: Shell): void {
 function declareRun(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("run <name>"))
     .description("Enqueue the job of a schedule now, beside its ticks.")
-    .action(async (name: string, { db, output }: Common) => {
-      const job = await withExistingMill(db, (mill) => mill.schedules.runNow(name));
+    .action(async (name: string, { db, output, by: actor }: Common) => {
+      const job = await withExistingMill(db, (mill) => mill.schedules.runNow(name, { actor }));
       terminal.out(output === "json" ? json(job) : `${job.id}\n`);
       end(EXIT.success);
     });
@@ -264,8 +264,8 @@ function declareRun(parent: Command, { terminal, end }: Shell): void {
 function declareRemove(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("remove <name>"))
     .description("Remove a schedule that no living worker declares.")
-    .action(async (name: string, { db, output }: Common) => {
-      await withExistingMill(db, (mill) => mill.schedules.remove(name));
+    .action(async (name: string, { db, output, by: actor }: Common) => {
+      await withExistingMill(db, (mill) => mill.schedules.remove(name, { actor }));
       const isJson = output === "json";
       terminal.out(isJson ? json({ name, isRemoved: true }) : `${name} is removed.\n`);
       end(EXIT.success);

@@ -87,8 +87,10 @@ function declareReset(types: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
-    .action(async (type: string, { db, output }: { db: string; output: Format }) => {
-      const wasSet = await withExistingMill(db, (mill) => mill.types.reset(type));
+    .addOption(actorOption("the person, for the audit", systemUser()))
+    .action(async (type: string, options: { db: string; output: Format; by: string }) => {
+      const { db, output, by: actor } = options;
+      const wasSet = await withExistingMill(db, (mill) => mill.types.reset(type, { actor }));
       const sentence = wasSet
         ? `What workers declare about the type ${plain(type)} counts again.\n`
         : `No operator has overridden the type ${plain(type)}.\n`;

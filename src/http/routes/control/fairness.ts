@@ -50,9 +50,10 @@ function namedRoutes(): readonly Route[] {
       await mill.fairness.set(params.lane, { weights }, { actor: identity.actor });
       return new Response(null, { status: 204 });
     }),
-    route({ ...REMOVE, ...form, name: "removeFairness" }, async ({ params, mill }) =>
-      Response.json({ wasSet: await mill.fairness.remove(params.lane) }),
-    ),
+    route({ ...REMOVE, ...form, name: "removeFairness" }, async ({ params, mill, identity }) => {
+      const { actor } = identity;
+      return Response.json({ wasSet: await mill.fairness.remove(params.lane, { actor }) });
+    }),
   ];
 }
 

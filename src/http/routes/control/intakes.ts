@@ -77,7 +77,7 @@ function openRoute(): Route {
     },
     problems: [],
   } as const;
-  return route(form, async ({ params, mill }) =>
-    Response.json(await mill.intake.open(targetOf(params))),
+  return route(form, async ({ params, mill, identity: { actor } }) =>
+    Response.json(await mill.intake.open(targetOf(params), { actor })),
   );
 }

@@ -69,8 +69,10 @@ function namedRoutes(): readonly Route[] {
         return new Response(null, { status: 204 });
       },
     ),
-    route({ ...REMOVE, ...form, name: "removeLimit" }, async ({ params, query, mill }) =>
-      Response.json({ wasSet: await mill.limits.remove(targetOf(params, query)) }),
+    route(
+      { ...REMOVE, ...form, name: "removeLimit" },
+      async ({ params, query, mill, identity: { actor } }) =>
+        Response.json({ wasSet: await mill.limits.remove(targetOf(params, query), { actor }) }),
     ),
   ];
 }

@@ -123,6 +123,10 @@ const TABLES = [
   "fair_lane",
   "fair_turn",
   "intake",
+  "payload_rule",
+  "quota",
+  "quota_use",
+  "tenant_removal",
   "crash_streak",
   "worker",
   "worker_type",
@@ -149,6 +153,11 @@ const TABLES = [
   "minute",
   "schedule",
   "schedule_tick",
+  "audit",
+  "audit_seal",
+  "audit_start",
+  "operation",
+  "operation_item",
 ] as const;
 
 /** Blocks the writes of stores that were opened before the copy began, until it is finished. */

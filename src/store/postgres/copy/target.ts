@@ -108,15 +108,16 @@ class PostgresTarget implements CopyTarget {
   }
 
   async counters(): Promise<Counters> {
-    const columns = sequences({ job: 0, lease: 0, name: 0, event: 0 }).map(([table, column]) => {
+    const none = { job: 0, lease: 0, name: 0, event: 0, audit: 0 };
+    const columns = sequences(none).map(([table, column]) => {
       const sequence = `millrace.${table}_${column}_seq`;
       return `(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ${sequence}) AS ${table}`;
     });
     const head = "(SELECT position FROM millrace.feed_head) AS event";
     const { rows } = await this.#session.ask(`SELECT ${columns.join(", ")}, ${head}`);
-    const { job, lease, event, interned_name: name } = rows[0];
+    const { job, lease, event, interned_name: name, audit } = rows[0];
     // The sequence of names starts after the name that every installation has.
-    return { job, lease, event, name: Math.max(name, 1) };
+    return { job, lease, event, name: Math.max(name, 1), audit };
   }
 
   async *lines(table: CopiedTable): AsyncGenerator<readonly string[]> {
@@ -250,11 +251,12 @@ class PostgresTarget implements CopyTarget {
 }
 
 /** Table, column and last number of each sequence. */
-function sequences({ job, lease, name }: Counters): (readonly [string, string, number])[] {
+function sequences({ job, lease, name, audit }: Counters): (readonly [string, string, number])[] {
   return [
     ["job", "key", job],
     ["lease", "number", lease],
     ["interned_name", "id", name],
+    ["audit", "id", audit],
   ];
 }
 

@@ -2,6 +2,8 @@
 import type { JobId } from "../../../core/job.ts";
 import type { TimeoutClass } from "./statement-timeouts.ts";
 
+export interface AuditRow { readonly id: number; readonly at: number; readonly tenant: string; readonly name: string; readonly actor: string | null; readonly reason: string | null; readonly subject_kind: string; readonly subject: string; readonly before: string | null; readonly after: string | null; }
+
 export type ClaimTuple = readonly [lost: boolean, key: number | null, id: JobId | null, created_at: number, kind: string, payload: string | null, payload_version: string | null, correlation: string | null, parent: JobId | null, concurrency: string | null, tags: string | null];
 
 export interface DeadLetterRow { readonly id: JobId; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: JobId | null; readonly spec: string; readonly cause: string; readonly assigned_to: string | null; readonly history: string; readonly reviews: string; }
@@ -16,7 +18,9 @@ export interface SchemaObject { readonly kind: "table" | "column" | "constraint"
 
 export interface FairLaneRow { readonly lane: number; readonly weights: string; readonly code_weights: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
 
-export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly limits: boolean; readonly spent: boolean; }
+export interface FairJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; }
+
+export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly full: boolean; readonly queued: boolean; readonly spent: boolean; }
 
 export interface ShownJobRow { readonly key: number; readonly id: JobId; readonly state: number; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly flags: number; readonly tags: string | null; readonly created_by: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly result: string | null; readonly error: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: boolean; readonly created_at: number; readonly run_at: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly last_started_at: number | null; readonly phase: string | null; readonly overall: number | null; readonly is_stale: boolean; readonly started_at: number | null; }
 
@@ -26,7 +30,7 @@ export interface FactsRow { readonly id: JobId; readonly type_name: string; read
 
 export interface RunRow { readonly fence: number; readonly key: number; readonly n: number; readonly rank: number; readonly claimed_at: number; readonly started_at: number | null; readonly ended: boolean; readonly missing: boolean; }
 
-export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly code_cap: number | null; readonly owner: number; readonly by: string | null; readonly set_at: number; readonly now: number; }
+export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly code_rule: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; readonly now: number; }
 
 export interface LogRow { readonly line: number; readonly n: number; readonly at: number; readonly level: number; readonly message: string; readonly fields: string | null; }
 
@@ -34,23 +38,40 @@ export interface MinuteRow { readonly span: number; readonly start: number; read
 
 export interface NameRow { readonly id: number; readonly kind: number; readonly text: string; }
 
+export interface OperationRow { readonly id: JobId; readonly status: number; readonly tenant: string | null; readonly plan: string; readonly actor: string; readonly reason: string; readonly rate: number; readonly chunk: number; readonly expected: number; readonly expected_at_least: number; readonly cursor: string; readonly done: number; readonly failed: number; readonly skipped: string; readonly items: number; readonly created_at: number; readonly started_at: number | null; readonly finished_at: number | null; readonly next_ms: number; readonly runner: string | null; readonly stopped_by: string | null; readonly error: string | null; }
+
 export interface WaitingRow { readonly key: number; readonly rank: number; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly n: number; readonly tries: number; readonly crashes: number; }
 
-export interface StateRow { readonly key: number; readonly state: number; readonly runs: number; readonly lease: number | null; readonly at: number; }
+export interface StateRow { readonly key: number; readonly state: number; readonly runs: number; readonly lease: number | null; readonly at: number; readonly tenant: number; }
+
+export interface QuotaRow { readonly tenant: number; readonly waiting: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly payload_bytes: number | null; readonly reason: string; readonly by: string | null; readonly set_at: number; readonly revision: number; }
 
 export interface OffendingNameRow { readonly key: number | null; readonly id: JobId | null; readonly name: string; }
 
 export interface ScheduleRow { readonly name: string; readonly owner: number; readonly tenant: string; readonly cron: string; readonly time_zone: string; readonly missed_max: number; readonly overlap: number; readonly jitter_ms: number; readonly starts_at: number | null; readonly ends_at: number | null; readonly job: string; readonly next_slot: number | null; readonly last_slot: number | null; readonly last_job: JobId | null; readonly paused_at: number | null; readonly paused_by: string | null; readonly pause_reason: string | null; readonly declared_at: number | null; readonly created_by: string | null; readonly created_at: number; readonly updated_at: number; readonly revision: number; }
 
+export interface RemovalRow { readonly tenant: string; readonly reason: string; readonly by: string | null; readonly removed: number; readonly begun_at: number; readonly done_at: number | null; }
+
 export interface TokenRow { readonly id: JobId; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: JobId | null; readonly parent: JobId | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
 
-export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly category: string | null; readonly payload_version: string | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
+  find_same_audit: { readonly id: number; };
+  list_audits: AuditRow;
+  list_audits_forwards: AuditRow;
+  lock_sealer: { readonly name: string; };
+  newest_sealed: { readonly at: number | null; };
+  entries_to_seal: AuditRow;
+  chain_head: { readonly day: number; readonly position: number; readonly hash: string; };
+  list_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly previous: string; readonly hash: string; readonly sealed_at: number; readonly start_day: number | null; readonly start_position: number | null; readonly start_hash: string | null; readonly id: number | null; readonly at: number | null; readonly entry_tenant: string | null; readonly name: string | null; readonly actor: string | null; readonly reason: string | null; readonly subject_kind: string | null; readonly subject: string | null; readonly before: string | null; readonly after: string | null; };
+  sealed_or_not: { readonly id: number; readonly at: number; readonly tenant: string; readonly is_sealed: boolean; };
+  expired_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly hash: string; };
   find_breakers: { readonly service: number; readonly now: number; readonly ended: boolean; readonly is_paused: boolean; readonly paused_until: number | null; readonly pause_reason: string | null; readonly parks: string; readonly state: number; readonly failure_count: number; readonly success_count: number; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_key: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  ended_runs: { readonly key: number; readonly n: number; };
   lock_breakers: { readonly service: number; };
-  list_breakers: { readonly service: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: JobId | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  list_breakers: { readonly service: number; readonly now: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: JobId | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
   list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
   list_breaker_changes: { readonly at: number; readonly state: number; readonly failure_count: number; readonly reason: string | null; readonly by: string | null; };
   lock_process: { readonly id: JobId; readonly beats: number; readonly died_with: number | null; };
@@ -59,7 +80,10 @@ export interface QueryRows {
   find_dead_letter: DeadLetterRow;
   lock_dead_letter: { readonly id: JobId; };
   list_dead_letters: DeadLetterRow;
+  count_dead_letters: { readonly letters: number; };
+  group_dead_letters: { readonly status: number; readonly type: number; readonly category: string | null; readonly error_class: string | null; readonly letters: number; readonly oldest_at: number; readonly recent: number; };
   find_dependencies: { readonly key: number | null; readonly id: JobId; };
+  awaited_code: { readonly id: JobId; readonly key: number; };
   dependencies_in_use: { readonly waiting: boolean; readonly ended: boolean; };
   sweep_dependencies: { readonly job: number; readonly depends_on: number; };
   take_finished_dependencies: { readonly key: number; readonly is_over: boolean; };
@@ -71,7 +95,7 @@ export interface QueryRows {
   open_dependencies: { readonly id: JobId; };
   find_bodies: BodyRow;
   states_of: { readonly id: JobId; readonly state: number; };
-  draw_keys: { readonly key: number; readonly protocol: number; readonly closed: boolean; };
+  draw_keys: { readonly key: number; readonly protocol: number; readonly closed: boolean; readonly quotas: number | null; };
   take_idempotency: { readonly job_id: JobId; };
   find_idempotency: { readonly seeker: JobId; readonly holder: JobId; readonly same: boolean; };
   take_dedup: { readonly type: number; readonly job: number; };
@@ -90,6 +114,7 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: JobId; readonly is_over: boolean; readonly is_held: boolean; readonly is_twin: boolean; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
+  second_line: { readonly active: boolean; };
   failure_causes: { readonly cause: string; readonly last_at: number; };
   failure_hours: { readonly type: number; readonly hour: number; readonly letters: number; };
   first_failure: { readonly first_at: number; };
@@ -99,20 +124,22 @@ export interface QueryRows {
   first_failure_of_tenant: { readonly first_at: number; };
   letters_of_cause_of_tenant: DeadLetterRow;
   find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
-  lock_dead_letters: { readonly id: JobId; readonly status: number; readonly successor: JobId | null; };
+  lock_dead_letters: { readonly id: JobId; readonly status: number; readonly successor: JobId | null; readonly tenant: number; readonly assigned_to: string | null; };
   all_fair_lanes: FairLaneRow;
   find_fair_lane: FairLaneRow;
   fair_lane_for_turns: FairLaneRow;
   lanes_without_turns: { readonly lane: number; };
-  jobs_without_turn: { readonly key: number; readonly priority: number; readonly tenant: number; readonly due: number; };
-  newest_without_turn: { readonly key: number; readonly priority: number; readonly tenant: number; readonly due: number; };
+  jobs_without_turn: FairJobRow;
+  newest_without_turn: FairJobRow;
+  later_without_turn: { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly place: number; };
   first_turns: { readonly priority: number; readonly rank: number | null; };
   fair_turns: { readonly priority: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
+  set_turns: { readonly given: string; };
   longest_due_class: { readonly lane: number; readonly priority: number; readonly ms: number; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
   feed_start: { readonly position: number; };
-  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; };
+  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; readonly named: number; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; readonly slot_due: boolean; readonly fair: boolean; readonly probe_ms: number | null; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   closed_targets: { readonly name: number; readonly tenant: number | null; };
@@ -178,7 +205,7 @@ export interface QueryRows {
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; readonly now: number; };
   count_key_rates: { readonly rates: number; };
-  lock_key_rate: { readonly tenant: number; };
+  lock_key_rate: { readonly rate_count: number; readonly rate_ms: number; readonly burst: number; };
   free_spent_key: { readonly count: number; readonly done: string | null; };
   free_refilled_keys: { readonly count: number; readonly done: string | null; };
   lock_leases: { readonly number: number; readonly secret: string; };
@@ -211,16 +238,33 @@ export interface QueryRows {
   minutes_between: MinuteRow;
   find_names: NameRow;
   names_by_id: NameRow;
+  count_open_operations: { readonly count: number; };
+  claimable_operations: { readonly id: JobId; };
+  hold_operations: OperationRow;
+  find_operation: OperationRow;
+  lock_operation: { readonly id: JobId; };
+  list_operations: OperationRow;
+  list_operation_items: { readonly n: number; readonly job_id: JobId; readonly outcome: number; readonly code: string | null; readonly successor: JobId | null; };
+  set_priorities: { readonly key: number; };
+  states_of_jobs: { readonly id: JobId; readonly key: number; readonly state: number; readonly tenant: number; };
+  jobs_left: { readonly key: number; };
+  payload_rules: { readonly scope: string; readonly name: string; readonly rule: string; readonly owner: string; readonly by: string | null; readonly reason: string | null; readonly set_at: number; };
   take_waiting: WaitingRow;
   put_waiting: { readonly key: number; readonly waits: boolean; };
   end_unstarted: { readonly awaited: boolean; };
   still_waiting: { readonly key: number; };
+  hurry_job: { readonly moved: number; readonly put_forward: number; };
   state_of: StateRow;
   expired_keys: { readonly turn: number; readonly key: number; readonly at: number; readonly is_found: boolean; readonly is_cut: boolean; };
   jobs_by_keys: ShownJobRow;
   insert_stale: { readonly key: number; };
   prune_jobs: { readonly count: number; readonly waiting: number; };
   prune_idempotency: { readonly count: number; readonly last: number; };
+  all_quotas: QuotaRow;
+  find_quotas: QuotaRow;
+  quota_uses: { readonly tenant: number; readonly tokens: number; readonly refilled_at: number; };
+  take_quota_tokens: { readonly granted: number; readonly tokens: number; readonly at: number; };
+  count_of_tenant: { readonly count: number; };
   put_units: { readonly key: number; readonly phase: string; readonly unit: string | null; };
   crowded_phases: { readonly key: number; readonly phase: string; };
   insert_phases: { readonly key: number; readonly name: string; };
@@ -251,6 +295,10 @@ export interface QueryRows {
   find_fences: { readonly key: number; readonly n: number; readonly fence: number | null; readonly outcome: number; };
   find_cancel_requests: { readonly key: number; readonly reason: string | null; };
   specs_of: { readonly key: number; readonly id: JobId; readonly type: string; readonly tenant: string; readonly lane: string; readonly category: string | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; };
+  tenant_names: { readonly name: string; };
+  removal_of: RemovalRow;
+  keys_to_remove: { readonly key: number; };
+  rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; };
   find_same_token: { readonly id: JobId; };
   find_parent_token: { readonly expires_at: number; };
   find_usable_token: TokenRow;
@@ -260,10 +308,11 @@ export interface QueryRows {
   home: { readonly home: string; readonly commit: string | null; };
   list_types: TypeRow;
   renew_worker: { readonly now: number; readonly busy: boolean; readonly quiet: boolean; readonly stopping: boolean; readonly outdated: boolean; readonly cancel: string | null; readonly ended: string | null; };
+  delete_ended_runs: { readonly key: number; };
   lock_worker: { readonly id: JobId; };
   silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number; };
   worker_lives: { readonly lives: boolean; };
-  holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
+  holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
   list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly quiet: boolean; readonly stopping: boolean; readonly running: number; readonly buffered: number; };
   overdue_runs: { readonly number: number; readonly secret: string; readonly key: number; readonly n: number; readonly limit_ms: number; readonly ran_ms: number; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
 }
@@ -277,13 +326,29 @@ export interface QueryTuples {
   enqueue_alike: readonly [later: boolean | null, told: string | null];
   enqueue: readonly [later: readonly JobId[] | null];
   insert_jobs: readonly [made: number, scheduled: readonly JobId[] | null, ids: readonly JobId[] | null, keys: readonly number[] | null];
-  settle_done: readonly [accepted: readonly number[], freed: boolean, awaited: boolean, missing: readonly number[], told: string | null];
+  settle_done: readonly [accepted: readonly number[], freed: boolean, awaited: boolean, missing: readonly number[], ended_at: number, told: string | null];
   enqueue_at_home: readonly [here: boolean, later: readonly JobId[] | null];
 }
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
+  insert_audits: readonly ["now", "entries"];
+  find_same_audit: readonly ["subject", "name", "actor", "after", "now"];
+  list_audits: readonly ["after", "tenant", "name", "actor", "kind", "subject", "since_at", "until_at", "limit"];
+  list_audits_forwards: readonly ["after", "tenant", "name", "actor", "kind", "subject", "since_at", "until_at", "limit"];
+  lock_sealer: readonly [];
+  newest_sealed: readonly ["tenant"];
+  entries_to_seal: readonly ["since", "limit"];
+  chain_head: readonly ["tenant"];
+  insert_seals: readonly ["seals"];
+  list_seals: readonly ["after_tenant", "after_day", "after_position", "tenant", "limit"];
+  sealed_or_not: readonly ["after", "tenant", "limit"];
+  expired_seals: readonly ["day", "limit"];
+  put_chain_start: readonly ["tenant", "day", "position", "hash"];
+  delete_audits: readonly ["ids"];
+  delete_seals: readonly ["ids"];
   find_breakers: readonly ["now", "services"];
+  ended_runs: readonly ["keys", "ns"];
   insert_breakers: readonly ["now", "services"];
   lock_breakers: readonly ["services"];
   put_breakers: readonly ["now", "breakers"];
@@ -308,10 +373,14 @@ export interface QueryParameters {
   end_crash_streak: readonly ["type"];
   find_dead_letter: readonly ["id"];
   lock_dead_letter: readonly ["id"];
-  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
+  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "category", "error_class", "cause", "assigned_to", "correlation", "created_from", "created_before", "limit"];
+  count_dead_letters: readonly ["status", "type", "tenant", "category", "error_class", "cause", "assigned_to", "correlation", "created_from", "created_before", "max"];
+  group_dead_letters: readonly ["now", "since_ms", "tenant", "rows", "groups"];
   review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "act", "changes", "id"];
   annotate_dead_letter: readonly ["act", "assigned_to", "now", "by", "notes", "id"];
   find_dependencies: readonly ["ids"];
+  awaited_code: readonly ["ids", "depth", "limit"];
+  insert_ended_code: readonly ["keys"];
   insert_finished_dependencies: readonly ["jobs"];
   dependencies_in_use: readonly [];
   sweep_dependencies: readonly ["job", "depends_on", "limit"];
@@ -324,8 +393,8 @@ export interface QueryParameters {
   delete_finished_dependency: readonly ["keys", "strays"];
   dependants_of_job: readonly ["id", "limit"];
   open_dependencies: readonly ["id", "limit"];
-  enqueue_alike: readonly ["ids", "payloads", "type", "tenant", "lane", "category", "priority", "due_at", "delay_ms", "max_attempts", "timeout_ms", "payload_version", "correlation", "parent", "concurrency", "webhook", "tags", "created_by", "flags", "now", "protocol", "word", "channel"];
-  enqueue: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol"];
+  enqueue_alike: readonly ["ids", "payloads", "type", "tenant", "lane", "category", "priority", "due_at", "delay_ms", "max_attempts", "timeout_ms", "payload_version", "correlation", "parent", "concurrency", "webhook", "tags", "created_by", "flags", "now", "protocol", "quotas", "word", "channel"];
+  enqueue: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol", "quotas"];
   insert_jobs: readonly ["now", "dependencies", "jobs", "asked"];
   find_bodies: readonly ["ids"];
   states_of: readonly ["ids"];
@@ -352,6 +421,7 @@ export interface QueryParameters {
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
   prefer_lookups: readonly [];
+  second_line: readonly ["schema"];
   failure_causes: readonly ["max"];
   failure_hours: readonly ["now", "cause", "max"];
   first_failure: readonly ["cause"];
@@ -363,7 +433,7 @@ export interface QueryParameters {
   find_failure_group: readonly ["tenant", "cause"];
   decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
   lock_dead_letters: readonly ["ids"];
-  close_dead_letters: readonly ["status", "reviewed_by", "now", "notes", "act", "letters"];
+  review_dead_letters: readonly ["status", "reviewed_by", "now", "notes", "act", "letters"];
   all_fair_lanes: readonly [];
   find_fair_lane: readonly ["lane"];
   fair_lane_for_turns: readonly ["lane"];
@@ -373,6 +443,7 @@ export interface QueryParameters {
   lanes_without_turns: readonly [];
   jobs_without_turn: readonly ["lane", "limit"];
   newest_without_turn: readonly ["lane", "limit", "tenants"];
+  later_without_turn: readonly ["lane", "priority", "rank", "key", "limit", "tenants"];
   first_turns: readonly ["lane", "priorities"];
   fair_turns: readonly ["lane", "priorities"];
   delete_fair_turns: readonly ["lane", "priorities"];
@@ -383,7 +454,7 @@ export interface QueryParameters {
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
   feed_start: readonly [];
-  feed_after: readonly ["position", "limit", "bytes"];
+  feed_after: readonly ["position", "limit", "bytes", "jobs"];
   promote_due: readonly ["now", "limit", "look", "declared_ms"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
@@ -477,11 +548,12 @@ export interface QueryParameters {
   lock_limit: readonly ["now", "name"];
   count_limits: readonly [];
   limit_targets: readonly [];
-  put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "code_cap", "owner", "by", "now"];
-  set_code_cap: readonly ["code_cap", "id"];
+  put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "code_rule", "owner", "by", "now"];
+  set_code_rule: readonly ["code_rule", "id"];
   delete_limit: readonly ["id"];
   lock_permits: readonly ["limits", "counts", "worker"];
   keep_permits: readonly ["limits", "counts", "worker"];
+  note_permits: readonly ["worker", "limits", "counts"];
   hold_limited: readonly ["now", "depth", "limit"];
   rehome_limited: readonly ["now", "depth", "limit"];
   acquire_locks: readonly ["n", "names", "key"];
@@ -503,9 +575,31 @@ export interface QueryParameters {
   intern_names: readonly ["wanted"];
   find_names: readonly ["wanted"];
   names_by_id: readonly ["ids"];
+  insert_operation: readonly ["id", "tenant", "plan", "actor", "reason", "rate", "chunk", "expected", "expected_at_least", "walks_jobs", "now"];
+  count_open_operations: readonly ["max"];
+  claimable_operations: readonly ["max", "runner", "now"];
+  hold_operations: readonly ["runner", "lease_ms", "now", "ids"];
+  find_operation: readonly ["now", "id"];
+  lock_operation: readonly ["id"];
+  list_operations: readonly ["now", "before", "status", "tenant", "limit"];
+  advance_operation: readonly ["now", "cost_ms", "id", "cursor", "done", "failed", "skipped", "items", "is_last", "lease_ms"];
+  stop_operation: readonly ["by", "now", "id"];
+  fail_operation: readonly ["error", "now", "id", "runner"];
+  insert_operation_items: readonly ["id", "items"];
+  list_operation_items: readonly ["id", "after", "outcome", "limit"];
+  delete_operation_items: readonly ["now", "age", "limit"];
+  delete_operations: readonly ["now", "age", "limit"];
+  set_priorities: readonly ["keys", "priority"];
+  states_of_jobs: readonly ["ids"];
+  jobs_left: readonly ["keys"];
   save_part: readonly [];
   undo_part: readonly [];
   keep_part: readonly [];
+  put_payload_rule: readonly ["scope", "name", "rule", "by", "reason", "now"];
+  declare_payload_rule: readonly ["scope", "name", "rule", "now"];
+  empty_payload_rule: readonly ["by", "reason", "now", "scope", "name"];
+  delete_payload_rule: readonly ["scope", "name"];
+  payload_rules: readonly [];
   take_waiting: readonly ["keys"];
   put_waiting: readonly ["now", "jobs"];
   put_back: readonly ["jobs"];
@@ -523,6 +617,15 @@ export interface QueryParameters {
   prune_tokens: readonly ["now", "age", "limit"];
   prune_events: readonly ["limit", "now", "age"];
   prune_minutes: readonly ["now", "age", "limit"];
+  delete_failure_groups: readonly ["now", "age", "limit"];
+  put_quota: readonly ["tenant", "waiting", "rate_count", "rate_ms", "burst", "payload_bytes", "reason", "by", "now"];
+  delete_quota: readonly ["tenant"];
+  delete_quota_use: readonly ["tenant"];
+  all_quotas: readonly ["limit"];
+  find_quotas: readonly ["tenants"];
+  quota_uses: readonly ["tenants"];
+  take_quota_tokens: readonly ["tenant", "wanted", "rate_count", "rate_ms", "burst", "now"];
+  count_of_tenant: readonly ["rows", "tenant", "max"];
   forget_notes: readonly ["runs"];
   put_progress: readonly ["now", "relaxed", "told"];
   put_units: readonly ["now", "moves"];
@@ -570,6 +673,30 @@ export interface QueryParameters {
   delete_cancel_requests: readonly ["keys"];
   specs_of: readonly ["keys"];
   insert_dead_letters: readonly ["letters"];
+  tenant_names: readonly ["kind", "after", "limit"];
+  begin_removal: readonly ["tenant", "reason", "by", "now"];
+  removal_of: readonly ["tenant"];
+  note_removed: readonly ["count", "tenant"];
+  end_removal: readonly ["now", "tenant"];
+  keys_to_remove: readonly ["tenant", "limit"];
+  clear_idempotency: readonly ["tenant", "limit"];
+  clear_dead_letters: readonly ["tenant", "limit"];
+  clear_permits: readonly ["tenant"];
+  clear_limits: readonly ["tenant"];
+  clear_ticks: readonly ["name"];
+  clear_schedules: readonly ["name"];
+  clear_tokens: readonly ["name"];
+  clear_dedup: readonly ["tenant"];
+  clear_failure_group: readonly ["tenant"];
+  clear_lock: readonly ["tenant"];
+  clear_key_rate: readonly ["tenant"];
+  clear_fair_turn: readonly ["tenant"];
+  clear_service_park: readonly ["tenant"];
+  clear_quota: readonly ["tenant"];
+  clear_quota_use: readonly ["tenant"];
+  clear_gate: readonly ["tenant"];
+  clear_weights: readonly ["tenant"];
+  rows_of_tenant: readonly ["tenant", "max", "name"];
   find_same_token: readonly ["id", "hash"];
   find_parent_token: readonly ["id", "now"];
   insert_token: readonly ["id", "hash", "kind", "name", "actor", "roles", "tenant", "types", "job_id", "parent", "created_by", "ttl_ms", "until", "now"];
@@ -580,7 +707,7 @@ export interface QueryParameters {
   revoke_token: readonly ["now", "id"];
   revoke_children: readonly ["now", "parents"];
   home: readonly [];
-  enqueue_at_home: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol", "home"];
+  enqueue_at_home: readonly ["kinds", "ids", "payloads", "kind_of", "now", "protocol", "quotas", "home"];
   put_type_settings: readonly ["now", "types"];
   put_type_override: readonly ["lane", "priority", "max_attempts", "timeout_ms", "by", "now", "type"];
   delete_type_override: readonly ["type"];
@@ -591,8 +718,8 @@ export interface QueryParameters {
   list_types: readonly ["now", "only", "limit"];
   register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "app", "lease_ms", "beat_ms", "now"];
   renew_worker: readonly ["now", "id", "lease_ms"];
-  insert_ended_run: readonly ["key", "n", "worker"];
-  delete_ended_runs: readonly ["worker"];
+  insert_ended_runs: readonly ["runs", "worker"];
+  delete_ended_runs: readonly ["worker", "runs"];
   lock_worker: readonly ["id"];
   delete_worker: readonly ["id"];
   expire_worker: readonly ["now", "id"];
@@ -612,9 +739,89 @@ export const queries: {
     readonly timeout: TimeoutClass;
   };
 } = {
+  insert_audits: {
+    text: "INSERT INTO millrace.audit (\n    at, tenant, name, actor, reason, subject_kind, subject, before, after\n)\nSELECT moment.at,\n       coalesce(\n           entry.tenant,\n           (SELECT text FROM millrace.interned_name WHERE id = entry.tenant_id),\n           ''\n       ),\n       entry.name, entry.actor, entry.reason, entry.kind, entry.subject, entry.before, entry.after\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN ROWS FROM (\n    json_to_recordset($2::json) AS (\n        tenant text, tenant_id integer, name text, actor text, reason text, kind text, subject text,\n        before text, after text\n    )\n) WITH ORDINALITY AS entry (\n    tenant, tenant_id, name, actor, reason, kind, subject, before, after, turn\n)\nORDER BY entry.turn",
+    parameters: ["now","entries"],
+    timeout: "answer",
+  },
+  find_same_audit: {
+    text: "SELECT id\nFROM millrace.audit\nWHERE subject = $1::text\n  AND name = $2::text\n  AND actor IS NOT DISTINCT FROM $3::text\n  AND after IS NOT DISTINCT FROM $4::text\n  AND at > millrace.clock_at($5::timestamptz) - interval '1 minute'\nORDER BY id DESC\nLIMIT 1",
+    parameters: ["subject","name","actor","after","now"],
+    timeout: "answer",
+  },
+  list_audits: {
+    text: "SELECT id, millrace.ms_of(at) AS at, tenant, name, actor, reason, subject_kind, subject, before,\n       after\nFROM millrace.audit\nWHERE id < $1::bigint\n  AND ($2::text IS NULL OR tenant = $2::text)\n  AND ($3::text IS NULL OR name = $3::text)\n  AND ($4::text IS NULL OR actor = $4::text)\n  AND ($5::text IS NULL OR subject_kind = $5::text)\n  AND ($6::text IS NULL OR subject = $6::text)\n  AND ($7::bigint IS NULL OR at >= millrace.at_ms($7::bigint))\n  AND ($8::bigint IS NULL OR at < millrace.at_ms($8::bigint))\nORDER BY id DESC\nLIMIT $9::integer",
+    parameters: ["after","tenant","name","actor","kind","subject","since_at","until_at","limit"],
+    timeout: "reader",
+  },
+  list_audits_forwards: {
+    text: "SELECT id, millrace.ms_of(at) AS at, tenant, name, actor, reason, subject_kind, subject, before,\n       after\nFROM millrace.audit\nWHERE id > $1::bigint\n  AND ($2::text IS NULL OR tenant = $2::text)\n  AND ($3::text IS NULL OR name = $3::text)\n  AND ($4::text IS NULL OR actor = $4::text)\n  AND ($5::text IS NULL OR subject_kind = $5::text)\n  AND ($6::text IS NULL OR subject = $6::text)\n  AND ($7::bigint IS NULL OR at >= millrace.at_ms($7::bigint))\n  AND ($8::bigint IS NULL OR at < millrace.at_ms($8::bigint))\nORDER BY id\nLIMIT $9::integer",
+    parameters: ["after","tenant","name","actor","kind","subject","since_at","until_at","limit"],
+    timeout: "reader",
+  },
+  lock_sealer: {
+    text: "SELECT name\nFROM millrace.meta\nWHERE name = 'audit_seal'\nFOR UPDATE SKIP LOCKED",
+    parameters: [],
+    timeout: "answer",
+  },
+  newest_sealed: {
+    text: "SELECT max(millrace.ms_of(newest.at)) AS at\nFROM (\n    SELECT audit.at\n    FROM (\n        SELECT audit_id\n        FROM millrace.audit_seal\n        WHERE $1::text IS NULL\n           OR tenant = $1::text\n        ORDER BY audit_id DESC\n        LIMIT 100\n    ) AS seal\n    JOIN millrace.audit AS audit ON audit.id = seal.audit_id\n) AS newest",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  entries_to_seal: {
+    text: "SELECT audit.id, millrace.ms_of(audit.at) AS at, audit.tenant, audit.name, audit.actor,\n       audit.reason, audit.subject_kind, audit.subject, audit.before, audit.after\nFROM millrace.audit AS audit\nWHERE audit.at >= millrace.at_ms($1::bigint)\n  AND NOT EXISTS (SELECT 1 FROM millrace.audit_seal AS seal WHERE seal.audit_id = audit.id)\nORDER BY audit.at, audit.id\nLIMIT $2::integer",
+    parameters: ["since","limit"],
+    timeout: "answer",
+  },
+  chain_head: {
+    text: "SELECT head.day, head.position, head.hash\nFROM (\n    (\n        SELECT day, position, hash\n        FROM millrace.audit_seal\n        WHERE tenant = $1::text\n        ORDER BY day DESC, position DESC\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT day, position, hash\n    FROM millrace.audit_start\n    WHERE tenant = $1::text\n) AS head\nORDER BY head.day DESC, head.position DESC\nLIMIT 1",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  insert_seals: {
+    text: "INSERT INTO millrace.audit_seal (tenant, day, position, audit_id, previous, hash, sealed_at)\nSELECT seal.tenant, seal.day, seal.position, seal.\"auditId\", seal.previous, seal.hash,\n       millrace.at_ms(seal.\"sealedAt\")\nFROM json_to_recordset($1::json) AS seal (\n    tenant text, day integer, position integer, \"auditId\" bigint, previous text, hash text,\n    \"sealedAt\" bigint\n)",
+    parameters: ["seals"],
+    timeout: "answer",
+  },
+  list_seals: {
+    text: "SELECT seal.tenant, seal.day, seal.position, seal.audit_id, seal.previous, seal.hash,\n       millrace.ms_of(seal.sealed_at) AS sealed_at, start.day AS start_day,\n       start.position AS start_position, start.hash AS start_hash, audit.id,\n       millrace.ms_of(audit.at) AS at, audit.tenant AS entry_tenant, audit.name, audit.actor,\n       audit.reason, audit.subject_kind, audit.subject, audit.before, audit.after\nFROM millrace.audit_seal AS seal\nLEFT JOIN millrace.audit AS audit ON audit.id = seal.audit_id\nLEFT JOIN millrace.audit_start AS start ON start.tenant = seal.tenant\nWHERE (seal.tenant, seal.day, seal.position)\n    > ($1::text, $2::integer, $3::integer)\n  AND ($4::text IS NULL OR seal.tenant = $4::text)\nORDER BY seal.tenant, seal.day, seal.position\nLIMIT $5::integer",
+    parameters: ["after_tenant","after_day","after_position","tenant","limit"],
+    timeout: "reader",
+  },
+  sealed_or_not: {
+    text: "SELECT audit.id, millrace.ms_of(audit.at) AS at, audit.tenant,\n       seal.audit_id IS NOT NULL AS is_sealed\nFROM millrace.audit AS audit\nLEFT JOIN millrace.audit_seal AS seal ON seal.audit_id = audit.id\nWHERE audit.id > $1::bigint\n  AND ($2::text IS NULL OR audit.tenant = $2::text)\nORDER BY audit.id\nLIMIT $3::integer",
+    parameters: ["after","tenant","limit"],
+    timeout: "reader",
+  },
+  expired_seals: {
+    text: "SELECT tenant, day, position, audit_id, hash\nFROM millrace.audit_seal\nWHERE day < $1::integer\nORDER BY day, tenant, position\nLIMIT $2::integer",
+    parameters: ["day","limit"],
+    timeout: "reader",
+  },
+  put_chain_start: {
+    text: "INSERT INTO millrace.audit_start (tenant, day, position, hash)\nVALUES ($1::text, $2::integer, $3::integer, $4::text)\nON CONFLICT (tenant) DO UPDATE\nSET day = excluded.day, position = excluded.position, hash = excluded.hash",
+    parameters: ["tenant","day","position","hash"],
+    timeout: "answer",
+  },
+  delete_audits: {
+    text: "DELETE FROM millrace.audit\nWHERE id = ANY ($1::bigint[])",
+    parameters: ["ids"],
+    timeout: "reader",
+  },
+  delete_seals: {
+    text: "DELETE FROM millrace.audit_seal\nWHERE audit_id = ANY ($1::bigint[])",
+    parameters: ["ids"],
+    timeout: "reader",
+  },
   find_breakers: {
     text: "SELECT named.service, millrace.ms_of(moment.at) AS now,\n       EXISTS (\n           SELECT 1\n           FROM millrace.attempt AS ended\n           WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n       ) OR (breaker.state = 3 AND NOT EXISTS (\n           SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n       )) IS TRUE AS ended,\n       gate.name IS NOT NULL AS is_paused, millrace.ms_of(gate.until) AS paused_until,\n       gate.reason AS pause_reason,\n       (\n           SELECT coalesce(\n               json_agg(json_build_array(park.tenant, millrace.ms_of(park.until))), '[]'\n           )\n           FROM millrace.service_park AS park\n           WHERE park.service = named.service AND park.until > moment.at\n       ) AS parks,\n       coalesce(breaker.state, 1::smallint) AS state,\n       coalesce(breaker.failure_count, 0) AS failure_count,\n       coalesce(breaker.success_count, 0) AS success_count,\n       millrace.ms_of(breaker.last_failure_at) AS last_failure_at,\n       millrace.ms_of(breaker.opened_at) AS opened_at,\n       millrace.ms_of(breaker.half_opened_at) AS half_opened_at,\n       millrace.ms_of(breaker.probe_at) AS probe_at, breaker.probe_key, breaker.probe_n,\n       breaker.reason, breaker.by\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN unnest($2::integer[]) AS named (service)\nLEFT JOIN millrace.breaker AS breaker ON breaker.service = named.service\nLEFT JOIN millrace.gate AS gate\n    ON gate.name = named.service AND (gate.until IS NULL OR gate.until > moment.at)",
     parameters: ["now","services"],
+    timeout: "answer",
+  },
+  ended_runs: {
+    text: "SELECT asked.key, asked.n\nFROM unnest($1::bigint[], $2::integer[]) AS asked (key, n)\nWHERE EXISTS (\n          SELECT 1\n          FROM millrace.attempt AS ended\n          WHERE ended.key = asked.key AND ended.n = asked.n\n      )\n   OR NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = asked.key)",
+    parameters: ["keys","ns"],
     timeout: "answer",
   },
   insert_breakers: {
@@ -658,7 +865,7 @@ export const queries: {
     timeout: "answer",
   },
   list_breakers: {
-    text: "SELECT known.service,\n       (\n           SELECT coalesce(json_agg(name.text ORDER BY name.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS name ON name.id = uses.type\n           WHERE uses.service = known.service\n       ) AS types,\n       millrace.ms_of(breaker.updated_at) AS updated_at,\n       (SELECT id FROM millrace.job WHERE key = breaker.probe_key) AS probe_id, breaker.state,\n       breaker.failure_count, breaker.success_count,\n       millrace.ms_of(breaker.last_failure_at) AS last_failure_at,\n       millrace.ms_of(breaker.opened_at) AS opened_at,\n       millrace.ms_of(breaker.half_opened_at) AS half_opened_at,\n       millrace.ms_of(breaker.probe_at) AS probe_at, breaker.probe_n, breaker.reason, breaker.by\nFROM (\n    SELECT service FROM millrace.breaker\n    UNION\n    SELECT service FROM millrace.service_use\n    UNION\n    SELECT service\n    FROM millrace.service_park\n    WHERE until > millrace.clock_at($1::timestamptz)\n) AS known\nJOIN millrace.interned_name AS name ON name.id = known.service\nLEFT JOIN millrace.breaker AS breaker ON breaker.service = known.service\nORDER BY name.text COLLATE \"C\"\nLIMIT $2::bigint",
+    text: "SELECT known.service, millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now,\n       (\n           SELECT coalesce(json_agg(name.text ORDER BY name.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS name ON name.id = uses.type\n           WHERE uses.service = known.service\n       ) AS types,\n       millrace.ms_of(breaker.updated_at) AS updated_at,\n       (SELECT id FROM millrace.job WHERE key = breaker.probe_key) AS probe_id, breaker.state,\n       breaker.failure_count, breaker.success_count,\n       millrace.ms_of(breaker.last_failure_at) AS last_failure_at,\n       millrace.ms_of(breaker.opened_at) AS opened_at,\n       millrace.ms_of(breaker.half_opened_at) AS half_opened_at,\n       millrace.ms_of(breaker.probe_at) AS probe_at, breaker.probe_n, breaker.reason, breaker.by\nFROM (\n    SELECT service FROM millrace.breaker\n    UNION\n    SELECT service FROM millrace.service_use\n    UNION\n    SELECT service\n    FROM millrace.service_park\n    WHERE until > millrace.clock_at($1::timestamptz)\n) AS known\nJOIN millrace.interned_name AS name ON name.id = known.service\nLEFT JOIN millrace.breaker AS breaker ON breaker.service = known.service\nORDER BY name.text COLLATE \"C\"\nLIMIT $2::bigint",
     parameters: ["now","limit"],
     timeout: "answer",
   },
@@ -738,8 +945,18 @@ export const queries: {
     timeout: "answer",
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
-    parameters: ["before_at","before_id","status","type","tenant","limit"],
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n      AND ($6::text IS NULL OR category = $6::text)\n      AND ($7::text IS NULL OR error_class = $7::text)\n      AND ($8::text IS NULL OR cause = $8::text)\n      AND ($9::text IS NULL OR assigned_to = $9::text)\n      AND ($10::text IS NULL OR correlation = $10::text)\n      AND ($11::bigint IS NULL OR created_at >= $11::bigint)\n      AND ($12::bigint IS NULL OR created_at < $12::bigint)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $13::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    parameters: ["before_at","before_id","status","type","tenant","category","error_class","cause","assigned_to","correlation","created_from","created_before","limit"],
+    timeout: "reader",
+  },
+  count_dead_letters: {
+    text: "SELECT count(*) AS letters\nFROM (\n    SELECT 1\n    FROM millrace.dead_letter\n    WHERE true\n      AND ($1::smallint IS NULL OR status = $1::smallint)\n      AND ($2::integer IS NULL OR type = $2::integer)\n      AND ($3::integer IS NULL OR tenant = $3::integer)\n      AND ($4::text IS NULL OR category = $4::text)\n      AND ($5::text IS NULL OR error_class = $5::text)\n      AND ($6::text IS NULL OR cause = $6::text)\n      AND ($7::text IS NULL OR assigned_to = $7::text)\n      AND ($8::text IS NULL OR correlation = $8::text)\n      AND ($9::bigint IS NULL OR created_at >= $9::bigint)\n      AND ($10::bigint IS NULL OR created_at < $10::bigint)\n    LIMIT $11::integer\n) AS few",
+    parameters: ["status","type","tenant","category","error_class","cause","assigned_to","correlation","created_from","created_before","max"],
+    timeout: "reader",
+  },
+  group_dead_letters: {
+    text: "SELECT status, type, category, error_class, count(*) AS letters,\n       millrace.ms_of(min(died_at)) AS oldest_at,\n       count(*) FILTER (\n           WHERE died_at >= millrace.clock_at($1::timestamptz)\n                          - $2::bigint * interval '1 millisecond'\n       ) AS recent\nFROM (\n    SELECT status, type, category, error_class, died_at\n    FROM millrace.dead_letter\n    WHERE $3::integer IS NULL OR tenant = $3::integer\n    ORDER BY died_at DESC\n    LIMIT $4::integer\n) AS letter\nGROUP BY status, type, category, error_class\nORDER BY letters DESC, status, type, category, error_class\nLIMIT $5::integer",
+    parameters: ["now","since_ms","tenant","rows","groups"],
     timeout: "reader",
   },
   review_dead_letter: {
@@ -757,6 +974,16 @@ export const queries: {
     parameters: ["ids"],
     timeout: "answer",
   },
+  awaited_code: {
+    text: "SELECT named.id, code.key\nFROM unnest($1::uuid[]) AS named (id)\nCROSS JOIN LATERAL (\n    WITH RECURSIVE up (id, retry_of, depth) AS (\n        SELECT job.id, job.retry_of, 1 FROM millrace.job AS job WHERE job.id = named.id\n        UNION ALL\n        SELECT job.id, job.retry_of, up.depth + 1\n        FROM up\n        JOIN millrace.job AS job ON job.id = up.retry_of\n        WHERE up.depth < $2::integer\n    ),\n    family (id, depth) AS (\n        SELECT up.id, 1 FROM up WHERE up.depth = (SELECT max(up.depth) FROM up)\n        UNION ALL\n        SELECT job.id, family.depth + 1\n        FROM family\n        JOIN millrace.job AS job ON job.retry_of = family.id\n        WHERE family.depth <= $2::integer\n    )\n    SELECT DISTINCT job.key\n    FROM family\n    JOIN millrace.job AS job ON job.id = family.id\n    JOIN millrace.ended_run AS left_code ON left_code.key = job.key\n    JOIN millrace.worker AS worker ON worker.id = left_code.worker\n    JOIN millrace.attempt AS ended ON ended.key = left_code.key AND ended.n = left_code.n\n    WHERE ended.started_at IS NOT NULL\n    ORDER BY job.key\n    LIMIT $3::integer\n) AS code\nWHERE EXISTS (SELECT 1 FROM millrace.ended_run)\nORDER BY named.id, code.key",
+    parameters: ["ids","depth","limit"],
+    timeout: "answer",
+  },
+  insert_ended_code: {
+    text: "INSERT INTO millrace.finished_dependency (key)\nSELECT DISTINCT dependency.depends_on\nFROM unnest($1::bigint[]) AS over (key)\nJOIN millrace.dependency AS dependency ON dependency.depends_on = -over.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace.ended_run AS code WHERE code.key = over.key)\nORDER BY dependency.depends_on\nON CONFLICT (key) DO NOTHING",
+    parameters: ["keys"],
+    timeout: "answer",
+  },
   insert_finished_dependencies: {
     text: "INSERT INTO millrace.finished_dependency (key)\nSELECT DISTINCT dependency.depends_on\nFROM millrace.dependency AS dependency\nJOIN millrace.attempt AS over ON over.key = dependency.depends_on AND over.state IS NOT NULL\nWHERE dependency.job = ANY ($1::bigint[])\nORDER BY dependency.depends_on\nON CONFLICT (key) DO UPDATE SET key = excluded.key",
     parameters: ["jobs"],
@@ -768,7 +995,7 @@ export const queries: {
     timeout: "answer",
   },
   sweep_dependencies: {
-    text: "WITH seen AS MATERIALIZED (\n    SELECT dependency.job, dependency.depends_on\n    FROM millrace.dependency AS dependency\n    WHERE (dependency.job, dependency.depends_on) > ($1::bigint, $2::bigint)\n    ORDER BY dependency.job, dependency.depends_on\n    LIMIT $3::integer\n),\nfound AS (\n    INSERT INTO millrace.finished_dependency (key)\n    SELECT DISTINCT seen.depends_on\n    FROM seen\n    WHERE (\n        SELECT over.state\n        FROM millrace.attempt AS over\n        WHERE over.key = seen.depends_on AND over.state IS NOT NULL\n        LIMIT 1\n    ) IS NOT NULL\n       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.depends_on) IS NULL\n    ORDER BY seen.depends_on\n    ON CONFLICT (key) DO NOTHING\n)\nSELECT job, depends_on\nFROM seen\nORDER BY job DESC, depends_on DESC\nOFFSET greatest($3::integer - 1, 0)\nLIMIT 1",
+    text: "WITH seen AS MATERIALIZED (\n    SELECT dependency.job, dependency.depends_on\n    FROM millrace.dependency AS dependency\n    WHERE (dependency.job, dependency.depends_on) > ($1::bigint, $2::bigint)\n    ORDER BY dependency.job, dependency.depends_on\n    LIMIT $3::integer\n),\nfound AS (\n    INSERT INTO millrace.finished_dependency (key)\n    SELECT DISTINCT seen.depends_on\n    FROM seen\n    WHERE (\n        SELECT over.state\n        FROM millrace.attempt AS over\n        WHERE over.key = seen.depends_on AND over.state IS NOT NULL\n        LIMIT 1\n    ) IS NOT NULL\n       OR (\n           (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.depends_on) IS NULL\n           AND (\n               SELECT code.key\n               FROM millrace.ended_run AS code\n               JOIN millrace.worker AS worker ON worker.id = code.worker\n               WHERE code.key = -seen.depends_on\n               LIMIT 1\n           ) IS NULL\n       )\n    ORDER BY seen.depends_on\n    ON CONFLICT (key) DO NOTHING\n)\nSELECT job, depends_on\nFROM seen\nORDER BY job DESC, depends_on DESC\nOFFSET greatest($3::integer - 1, 0)\nLIMIT 1",
     parameters: ["job","depends_on","limit"],
     timeout: "answer",
   },
@@ -808,23 +1035,23 @@ export const queries: {
     timeout: "answer",
   },
   dependants_of_job: {
-    text: "SELECT waiting.id\nFROM millrace.dependency AS dependency\nJOIN millrace.job AS waiting ON waiting.key = dependency.job\nWHERE dependency.depends_on = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\nORDER BY dependency.job\nLIMIT $2::integer",
+    text: "SELECT waiting.id\nFROM millrace.dependency AS dependency\nJOIN millrace.job AS waiting ON waiting.key = dependency.job\nWHERE dependency.depends_on IN (\n    SELECT key FROM millrace.job_name WHERE id = $1::uuid\n    UNION ALL\n    SELECT -key FROM millrace.job_name WHERE id = $1::uuid\n)\nORDER BY dependency.job\nLIMIT $2::integer",
     parameters: ["id","limit"],
     timeout: "answer",
   },
   open_dependencies: {
-    text: "SELECT parent.id\nFROM millrace.dependency AS dependency\nJOIN millrace.job AS parent ON parent.key = dependency.depends_on\nWHERE dependency.job = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS over\n      WHERE over.key = dependency.depends_on AND over.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT $2::integer",
+    text: "SELECT parent.id\nFROM millrace.dependency AS dependency\nJOIN millrace.job AS parent ON parent.key = abs(dependency.depends_on)\nWHERE dependency.job = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS over\n      WHERE over.key = dependency.depends_on AND over.state IS NOT NULL\n  )\nORDER BY abs(dependency.depends_on)\nLIMIT $2::integer",
     parameters: ["id","limit"],
     timeout: "answer",
   },
   enqueue_alike: {
-    text: "SELECT millrace.enqueue_alike(\n    $1::uuid[], $2::text[], $3::integer, $4::integer, $5::integer,\n    $6::integer, $7::integer, $8::bigint, $9::bigint,\n    $10::integer, $11::bigint, $12::text, $13::text,\n    $14::uuid, $15::text, $16::text, $17::json, $18::text,\n    $19::smallint, $20::timestamptz, $21::integer\n) AS later,\n    CASE WHEN $22::text IS NOT NULL THEN pg_notify($23::text, $22::text)::text END AS told",
-    parameters: ["ids","payloads","type","tenant","lane","category","priority","due_at","delay_ms","max_attempts","timeout_ms","payload_version","correlation","parent","concurrency","webhook","tags","created_by","flags","now","protocol","word","channel"],
+    text: "SELECT millrace.enqueue_alike(\n    $1::uuid[], $2::text[], $3::integer, $4::integer, $5::integer,\n    $6::integer, $7::integer, $8::bigint, $9::bigint,\n    $10::integer, $11::bigint, $12::text, $13::text,\n    $14::uuid, $15::text, $16::text, $17::json, $18::text,\n    $19::smallint, $20::timestamptz, $21::integer, $22::bigint\n) AS later,\n    CASE WHEN $23::text IS NOT NULL THEN pg_notify($24::text, $23::text)::text END AS told",
+    parameters: ["ids","payloads","type","tenant","lane","category","priority","due_at","delay_ms","max_attempts","timeout_ms","payload_version","correlation","parent","concurrency","webhook","tags","created_by","flags","now","protocol","quotas","word","channel"],
     timeout: "answer",
   },
   enqueue: {
-    text: "SELECT millrace.enqueue_batch(\n    $1::json, $2::uuid[], $3::text[], $4::integer[], $5::timestamptz,\n    $6::integer\n) AS later",
-    parameters: ["kinds","ids","payloads","kind_of","now","protocol"],
+    text: "SELECT millrace.enqueue_batch(\n    $1::json, $2::uuid[], $3::text[], $4::integer[], $5::timestamptz,\n    $6::integer, $7::bigint\n) AS later",
+    parameters: ["kinds","ids","payloads","kind_of","now","protocol","quotas"],
     timeout: "answer",
   },
   insert_jobs: {
@@ -843,7 +1070,7 @@ export const queries: {
     timeout: "answer",
   },
   draw_keys: {
-    text: "SELECT nextval('millrace.job_key_seq') AS key,\n       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol,\n       (SELECT EXISTS (SELECT 1 FROM millrace.intake)) AS closed\nFROM generate_series(1, $1::integer)",
+    text: "SELECT nextval('millrace.job_key_seq') AS key,\n       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol,\n       (SELECT EXISTS (SELECT 1 FROM millrace.intake)) AS closed,\n       (SELECT max(revision) FROM millrace.quota) AS quotas\nFROM generate_series(1, $1::integer)",
     parameters: ["count"],
     timeout: "answer",
   },
@@ -957,6 +1184,11 @@ export const queries: {
     parameters: [],
     timeout: "answer",
   },
+  second_line: {
+    text: "SELECT EXISTS (\n    SELECT 1\n    FROM pg_policies AS policy\n    WHERE policy.schemaname = $1::text\n      AND policy.tablename = 'job'\n      AND policy.policyname = 'tenant'\n) AND EXISTS (\n    SELECT 1\n    FROM pg_roles AS role\n    WHERE role.rolname = 'millrace_tenant'\n      AND pg_has_role(current_user, role.oid, 'MEMBER')\n      AND has_table_privilege(role.oid, 'millrace.job'::regclass, 'SELECT')\n) AS active",
+    parameters: ["schema"],
+    timeout: "answer",
+  },
   failure_causes: {
     text: "WITH RECURSIVE found (cause, n) AS (\n    SELECT (\n        SELECT cause\n        FROM millrace.dead_letter\n        WHERE status IN (1, 2)\n        ORDER BY cause\n        LIMIT 1\n    ), 1\n    UNION ALL\n    SELECT (\n        SELECT letter.cause\n        FROM millrace.dead_letter AS letter\n        WHERE letter.cause > found.cause AND letter.status IN (1, 2)\n        ORDER BY letter.cause\n        LIMIT 1\n    ), n + 1\n    FROM found\n    WHERE found.cause IS NOT NULL AND n < $1::integer\n)\nSELECT found.cause, (\n    SELECT millrace.ms_of(letter.died_at)\n    FROM millrace.dead_letter AS letter\n    WHERE letter.cause = found.cause AND letter.status IN (1, 2)\n    ORDER BY letter.died_at DESC\n    LIMIT 1\n) AS last_at\nFROM found\nWHERE found.cause IS NOT NULL\nORDER BY last_at DESC, found.cause",
     parameters: ["max"],
@@ -1008,11 +1240,11 @@ export const queries: {
     timeout: "answer",
   },
   lock_dead_letters: {
-    text: "SELECT id, status, successor\nFROM millrace.dead_letter\nWHERE id = ANY ($1::uuid[])\nORDER BY id\nFOR UPDATE",
+    text: "SELECT id, status, successor, tenant, assigned_to\nFROM millrace.dead_letter\nWHERE id = ANY ($1::uuid[])\nORDER BY id\nFOR UPDATE",
     parameters: ["ids"],
     timeout: "answer",
   },
-  close_dead_letters: {
+  review_dead_letters: {
     text: "UPDATE millrace.dead_letter AS letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = closed.successor,\n    reviews     = (\n        CASE\n            WHEN json_array_length(letter.reviews) >= 100 THEN letter.reviews::jsonb - 0\n            ELSE letter.reviews::jsonb\n        END || jsonb_build_object(\n            'at', millrace.ms_of(millrace.clock_at($3::timestamptz)), 'by', $2::text,\n            'act', $5::text, 'notes', $4::text\n        )\n    )::json\nFROM json_to_recordset($6::json) AS closed (id uuid, successor uuid)\nWHERE letter.id = closed.id\n  AND letter.status IN (1, 2)",
     parameters: ["status","reviewed_by","now","notes","act","letters"],
     timeout: "answer",
@@ -1053,13 +1285,18 @@ export const queries: {
     timeout: "answer",
   },
   jobs_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.tenant, first.rank / 1000 AS due\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank, ready.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n) AS first\nLIMIT $2::integer",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.rank, first.tenant\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank, ready.key\n    LIMIT $2::integer\n) AS first\nLIMIT $2::integer",
     parameters: ["lane","limit"],
     timeout: "answer",
   },
   newest_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n),\nlast AS MATERIALIZED (\n    SELECT last.key\n    FROM class\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.tenant\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority = class.priority\n          AND ready.rank >= 0\n        ORDER BY ready.rank DESC, ready.key DESC\n        LIMIT $2::integer\n    ) AS last\n    WHERE last.tenant <> ALL ($3::integer[])\n    LIMIT $2::integer\n)\nSELECT ready.key, ready.priority, ready.tenant, ready.rank / 1000 AS due\nFROM millrace.ready AS ready\nWHERE ready.key = ANY (ARRAY(SELECT key FROM last))\n  AND ready.rank >= 0\nORDER BY ready.priority, ready.rank, ready.key\nFOR UPDATE SKIP LOCKED",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT $2::integer\n) AS last\nWHERE last.tenant <> ALL ($3::integer[])\nORDER BY last.priority, last.rank, last.key\nLIMIT $2::integer",
     parameters: ["lane","limit","tenants"],
+    timeout: "answer",
+  },
+  later_without_turn: {
+    text: "SELECT key, priority, rank, tenant, place::integer AS place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace.ready\n        WHERE lane = $1::integer\n          AND crashes = 0\n          AND (priority, rank, key) > ($2::integer, $3::bigint, $4::bigint)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT $5::integer\n    ) AS later\n) AS later\nWHERE place = $5::integer\n   OR tenant <> ALL ($6::integer[])\nORDER BY place",
+    parameters: ["lane","priority","rank","key","limit","tenants"],
     timeout: "answer",
   },
   first_turns: {
@@ -1088,7 +1325,7 @@ export const queries: {
     timeout: "answer",
   },
   set_turns: {
-    text: "UPDATE millrace.ready AS ready\nSET rank = turn.rank,\n    due = turn.due\nFROM (\n    SELECT (turn.value ->> 0)::bigint AS key, (turn.value ->> 1)::bigint AS rank,\n           (turn.value ->> 2)::bigint AS due\n    FROM json_array_elements($1::json) AS turn (value)\n) AS turn\nWHERE ready.key = turn.key",
+    text: "SELECT millrace.set_turns($1::json)::text AS given",
     parameters: ["turns"],
     timeout: "answer",
   },
@@ -1113,12 +1350,12 @@ export const queries: {
     timeout: "answer",
   },
   feed_after: {
-    text: "WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total) AS (\n    SELECT $1::bigint, 0::smallint, NULL::timestamptz(3), NULL::bigint[], NULL::uuid[],\n           NULL::json, 0, 0::bigint\n    UNION ALL\n    SELECT next.position, next.kind, next.at, next.keys, next.ids, next.details, page.turn + 1,\n           page.total + 8 * coalesce(cardinality(next.keys), 0)\n               + 16 * coalesce(cardinality(next.ids), 0)\n               + coalesce(octet_length(next.details::text), 0)\n    FROM page\n    CROSS JOIN LATERAL (\n        SELECT event.position, event.kind, event.at, event.keys, event.ids,\n               to_json(event.details) AS details\n        FROM millrace.event AS event\n        WHERE event.position > page.position\n        ORDER BY event.position\n        LIMIT 1\n    ) AS next\n    WHERE page.turn < $2::integer AND page.total <= $3::bigint\n)\nSELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total\nFROM page\nWHERE turn > 0\nORDER BY position",
-    parameters: ["position","limit","bytes"],
+    text: "WITH RECURSIVE page (position, kind, at, keys, ids, details, turn, total, named) AS (\n    SELECT $1::bigint, 0::smallint, NULL::timestamptz(3), NULL::bigint[], NULL::uuid[],\n           NULL::json, 0, 0::bigint, 0\n    UNION ALL\n    SELECT next.position, next.kind, next.at, next.keys, next.ids, next.details, page.turn + 1,\n           page.total + 8 * coalesce(cardinality(next.keys), 0)\n               + 16 * coalesce(cardinality(next.ids), 0)\n               + coalesce(octet_length(next.details::text), 0),\n           page.named + coalesce(cardinality(next.keys), cardinality(next.ids), 0)\n    FROM page\n    CROSS JOIN LATERAL (\n        SELECT event.position, event.kind, event.at, event.keys, event.ids,\n               to_json(event.details) AS details\n        FROM millrace.event AS event\n        WHERE event.position > page.position\n        ORDER BY event.position\n        LIMIT 1\n    ) AS next\n    WHERE page.turn < $2::integer AND page.total <= $3::bigint\n      AND page.named <= $4::integer\n)\nSELECT position, kind, millrace.ms_of(at) AS at, keys, ids, details, total, named\nFROM page\nWHERE turn > 0\nORDER BY position",
+    parameters: ["position","limit","bytes","jobs"],
     timeout: "answer",
   },
   promote_due: {
-    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       least(\n           (\n               SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n               FROM millrace.scheduled AS scheduled\n               WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n               ORDER BY scheduled.run_at, scheduled.key\n               LIMIT 1\n           ),\n           (\n               SELECT millrace.ms_of(min(rate.held_until)) - millrace.ms_of(moment.at)\n               FROM millrace.key_rate AS rate\n               WHERE rate.held_until > moment.at\n           )\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id\n             )\n       )\n           OR EXISTS (SELECT 1 FROM millrace.key_rate AS rate WHERE rate.held_until <= moment.at)\n           AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace.schedule AS schedule\n           WHERE schedule.paused_at IS NULL\n             AND schedule.next_slot IS NOT NULL\n             AND schedule.next_slot <= moment.at\n             AND (\n                 schedule.owner = 2\n                 OR schedule.declared_at\n                     > moment.at - $4::bigint * interval '1 millisecond'\n             )\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace.lane_without_turns)\n           OR EXISTS (\n               SELECT 1 FROM taken JOIN millrace.fair_lane AS fair ON fair.lane = taken.lane\n           ) AS fair,\n       (\n           SELECT min(greatest(\n               0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n           ))\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
+    text: "WITH RECURSIVE moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\ndue AS MATERIALIZED (\n    SELECT scheduled.key\n    FROM millrace.scheduled AS scheduled\n    WHERE scheduled.run_at <= (SELECT at FROM moment)\n    ORDER BY scheduled.run_at, scheduled.key\n    LIMIT $2::integer\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    USING due\n    WHERE scheduled.key = due.key\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,\n           concurrency\n    FROM taken\n    ON CONFLICT DO NOTHING\n),\ngate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n)\nSELECT (SELECT count(*) FROM due) AS moved,\n       least(\n           (\n               SELECT greatest(0, millrace.ms_of(scheduled.run_at) - millrace.ms_of(moment.at))\n               FROM millrace.scheduled AS scheduled\n               WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)\n               ORDER BY scheduled.run_at, scheduled.key\n               LIMIT 1\n           ),\n           (\n               SELECT millrace.ms_of(min(rate.held_until)) - millrace.ms_of(moment.at)\n               FROM millrace.key_rate AS rate\n               WHERE rate.held_until > moment.at\n           )\n       ) AS next_due_ms,\n       NOT $3::boolean\n           OR EXISTS (SELECT 1 FROM due)\n           OR EXISTS (SELECT 1 FROM millrace.ready)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (\n           SELECT 1\n           FROM gate\n           WHERE gate.id NOT IN (-1, 0)\n             AND NOT EXISTS (\n                 SELECT 1\n                 FROM millrace.closed_gate AS closed\n                 WHERE closed.gate = gate.id\n                   AND (closed.until IS NULL OR closed.until > moment.at)\n             )\n             AND NOT EXISTS (\n                 SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id\n             )\n       )\n           OR EXISTS (SELECT 1 FROM millrace.key_rate AS rate WHERE rate.held_until <= moment.at)\n           AS released,\n       EXISTS (SELECT 1 FROM millrace.closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace.limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace.lock)\n           OR EXISTS (SELECT 1 FROM millrace.blocked)\n           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace.schedule AS schedule\n           WHERE schedule.paused_at IS NULL\n             AND schedule.next_slot IS NOT NULL\n             AND schedule.next_slot <= moment.at\n             AND (\n                 schedule.owner = 2\n                 OR schedule.declared_at\n                     > moment.at - $4::bigint * interval '1 millisecond'\n             )\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace.lane_without_turns)\n           OR EXISTS (\n               SELECT 1 FROM taken JOIN millrace.fair_lane AS fair ON fair.lane = taken.lane\n           ) AS fair,\n       (\n           SELECT min(CASE\n               WHEN breaker.opened_at > moment.at THEN 0\n               ELSE greatest(\n                   0, coalesce(millrace.ms_of(breaker.probe_at) - millrace.ms_of(moment.at), 0)\n               )\n           END)\n           FROM millrace.breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace.attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace.job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_ms\nFROM moment",
     parameters: ["now","limit","look","declared_ms"],
     timeout: "answer",
   },
@@ -1153,12 +1390,12 @@ export const queries: {
     timeout: "reader",
   },
   barriers_in_use: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (SELECT 1 FROM millrace.limit_setting) AS limits,\n       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (\n           SELECT 1 FROM millrace.limit_setting WHERE rate_count IS NOT NULL OR used >= cap\n       ) AS full,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS queued,\n       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent",
     parameters: [],
     timeout: "answer",
   },
   hold_jobs: {
-    text: "WITH RECURSIVE closed AS MATERIALIZED (\n    SELECT target, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\ncrashed_part (lane, crashes) AS (\n    SELECT first.lane, first.crashes\n    FROM (\n        SELECT lane, crashes\n        FROM millrace.ready\n        WHERE crashes > 0\n          AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n        ORDER BY lane, crashes\n        LIMIT 1\n    ) AS first\n    UNION ALL\n    SELECT next.lane, next.crashes\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes\n        FROM millrace.ready AS ready\n        WHERE (ready.lane, ready.crashes) > (part.lane, part.crashes)\n          AND ready.crashes > 0\n        ORDER BY ready.lane, ready.crashes\n        LIMIT 1\n    ) AS next\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n    UNION ALL\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = part.lane\n          AND ready.crashes = part.crashes\n          AND ready.crashes > 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n),\ntaken_key AS MATERIALIZED (\n    SELECT taken.tenant, taken.name\n    FROM (\n        SELECT DISTINCT front.tenant, front.concurrency\n        FROM front\n        WHERE front.concurrency IS NOT NULL\n    ) AS wanted\n    CROSS JOIN LATERAL (\n        SELECT lock.tenant, lock.name\n        FROM millrace.lock AS lock\n        WHERE lock.tenant = wanted.tenant AND lock.name = wanted.concurrency\n        FOR KEY SHARE SKIP LOCKED\n    ) AS taken\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, coalesce(min(closed.gate), -1) AS gate\n    FROM front\n    LEFT JOIN closed\n        ON closed.target IN (front.lane, front.type, front.tenant)\n        AND (closed.tenant IS NULL OR closed.tenant = front.tenant)\n    LEFT JOIN taken_key\n        ON taken_key.tenant = front.tenant AND taken_key.name = front.concurrency\n    WHERE closed.gate IS NOT NULL OR taken_key.name IS NOT NULL\n    GROUP BY front.key\n    LIMIT $4::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, coalesce(taken.due * 1000, taken.rank), behind.gate, taken.lane, taken.priority,\n       taken.type, taken.tenant, taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
+    text: "WITH RECURSIVE closed AS MATERIALIZED (\n    SELECT target, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\ncrashed_part (lane, crashes) AS (\n    SELECT first.lane, first.crashes\n    FROM (\n        SELECT lane, crashes\n        FROM millrace.ready\n        WHERE crashes > 0\n          AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))\n        ORDER BY lane, crashes\n        LIMIT 1\n    ) AS first\n    UNION ALL\n    SELECT next.lane, next.crashes\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes\n        FROM millrace.ready AS ready\n        WHERE (ready.lane, ready.crashes) > (part.lane, part.crashes)\n          AND ready.crashes > 0\n        ORDER BY ready.lane, ready.crashes\n        LIMIT 1\n    ) AS next\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n    UNION ALL\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM crashed_part AS part\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency\n        FROM millrace.ready AS ready\n        WHERE ready.lane = part.lane\n          AND ready.crashes = part.crashes\n          AND ready.crashes > 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT CASE\n            WHEN EXISTS (SELECT 1 FROM closed) THEN $2::integer\n            ELSE $3::integer\n        END\n    ) AS front\n),\ntaken_key AS MATERIALIZED (\n    SELECT taken.tenant, taken.name\n    FROM (\n        SELECT DISTINCT front.tenant, front.concurrency\n        FROM front\n        WHERE front.concurrency IS NOT NULL\n    ) AS wanted\n    CROSS JOIN LATERAL (\n        SELECT lock.tenant, lock.name\n        FROM millrace.lock AS lock\n        WHERE lock.tenant = wanted.tenant AND lock.name = wanted.concurrency\n        FOR KEY SHARE SKIP LOCKED\n    ) AS taken\n),\nbehind AS MATERIALIZED (\n    SELECT front.key\n    FROM front\n    LEFT JOIN closed\n        ON closed.target IN (front.lane, front.type, front.tenant)\n        AND (closed.tenant IS NULL OR closed.tenant = front.tenant)\n    LEFT JOIN taken_key\n        ON taken_key.tenant = front.tenant AND taken_key.name = front.concurrency\n    WHERE closed.gate IS NOT NULL OR taken_key.name IS NOT NULL\n    GROUP BY front.key\n    LIMIT $4::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, coalesce(taken.due * 1000, taken.rank),\n       coalesce((\n           SELECT min(closed.gate)\n           FROM closed\n           WHERE closed.target IN (taken.lane, taken.type, taken.tenant)\n             AND (closed.tenant IS NULL OR closed.tenant = taken.tenant)\n       ), -1),\n       taken.lane, taken.priority, taken.type, taken.tenant, taken.n, taken.tries, taken.crashes,\n       taken.concurrency\nFROM taken\nON CONFLICT DO NOTHING",
     parameters: ["now","depth","key_depth","limit"],
     timeout: "answer",
   },
@@ -1333,7 +1570,7 @@ export const queries: {
     timeout: "doctor",
   },
   places_against_job: {
-    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace.scheduled\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace.ready\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace.blocked\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nJOIN millrace.job AS job ON job.key = waiting.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.tries, attempt.crashes\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = waiting.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS DISTINCT FROM job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT $2::integer",
+    text: "WITH waiting (key, lane, type, tenant, concurrency, tries, crashes) AS (\n    (\n        SELECT key, lane, type, tenant, concurrency, tries, crashes\n        FROM millrace.scheduled\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT key, lane, type, tenant, concurrency, tries, crashes\n        FROM millrace.ready\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT key, lane, type, tenant, concurrency, tries, crashes\n        FROM millrace.blocked\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nJOIN millrace.job AS job ON job.key = waiting.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.tries, attempt.crashes\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = waiting.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS DISTINCT FROM job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT $2::integer",
     parameters: ["examined","limit"],
     timeout: "doctor",
   },
@@ -1473,7 +1710,7 @@ export const queries: {
     timeout: "answer",
   },
   lock_key_rate: {
-    text: "SELECT tenant\nFROM millrace.key_rate\nWHERE tenant = $1::integer\n  AND name = $2::text\nFOR UPDATE",
+    text: "SELECT rate_count, rate_ms, burst\nFROM millrace.key_rate\nWHERE tenant = $1::integer\n  AND name = $2::text\nFOR UPDATE",
     parameters: ["tenant","name"],
     timeout: "answer",
   },
@@ -1563,12 +1800,12 @@ export const queries: {
     timeout: "answer",
   },
   all_limits: {
-    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens,\n       millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,\n       millrace.ms_of(set_at) AS set_at,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.limit_setting\nORDER BY id",
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens,\n       millrace.ms_of(refilled_at) AS refilled_at, used, code_rule, owner::integer AS owner, by,\n       millrace.ms_of(set_at) AS set_at,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.limit_setting\nORDER BY id",
     parameters: ["now"],
     timeout: "answer",
   },
   lock_limit: {
-    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens,\n       millrace.ms_of(refilled_at) AS refilled_at, used, code_cap, owner::integer AS owner, by,\n       millrace.ms_of(set_at) AS set_at,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.limit_setting\nWHERE name = $2::integer\nFOR UPDATE",
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens,\n       millrace.ms_of(refilled_at) AS refilled_at, used, code_rule, owner::integer AS owner, by,\n       millrace.ms_of(set_at) AS set_at,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS now\nFROM millrace.limit_setting\nWHERE name = $2::integer\nFOR UPDATE",
     parameters: ["now","name"],
     timeout: "answer",
   },
@@ -1583,13 +1820,13 @@ export const queries: {
     timeout: "answer",
   },
   put_limit: {
-    text: "INSERT INTO millrace.limit_setting AS known (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nSELECT $1::integer, $2::integer, $3::integer, $4::bigint, $5::integer,\n       coalesce($5::integer, 0), moment.at, $6::integer, $7::smallint, $8::text,\n       moment.at\nFROM (SELECT millrace.clock_at($9::timestamptz) AS at) AS moment\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
-    parameters: ["name","cap","rate_count","rate_ms","burst","code_cap","owner","by","now"],
+    text: "INSERT INTO millrace.limit_setting AS known (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_rule, owner, by, set_at\n)\nSELECT $1::integer, $2::integer, $3::integer, $4::bigint, $5::integer,\n       coalesce($5::integer, 0), moment.at, $6::text, $7::smallint, $8::text,\n       moment.at\nFROM (SELECT millrace.clock_at($9::timestamptz) AS at) AS moment\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (known.rate_count, known.rate_ms, known.burst)\n                IS NOT DISTINCT FROM (excluded.rate_count, excluded.rate_ms, excluded.burst)\n            THEN known.refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_rule = excluded.code_rule, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
+    parameters: ["name","cap","rate_count","rate_ms","burst","code_rule","owner","by","now"],
     timeout: "answer",
   },
-  set_code_cap: {
-    text: "UPDATE millrace.limit_setting\nSET code_cap = $1::integer\nWHERE id = $2::integer",
-    parameters: ["code_cap","id"],
+  set_code_rule: {
+    text: "UPDATE millrace.limit_setting\nSET code_rule = $1::text\nWHERE id = $2::integer",
+    parameters: ["code_rule","id"],
     timeout: "answer",
   },
   delete_limit: {
@@ -1607,8 +1844,13 @@ export const queries: {
     parameters: ["limits","counts","worker"],
     timeout: "answer",
   },
+  note_permits: {
+    text: "WITH claimer AS MATERIALIZED (\n    SELECT id FROM millrace.worker WHERE id = $1::uuid FOR KEY SHARE\n),\ngiven AS MATERIALIZED (\n    SELECT setting.id, noted.count\n    FROM millrace.limit_setting AS setting\n    JOIN unnest($2::integer[], $3::integer[]) AS noted (id, count)\n        ON noted.id = setting.id\n    WHERE EXISTS (SELECT 1 FROM claimer)\n    ORDER BY setting.id\n    FOR UPDATE OF setting\n),\nraised AS (\n    UPDATE millrace.limit_setting AS setting\n    SET used = setting.used + given.count\n    FROM given\n    WHERE setting.id = given.id\n)\nINSERT INTO millrace.permit AS permit (worker, limit_id, held)\nSELECT claimer.id, given.id, given.count\nFROM given\nCROSS JOIN claimer\nON CONFLICT (worker, limit_id) DO UPDATE SET held = permit.held + excluded.held",
+    parameters: ["worker","limits","counts"],
+    timeout: "answer",
+  },
   hold_limited: {
-    text: "WITH RECURSIVE used_up AS MATERIALIZED (\n    SELECT target\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz))\n    WHERE room = 0\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND EXISTS (SELECT 1 FROM used_up)\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.type, front.tenant\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.type, ready.tenant\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT $2::integer\n    ) AS front\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, -3 - min(used_up.target) AS gate\n    FROM front\n    JOIN used_up ON used_up.target IN (front.type, front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, coalesce(taken.due * 1000, taken.rank), behind.gate, taken.lane, taken.priority,\n       taken.type, taken.tenant, taken.n, taken.tries, taken.crashes, taken.concurrency\nFROM taken\nJOIN behind ON behind.key = taken.key\nON CONFLICT DO NOTHING",
+    text: "WITH RECURSIVE used_up AS MATERIALIZED (\n    SELECT target\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz))\n    WHERE room = 0\n),\nlane (id) AS (\n    SELECT min(lane)\n    FROM millrace.ready\n    WHERE crashes = 0\n      AND EXISTS (SELECT 1 FROM used_up)\n    UNION ALL\n    SELECT (\n        SELECT min(ready.lane)\n        FROM millrace.ready AS ready\n        WHERE ready.lane > lane.id AND ready.crashes = 0\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.type, front.tenant\n    FROM lane\n    CROSS JOIN LATERAL (\n        SELECT ready.key, ready.type, ready.tenant\n        FROM millrace.ready AS ready\n        WHERE ready.lane = lane.id\n          AND ready.crashes = 0\n        ORDER BY ready.priority, ready.rank, ready.key\n        LIMIT $2::integer\n    ) AS front\n),\nbehind AS MATERIALIZED (\n    SELECT front.key\n    FROM front\n    WHERE EXISTS (SELECT 1 FROM used_up WHERE used_up.target IN (front.type, front.tenant))\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT ready.key\n    FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY ready.key\n    FOR UPDATE SKIP LOCKED\n),\ntaken AS (\n    DELETE FROM millrace.ready AS ready\n    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))\n    RETURNING ready.*\n)\nINSERT INTO millrace.blocked (\n    key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT taken.key, coalesce(taken.due * 1000, taken.rank),\n       (\n           SELECT -3 - min(used_up.target)\n           FROM used_up\n           WHERE used_up.target IN (taken.type, taken.tenant)\n       ),\n       taken.lane, taken.priority, taken.type, taken.tenant, taken.n, taken.tries, taken.crashes,\n       taken.concurrency\nFROM taken\nON CONFLICT DO NOTHING",
     parameters: ["now","depth","limit"],
     timeout: "answer",
   },
@@ -1712,6 +1954,91 @@ export const queries: {
     parameters: ["ids"],
     timeout: "answer",
   },
+  insert_operation: {
+    text: "INSERT INTO millrace.operation (\n    id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n    created_at, next_at\n)\nSELECT $1::uuid, 1, $2::text, $3::json, $4::text, $5::text,\n       $6::double precision, $7::smallint, $8::bigint, $9::smallint,\n       CASE\n           WHEN $10::boolean\n               THEN (SELECT (coalesce(max(key), 0) + 1)::text FROM millrace.job)\n           ELSE ''\n       END,\n       moment.at, moment.at - interval '1 second'\nFROM (SELECT millrace.clock_at($11::timestamptz) AS at) AS moment\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","tenant","plan","actor","reason","rate","chunk","expected","expected_at_least","walks_jobs","now"],
+    timeout: "answer",
+  },
+  count_open_operations: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace.operation WHERE status <= 2 LIMIT $1::integer) AS open",
+    parameters: ["max"],
+    timeout: "answer",
+  },
+  claimable_operations: {
+    text: "SELECT id\nFROM (\n    SELECT id, runner, lease_until, created_at\n    FROM millrace.operation\n    WHERE status <= 2\n    ORDER BY created_at, id\n    LIMIT $1::integer\n) AS oldest\nWHERE runner IS NULL OR runner = $2::text\n   OR lease_until <= millrace.clock_at($3::timestamptz)\nORDER BY created_at, id",
+    parameters: ["max","runner","now"],
+    timeout: "answer",
+  },
+  hold_operations: {
+    text: "UPDATE millrace.operation AS held\nSET status = 2, runner = $1::text,\n    lease_until = greatest(moment.at, next_at) + $2::bigint * interval '1 millisecond',\n    started_at = coalesce(started_at, moment.at)\nFROM (SELECT millrace.clock_at($3::timestamptz) AS at) AS moment\nWHERE held.id = ANY ($4::uuid[])\n  AND held.status <= 2\n  AND (held.runner IS NULL OR held.runner = $1::text OR held.lease_until <= moment.at)\nRETURNING held.id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least,\n          cursor, done, failed, skipped, items, millrace.ms_of(created_at) AS created_at,\n          millrace.ms_of(started_at) AS started_at, millrace.ms_of(finished_at) AS finished_at,\n          greatest(0, millrace.ms_of(next_at) - millrace.ms_of(moment.at)) AS next_ms, runner,\n          stopped_by, error",
+    parameters: ["runner","lease_ms","now","ids"],
+    timeout: "answer",
+  },
+  find_operation: {
+    text: "SELECT id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n       done, failed, skipped, items, millrace.ms_of(created_at) AS created_at,\n       millrace.ms_of(started_at) AS started_at, millrace.ms_of(finished_at) AS finished_at,\n       greatest(\n           0, millrace.ms_of(next_at) - millrace.ms_of(millrace.clock_at($1::timestamptz))\n       ) AS next_ms, runner, stopped_by, error\nFROM millrace.operation\nWHERE id = $2::uuid",
+    parameters: ["now","id"],
+    timeout: "answer",
+  },
+  lock_operation: {
+    text: "SELECT id FROM millrace.operation WHERE id = $1::uuid FOR UPDATE",
+    parameters: ["id"],
+    timeout: "answer",
+  },
+  list_operations: {
+    text: "SELECT id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n       done, failed, skipped, items, millrace.ms_of(created_at) AS created_at,\n       millrace.ms_of(started_at) AS started_at, millrace.ms_of(finished_at) AS finished_at,\n       greatest(\n           0, millrace.ms_of(next_at) - millrace.ms_of(millrace.clock_at($1::timestamptz))\n       ) AS next_ms, runner, stopped_by, error\nFROM millrace.operation\nWHERE id < $2::uuid\n  AND ($3::smallint IS NULL OR status = $3::smallint)\n  AND ($4::text IS NULL OR tenant = $4::text)\nORDER BY id DESC\nLIMIT $5::integer",
+    parameters: ["now","before","status","tenant","limit"],
+    timeout: "reader",
+  },
+  advance_operation: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\npaid AS MATERIALIZED (\n    SELECT greatest(operation.next_at, moment.at - interval '1 second')\n               + $2::bigint * interval '1 millisecond' AS until\n    FROM millrace.operation AS operation\n    CROSS JOIN moment\n    WHERE operation.id = $3::uuid\n)\nUPDATE millrace.operation\nSET cursor = $4::text, done = $5::bigint, failed = $6::bigint,\n    skipped = $7::json, items = $8::bigint,\n    next_at = paid.until,\n    lease_until = CASE\n        WHEN NOT $9::boolean\n            THEN greatest(moment.at, paid.until) + $10::bigint * interval '1 millisecond'\n    END,\n    runner = CASE WHEN NOT $9::boolean THEN runner END,\n    status = CASE WHEN $9::boolean THEN 3 ELSE status END,\n    finished_at = CASE WHEN $9::boolean THEN moment.at END\nFROM moment\nCROSS JOIN paid\nWHERE id = $3::uuid",
+    parameters: ["now","cost_ms","id","cursor","done","failed","skipped","items","is_last","lease_ms"],
+    timeout: "answer",
+  },
+  stop_operation: {
+    text: "UPDATE millrace.operation\nSET status = 4, stopped_by = $1::text, finished_at = millrace.clock_at($2::timestamptz),\n    runner = NULL, lease_until = NULL\nWHERE id = $3::uuid AND status <= 2",
+    parameters: ["by","now","id"],
+    timeout: "answer",
+  },
+  fail_operation: {
+    text: "UPDATE millrace.operation\nSET status = 5, error = $1::json, finished_at = millrace.clock_at($2::timestamptz),\n    runner = NULL, lease_until = NULL\nWHERE id = $3::uuid AND status = 2 AND runner = $4::text",
+    parameters: ["error","now","id","runner"],
+    timeout: "answer",
+  },
+  insert_operation_items: {
+    text: "INSERT INTO millrace.operation_item (operation, n, job_id, outcome, code, successor)\nSELECT $1::uuid, item.n, item.id, item.outcome, item.code, item.successor\nFROM json_to_recordset($2::json) AS item (\n    n bigint, id uuid, outcome smallint, code text, successor uuid\n)",
+    parameters: ["id","items"],
+    timeout: "answer",
+  },
+  list_operation_items: {
+    text: "SELECT n, job_id, outcome, code, successor\nFROM millrace.operation_item\nWHERE operation = $1::uuid AND n > $2::bigint\n  AND ($3::smallint IS NULL OR outcome = $3::smallint)\nORDER BY n\nLIMIT $4::integer",
+    parameters: ["id","after","outcome","limit"],
+    timeout: "reader",
+  },
+  delete_operation_items: {
+    text: "WITH old AS MATERIALIZED (\n    SELECT item.operation, item.n\n    FROM millrace.operation AS ended\n    JOIN millrace.operation_item AS item ON item.operation = ended.id\n    WHERE ended.status >= 3\n      AND ended.finished_at\n          < millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond'\n    LIMIT $3::integer\n    FOR UPDATE OF item SKIP LOCKED\n)\nDELETE FROM millrace.operation_item AS item\nUSING old\nWHERE item.operation = old.operation AND item.n = old.n",
+    parameters: ["now","age","limit"],
+    timeout: "reader",
+  },
+  delete_operations: {
+    text: "DELETE FROM millrace.operation\nWHERE id = ANY (ARRAY(\n    SELECT ended.id\n    FROM millrace.operation AS ended\n    WHERE ended.status >= 3\n      AND ended.finished_at\n          < millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond'\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.operation_item AS item WHERE item.operation = ended.id\n      )\n    LIMIT $3::integer\n))",
+    parameters: ["now","age","limit"],
+    timeout: "reader",
+  },
+  set_priorities: {
+    text: "WITH wanted AS MATERIALIZED (\n    SELECT key FROM unnest($1::bigint[]) AS wanted (key) ORDER BY key\n),\nin_ready AS (\n    UPDATE millrace.ready AS place\n    SET priority = $2::integer\n    FROM wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key\n),\nin_scheduled AS (\n    UPDATE millrace.scheduled AS place\n    SET priority = $2::integer\n    FROM wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key\n),\nin_blocked AS (\n    UPDATE millrace.blocked AS place\n    SET priority = $2::integer\n    FROM wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key\n)\nSELECT key FROM in_ready\nUNION ALL\nSELECT key FROM in_scheduled\nUNION ALL\nSELECT key FROM in_blocked",
+    parameters: ["keys","priority"],
+    timeout: "answer",
+  },
+  states_of_jobs: {
+    text: "SELECT asked.id, now.key, now.state, job.tenant\nFROM unnest($1::uuid[]) AS asked (id)\nCROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named\nJOIN millrace.job_now AS now ON now.key = named.key\nJOIN millrace.job AS job ON job.key = named.key",
+    parameters: ["ids"],
+    timeout: "answer",
+  },
+  jobs_left: {
+    text: "SELECT key FROM millrace.job WHERE key = ANY ($1::bigint[])",
+    parameters: ["keys"],
+    timeout: "answer",
+  },
   save_part: {
     text: "SAVEPOINT part",
     parameters: [],
@@ -1726,6 +2053,31 @@ export const queries: {
     text: "RELEASE part",
     parameters: [],
     timeout: "answer",
+  },
+  put_payload_rule: {
+    text: "INSERT INTO millrace.payload_rule (scope, name, rule, owner, by, reason, set_at)\nVALUES (\n    $1::text, $2::text, $3::json, 'operator', $4::text, $5::text,\n    millrace.clock_at($6::timestamptz)\n)\nON CONFLICT (scope, name) DO UPDATE\nSET rule = excluded.rule, owner = excluded.owner, by = excluded.by, reason = excluded.reason,\n    set_at = excluded.set_at",
+    parameters: ["scope","name","rule","by","reason","now"],
+    timeout: "answer",
+  },
+  declare_payload_rule: {
+    text: "INSERT INTO millrace.payload_rule (scope, name, rule, owner, set_at)\nVALUES (\n    $1::text, $2::text, $3::json, 'code', millrace.clock_at($4::timestamptz)\n)\nON CONFLICT (scope, name) DO UPDATE\nSET rule = excluded.rule, set_at = excluded.set_at\nWHERE payload_rule.owner = 'code' AND payload_rule.rule::text <> excluded.rule::text",
+    parameters: ["scope","name","rule","now"],
+    timeout: "answer",
+  },
+  empty_payload_rule: {
+    text: "UPDATE millrace.payload_rule\nSET rule = '{}', owner = 'operator', by = $1::text, reason = $2::text,\n    set_at = millrace.clock_at($3::timestamptz)\nWHERE scope = $4::text AND name = $5::text AND owner = 'code'",
+    parameters: ["by","reason","now","scope","name"],
+    timeout: "answer",
+  },
+  delete_payload_rule: {
+    text: "DELETE FROM millrace.payload_rule\nWHERE scope = $1::text AND name = $2::text AND owner = 'operator'",
+    parameters: ["scope","name"],
+    timeout: "answer",
+  },
+  payload_rules: {
+    text: "SELECT scope, name, rule::text AS rule, owner, by, reason, millrace.ms_of(set_at) AS set_at\nFROM millrace.payload_rule\nORDER BY scope COLLATE \"C\", name COLLATE \"C\"",
+    parameters: [],
+    timeout: "reader",
   },
   take_waiting: {
     text: "WITH wanted AS MATERIALIZED (\n    SELECT key FROM unnest($1::bigint[]) AS wanted (key) ORDER BY key\n),\nfrom_ready AS (\n    DELETE FROM millrace.ready AS place\n    USING wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key, coalesce(place.due * 1000, place.rank) AS rank, place.lane,\n              place.priority, place.type, place.tenant, place.concurrency, place.n, place.tries,\n              place.crashes\n),\nfrom_scheduled AS (\n    DELETE FROM millrace.scheduled AS place\n    USING wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key, millrace.ms_of(place.run_at) * 1000 AS rank, place.lane, place.priority,\n              place.type, place.tenant, place.concurrency, place.n, place.tries, place.crashes\n),\nfrom_blocked AS (\n    DELETE FROM millrace.blocked AS place\n    USING wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key, place.rank, place.lane, place.priority, place.type, place.tenant,\n              place.concurrency, place.n, place.tries, place.crashes\n)\nSELECT * FROM from_ready\nUNION ALL\nSELECT * FROM from_scheduled\nUNION ALL\nSELECT * FROM from_blocked",
@@ -1753,12 +2105,12 @@ export const queries: {
     timeout: "answer",
   },
   hurry_job: {
-    text: "WITH put_forward AS (\n    UPDATE millrace.blocked AS blocked\n    SET rank = millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000\n    WHERE blocked.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)\n      AND blocked.gate = 0\n      AND blocked.rank > millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    WHERE scheduled.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)\n    RETURNING scheduled.*\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000, lane, priority, type,\n       tenant, n, tries, crashes, concurrency\nFROM taken",
+    text: "WITH put_forward AS (\n    UPDATE millrace.blocked AS blocked\n    SET rank = millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000\n    WHERE blocked.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)\n      AND blocked.gate = 0\n      AND blocked.rank > millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000\n    RETURNING blocked.key\n),\ntaken AS (\n    DELETE FROM millrace.scheduled AS scheduled\n    WHERE scheduled.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)\n    RETURNING scheduled.*\n),\nmoved AS (\n    INSERT INTO millrace.ready (\n        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n    )\n    SELECT key, millrace.ms_of(millrace.clock_at($1::timestamptz)) * 1000, lane, priority, type,\n           tenant, n, tries, crashes, concurrency\n    FROM taken\n    RETURNING key\n)\nSELECT (SELECT count(*) FROM moved) AS moved, (SELECT count(*) FROM put_forward) AS put_forward",
     parameters: ["now","id"],
     timeout: "answer",
   },
   state_of: {
-    text: "SELECT now.key, now.state,\n       (SELECT coalesce(max(n), 0) FROM millrace.attempt AS run WHERE run.key = now.key) AS runs,\n       (\n           SELECT max(lease.number)\n           FROM millrace.lease AS lease\n           WHERE now.key BETWEEN lease.low AND lease.high\n             AND lease.keys @> ARRAY[now.key]\n       ) AS lease,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS at\nFROM millrace.job_now AS now\nWHERE now.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)",
+    text: "SELECT now.key, now.state,\n       (SELECT coalesce(max(n), 0) FROM millrace.attempt AS run WHERE run.key = now.key) AS runs,\n       (\n           SELECT max(lease.number)\n           FROM millrace.lease AS lease\n           WHERE now.key BETWEEN lease.low AND lease.high\n             AND lease.keys @> ARRAY[now.key]\n       ) AS lease,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) AS at, now.tenant\nFROM millrace.job_now AS now\nWHERE now.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)",
     parameters: ["now","id"],
     timeout: "answer",
   },
@@ -1810,6 +2162,51 @@ export const queries: {
   prune_minutes: {
     text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond' AS at\n),\nended AS MATERIALIZED (\n    SELECT minute.ctid AS place\n    FROM (VALUES (1::smallint), (60::smallint)) AS kind (span)\n    JOIN millrace.minute AS minute ON minute.span = kind.span\n    WHERE minute.start <= (SELECT at FROM moment) - kind.span * interval '1 minute'\n    LIMIT $3::integer\n    FOR UPDATE OF minute SKIP LOCKED\n)\nDELETE FROM millrace.minute\nWHERE ctid = ANY (ARRAY(SELECT place FROM ended))",
     parameters: ["now","age","limit"],
+    timeout: "reader",
+  },
+  delete_failure_groups: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond' AS before\n),\nexpired AS MATERIALIZED (\n    SELECT old.tenant, old.cause\n    FROM moment\n    CROSS JOIN millrace.failure_group AS old\n    WHERE old.decided_at <= moment.before\n      AND (old.until IS NULL OR old.until <= moment.before)\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace.dead_letter AS letter\n          WHERE letter.cause = old.cause\n            AND letter.status IN (1, 2)\n            AND old.tenant IN (0, letter.tenant)\n      )\n    ORDER BY old.decided_at\n    LIMIT $3::integer\n    FOR UPDATE OF old SKIP LOCKED\n)\nDELETE FROM millrace.failure_group AS gone\nUSING expired\nWHERE gone.tenant = expired.tenant AND gone.cause = expired.cause",
+    parameters: ["now","age","limit"],
+    timeout: "reader",
+  },
+  put_quota: {
+    text: "INSERT INTO millrace.quota (\n    tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\n)\nSELECT $1::integer, $2::bigint, $3::integer, $4::bigint, $5::integer,\n       $6::integer, $7::text, $8::text, millrace.clock_at($9::timestamptz)\nON CONFLICT (tenant) DO UPDATE\nSET waiting = excluded.waiting, rate_count = excluded.rate_count, rate_ms = excluded.rate_ms,\n    burst = excluded.burst, payload_bytes = excluded.payload_bytes, reason = excluded.reason,\n    by = excluded.by, set_at = excluded.set_at, revision = excluded.revision",
+    parameters: ["tenant","waiting","rate_count","rate_ms","burst","payload_bytes","reason","by","now"],
+    timeout: "answer",
+  },
+  delete_quota: {
+    text: "DELETE FROM millrace.quota\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  delete_quota_use: {
+    text: "DELETE FROM millrace.quota_use\nWHERE $1::integer = 0 OR tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  all_quotas: {
+    text: "SELECT tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by,\n       millrace.ms_of(set_at) AS set_at, revision\nFROM millrace.quota\nORDER BY tenant\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "answer",
+  },
+  find_quotas: {
+    text: "SELECT tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by,\n       millrace.ms_of(set_at) AS set_at, revision\nFROM millrace.quota\nWHERE tenant = ANY ($1::integer[])",
+    parameters: ["tenants"],
+    timeout: "answer",
+  },
+  quota_uses: {
+    text: "SELECT tenant, tokens, millrace.ms_of(refilled_at) AS refilled_at\nFROM millrace.quota_use\nWHERE tenant = ANY ($1::integer[])",
+    parameters: ["tenants"],
+    timeout: "answer",
+  },
+  take_quota_tokens: {
+    text: "SELECT granted, tokens, at\nFROM millrace.take_quota_tokens(\n    $1::integer, $2::integer, $3::integer, $4::bigint, $5::integer,\n    $6::timestamptz\n)",
+    parameters: ["tenant","wanted","rate_count","rate_ms","burst","now"],
+    timeout: "answer",
+  },
+  count_of_tenant: {
+    text: "SELECT (\n    SELECT count(*)\n    FROM (\n        SELECT 1\n        FROM (SELECT tenant FROM millrace.ready LIMIT $1::bigint) AS place\n        WHERE tenant = $2::integer\n        LIMIT $3::bigint\n    ) AS own\n) + (\n    SELECT count(*)\n    FROM (\n        SELECT 1\n        FROM (SELECT tenant FROM millrace.scheduled LIMIT $1::bigint) AS place\n        WHERE tenant = $2::integer\n        LIMIT $3::bigint\n    ) AS own\n) + (\n    SELECT count(*)\n    FROM (\n        SELECT 1\n        FROM (SELECT tenant FROM millrace.blocked LIMIT $1::bigint) AS place\n        WHERE tenant = $2::integer\n        LIMIT $3::bigint\n    ) AS own\n) AS count",
+    parameters: ["rows","tenant","max"],
     timeout: "reader",
   },
   forget_notes: {
@@ -2008,7 +2405,7 @@ export const queries: {
     timeout: "answer",
   },
   settle_done: {
-    text: "SELECT accepted, freed, awaited, missing,\n       CASE WHEN $1::text IS NOT NULL THEN pg_notify($2::text, $1::text)::text END\n           AS told\nFROM millrace.settle_done(\n    $3::bigint[], $4::text[], $5::integer[], $6::bigint[], $7::integer[],\n    $8::integer[], $9::integer[], $10::smallint[], $11::text[],\n    $12::timestamptz\n)",
+    text: "SELECT accepted, freed, awaited, missing, ended_at,\n       CASE WHEN $1::text IS NOT NULL THEN pg_notify($2::text, $1::text)::text END\n           AS told\nFROM millrace.settle_done(\n    $3::bigint[], $4::text[], $5::integer[], $6::bigint[], $7::integer[],\n    $8::integer[], $9::integer[], $10::smallint[], $11::text[],\n    $12::timestamptz\n)",
     parameters: ["word","channel","leases","secrets","places","keys","ns","tries","crashes","states","results","now"],
     timeout: "answer",
   },
@@ -2045,6 +2442,126 @@ export const queries: {
   insert_dead_letters: {
     text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec, cause, history\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json, dead.cause,\n       coalesce(past.history, '[]')\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text, cause text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nLEFT JOIN LATERAL (\n    SELECT json_agg(\n               json_build_object(\n                   'n', run.n, 'outcome', run.outcome, 'at', millrace.ms_of(run.finished_at),\n                   'class', run.error ->> 'class', 'name', run.error ->> 'name',\n                   'message', left(run.error ->> 'message', 300), 'cause', run.error ->> 'cause'\n               )\n               ORDER BY run.n\n           ) AS history\n    FROM (\n        SELECT n, outcome, finished_at, error\n        FROM millrace.attempt\n        WHERE key = dead.key AND error IS NOT NULL\n        ORDER BY n DESC\n        LIMIT 50\n    ) AS run\n) AS past ON true\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec,\n    cause = excluded.cause, history = excluded.history, reviews = '[]', assigned_to = NULL",
     parameters: ["letters"],
+    timeout: "answer",
+  },
+  tenant_names: {
+    text: "SELECT name\nFROM (\n    SELECT text AS name FROM millrace.interned_name WHERE kind = $1::integer\n    UNION\n    SELECT tenant FROM millrace.schedule\n    UNION\n    SELECT tenant FROM millrace.api_token WHERE tenant IS NOT NULL\n) AS known\nWHERE name COLLATE \"C\" > $2::text\nORDER BY name COLLATE \"C\"\nLIMIT $3::integer",
+    parameters: ["kind","after","limit"],
+    timeout: "answer",
+  },
+  begin_removal: {
+    text: "INSERT INTO millrace.tenant_removal AS known (tenant, reason, by, begun_at)\nSELECT $1::text, $2::text, $3::text, millrace.clock_at($4::timestamptz)\nON CONFLICT (tenant) DO UPDATE\nSET reason = excluded.reason, by = excluded.by, begun_at = excluded.begun_at, removed = 0,\n    done_at = NULL\nWHERE known.done_at IS NOT NULL",
+    parameters: ["tenant","reason","by","now"],
+    timeout: "answer",
+  },
+  removal_of: {
+    text: "SELECT tenant, reason, by, removed, millrace.ms_of(begun_at) AS begun_at,\n       millrace.ms_of(done_at) AS done_at\nFROM millrace.tenant_removal\nWHERE tenant = $1::text",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  note_removed: {
+    text: "UPDATE millrace.tenant_removal\nSET removed = removed + $1::bigint\nWHERE tenant = $2::text AND done_at IS NULL",
+    parameters: ["count","tenant"],
+    timeout: "answer",
+  },
+  end_removal: {
+    text: "UPDATE millrace.tenant_removal\nSET done_at = millrace.clock_at($1::timestamptz)\nWHERE tenant = $2::text AND done_at IS NULL",
+    parameters: ["now","tenant"],
+    timeout: "answer",
+  },
+  keys_to_remove: {
+    text: "SELECT key\nFROM millrace.job\nWHERE tenant = $1::integer\nORDER BY key\nLIMIT $2::integer",
+    parameters: ["tenant","limit"],
+    timeout: "answer",
+  },
+  clear_idempotency: {
+    text: "DELETE FROM millrace.idempotency\nWHERE (tenant, key) IN (\n    SELECT tenant, key\n    FROM millrace.idempotency\n    WHERE tenant = $1::integer\n    LIMIT $2::integer\n)",
+    parameters: ["tenant","limit"],
+    timeout: "answer",
+  },
+  clear_dead_letters: {
+    text: "DELETE FROM millrace.dead_letter\nWHERE id IN (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE tenant = $1::integer\n    LIMIT $2::integer\n)",
+    parameters: ["tenant","limit"],
+    timeout: "answer",
+  },
+  clear_permits: {
+    text: "DELETE FROM millrace.permit\nWHERE limit_id IN (SELECT id FROM millrace.limit_setting WHERE name = $1::integer)",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_limits: {
+    text: "DELETE FROM millrace.limit_setting\nWHERE name = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_ticks: {
+    text: "DELETE FROM millrace.schedule_tick\nWHERE schedule IN (SELECT name FROM millrace.schedule WHERE tenant = $1::text)",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  clear_schedules: {
+    text: "DELETE FROM millrace.schedule\nWHERE tenant = $1::text",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  clear_tokens: {
+    text: "DELETE FROM millrace.api_token\nWHERE tenant = $1::text",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  clear_dedup: {
+    text: "DELETE FROM millrace.dedup\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_failure_group: {
+    text: "DELETE FROM millrace.failure_group\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_lock: {
+    text: "DELETE FROM millrace.lock\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_key_rate: {
+    text: "DELETE FROM millrace.key_rate\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_fair_turn: {
+    text: "DELETE FROM millrace.fair_turn\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_service_park: {
+    text: "DELETE FROM millrace.service_park\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_quota: {
+    text: "DELETE FROM millrace.quota\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_quota_use: {
+    text: "DELETE FROM millrace.quota_use\nWHERE tenant = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_gate: {
+    text: "DELETE FROM millrace.gate\nWHERE name = $1::integer",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  clear_weights: {
+    text: "UPDATE millrace.fair_lane\nSET weights = (weights::jsonb - $1::integer::text)::json,\n    code_weights = (code_weights::jsonb - $1::integer::text)::json\nWHERE weights::jsonb ? ($1::integer)::text OR code_weights::jsonb ? ($1::integer)::text",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  rows_of_tenant: {
+    text: "SELECT\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.job WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS job_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.ready WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS ready_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.scheduled WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS scheduled_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.blocked WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS blocked_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.idempotency WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS idempotency_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.dead_letter WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS dead_letter_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.dedup WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS dedup_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.failure_group WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS failure_group_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.lock WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS lock_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.key_rate WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS key_rate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.fair_turn WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS fair_turn_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.service_park WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS service_park_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.quota WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS quota_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.quota_use WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS quota_use_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.gate WHERE name = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS gate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.limit_setting WHERE name = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS limit_setting_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.schedule WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS schedule_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.api_token WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS api_token_rows",
+    parameters: ["tenant","max","name"],
     timeout: "answer",
   },
   find_same_token: {
@@ -2098,12 +2615,12 @@ export const queries: {
     timeout: "answer",
   },
   enqueue_at_home: {
-    text: "SELECT place.here,\n       CASE WHEN place.here\n            THEN millrace.enqueue_batch(\n                $1::json, $2::uuid[], $3::text[], $4::integer[],\n                $5::timestamptz, $6::integer\n            ) END AS later\nFROM (\n    SELECT (pg_control_system()).system_identifier || ' ' || current_database() = $7::text\n               AS here\n) AS place",
-    parameters: ["kinds","ids","payloads","kind_of","now","protocol","home"],
+    text: "SELECT place.here,\n       CASE WHEN place.here\n            THEN millrace.enqueue_batch(\n                $1::json, $2::uuid[], $3::text[], $4::integer[],\n                $5::timestamptz, $6::integer, $7::bigint\n            ) END AS later\nFROM (\n    SELECT (pg_control_system()).system_identifier || ' ' || current_database() = $8::text\n               AS here\n) AS place",
+    parameters: ["kinds","ids","payloads","kind_of","now","protocol","quotas","home"],
     timeout: "answer",
   },
   put_type_settings: {
-    text: "INSERT INTO millrace.type_setting AS known (\n    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at\n)\nSELECT declared.type, declared.lane, declared.priority, declared.max_attempts,\n       declared.timeout_ms, declared.payload_schema, declared.app_version, declared.hash,\n       millrace.clock_at($1::timestamptz)\nFROM json_to_recordset($2::json) AS declared (\n    type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint,\n    payload_schema json, app_version text, hash text\n)\nORDER BY declared.type\nON CONFLICT (type) DO UPDATE\nSET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,\n    timeout_ms = excluded.timeout_ms, payload_schema = excluded.payload_schema,\n    app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at",
+    text: "INSERT INTO millrace.type_setting AS known (\n    type, lane, priority, max_attempts, timeout_ms, category, payload_version, payload_schema,\n    app_version, hash, declared_at\n)\nSELECT declared.type, declared.lane, declared.priority, declared.max_attempts,\n       declared.timeout_ms, declared.category, declared.payload_version, declared.payload_schema,\n       declared.app_version, declared.hash,\n       millrace.clock_at($1::timestamptz)\nFROM json_to_recordset($2::json) AS declared (\n    type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint,\n    category text, payload_version text, payload_schema json, app_version text, hash text\n)\nORDER BY declared.type\nON CONFLICT (type) DO UPDATE\nSET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,\n    timeout_ms = excluded.timeout_ms, category = excluded.category,\n    payload_version = excluded.payload_version, payload_schema = excluded.payload_schema,\n    app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at",
     parameters: ["now","types"],
     timeout: "answer",
   },
@@ -2138,7 +2655,7 @@ export const queries: {
     timeout: "answer",
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace.type_override AS own ON own.type = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.category, setting.payload_version, setting.payload_schema, setting.app_version,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace.type_override AS own ON own.type = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
     parameters: ["now","only","limit"],
     timeout: "answer",
   },
@@ -2148,18 +2665,18 @@ export const queries: {
     timeout: "answer",
   },
   renew_worker: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nrun AS MATERIALIZED (\n    SELECT lease.number, run.key, run.n, run.turn, done.finished_at\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) WITH ORDINALITY AS run (key, n, turn)\n    LEFT JOIN LATERAL (\n        SELECT attempt.finished_at\n        FROM millrace.attempt AS attempt\n        WHERE attempt.key = run.key AND attempt.n = run.n\n        LIMIT 1\n    ) AS done ON true\n    WHERE lease.worker = $2::uuid\n      AND lease.number >= (SELECT leases_from FROM millrace.worker WHERE id = $2::uuid)\n),\nseen AS MATERIALIZED (\n    SELECT min(number) AS lowest FROM run\n),\nbeat AS (\n    UPDATE millrace.worker AS worker\n    SET until = moment.at + $3::bigint * interval '1 millisecond',\n        beats = worker.beats + 1,\n        renewed_at = moment.at,\n        died_with = NULL,\n        (leases_from, leases_before, leases_seen, leases_at) = (\n            SELECT next.first, next.before, next.seen, next.at\n            FROM (\n                VALUES (\n                    true,\n                    CASE WHEN worker.leases_before IS NULL THEN worker.leases_from\n                         ELSE least(worker.leases_before, worker.leases_seen, seen.lowest) END,\n                    worker.leases_seen, seen.lowest, moment.at\n                ), (\n                    false, worker.leases_from, worker.leases_before,\n                    least(worker.leases_seen, seen.lowest), worker.leases_at\n                )\n            ) AS next (is_new, first, before, seen, at)\n            WHERE next.is_new = (moment.at - worker.leases_at >= interval '60 s')\n        )\n    FROM moment\n    CROSS JOIN seen\n    WHERE worker.id = $2::uuid\n    RETURNING worker.quiet, worker.stopping, worker.protocol\n),\ndeleted_leases AS (\n    DELETE FROM millrace.lease\n    WHERE number IN (\n        SELECT run.number\n        FROM moment\n        CROSS JOIN run\n        GROUP BY run.number\n        HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))\n    )\n    RETURNING number\n),\ndeleted_starts AS (\n    DELETE FROM millrace.run_start\n    WHERE lease = ANY (ARRAY(SELECT number FROM deleted_leases))\n),\ntold AS (\n    UPDATE millrace.ended_run AS ended\n    SET told_at = moment.at\n    FROM moment\n    WHERE ended.worker = $2::uuid\n      AND ended.told_at IS NULL\n),\ndeleted_ended_runs AS (\n    DELETE FROM millrace.ended_run AS ended\n    USING moment\n    WHERE ended.worker = $2::uuid\n      AND ended.told_at < moment.at - interval '60 seconds'\n)\nSELECT millrace.ms_of(moment.at) AS now,\n       EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,\n       beat.stopping,\n       beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')\n           AS outdated,\n       (\n           SELECT json_agg(\n               json_build_object('key', run.key, 'n', run.n, 'reason', asked.reason)\n               ORDER BY run.number, run.turn\n           )\n           FROM run\n           JOIN millrace.cancel_request AS asked ON asked.key = run.key\n           WHERE run.finished_at IS NULL\n       ) AS cancel,\n       (\n           SELECT json_agg(\n               json_build_object('key', ended.key, 'n', ended.n) ORDER BY ended.key, ended.n\n           )\n           FROM millrace.ended_run AS ended\n           WHERE ended.worker = $2::uuid\n       ) AS ended\nFROM moment\nCROSS JOIN beat",
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nrun AS MATERIALIZED (\n    SELECT lease.number, run.key, run.n, run.turn, done.finished_at\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) WITH ORDINALITY AS run (key, n, turn)\n    LEFT JOIN LATERAL (\n        SELECT attempt.finished_at\n        FROM millrace.attempt AS attempt\n        WHERE attempt.key = run.key AND attempt.n = run.n\n        LIMIT 1\n    ) AS done ON true\n    WHERE lease.worker = $2::uuid\n      AND lease.number >= (SELECT leases_from FROM millrace.worker WHERE id = $2::uuid)\n),\nseen AS MATERIALIZED (\n    SELECT min(number) AS lowest FROM run\n),\nbeat AS (\n    UPDATE millrace.worker AS worker\n    SET until = moment.at + $3::bigint * interval '1 millisecond',\n        beats = worker.beats + 1,\n        renewed_at = moment.at,\n        died_with = NULL,\n        (leases_from, leases_before, leases_seen, leases_at) = (\n            SELECT next.first, next.before, next.seen, next.at\n            FROM (\n                VALUES (\n                    true,\n                    CASE WHEN worker.leases_before IS NULL THEN worker.leases_from\n                         ELSE least(worker.leases_before, worker.leases_seen, seen.lowest) END,\n                    worker.leases_seen, seen.lowest, moment.at\n                ), (\n                    false, worker.leases_from, worker.leases_before,\n                    least(worker.leases_seen, seen.lowest), worker.leases_at\n                )\n            ) AS next (is_new, first, before, seen, at)\n            WHERE next.is_new = (moment.at - worker.leases_at >= interval '60 s')\n        )\n    FROM moment\n    CROSS JOIN seen\n    WHERE worker.id = $2::uuid\n    RETURNING worker.quiet, worker.stopping, worker.protocol\n),\ndeleted_leases AS (\n    DELETE FROM millrace.lease\n    WHERE number IN (\n        SELECT run.number\n        FROM moment\n        CROSS JOIN run\n        GROUP BY run.number\n        HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))\n    )\n    RETURNING number\n),\ndeleted_starts AS (\n    DELETE FROM millrace.run_start\n    WHERE lease = ANY (ARRAY(SELECT number FROM deleted_leases))\n)\nSELECT millrace.ms_of(moment.at) AS now,\n       EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,\n       beat.stopping,\n       beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')\n           AS outdated,\n       (\n           SELECT json_agg(\n               json_build_object('key', run.key, 'n', run.n, 'reason', asked.reason)\n               ORDER BY run.number, run.turn\n           )\n           FROM run\n           JOIN millrace.cancel_request AS asked ON asked.key = run.key\n           WHERE run.finished_at IS NULL\n       ) AS cancel,\n       (\n           SELECT json_agg(\n               json_build_object('key', ended.key, 'n', ended.n) ORDER BY ended.key, ended.n\n           )\n           FROM millrace.ended_run AS ended\n           WHERE ended.worker = $2::uuid\n       ) AS ended\nFROM moment\nCROSS JOIN beat",
     parameters: ["now","id","lease_ms"],
     timeout: "heartbeat",
   },
-  insert_ended_run: {
-    text: "INSERT INTO millrace.ended_run (worker, key, n)\nSELECT id, $1::bigint, $2::integer\nFROM millrace.worker\nWHERE id = $3::uuid",
-    parameters: ["key","n","worker"],
+  insert_ended_runs: {
+    text: "INSERT INTO millrace.ended_run (worker, key, n)\nSELECT worker.id, run.key, run.n\nFROM millrace.worker AS worker\nCROSS JOIN json_to_recordset($1::json) AS run (key bigint, n integer)\nWHERE worker.id = $2::uuid\nORDER BY run.key, run.n\nON CONFLICT (worker, key, n) DO NOTHING",
+    parameters: ["runs","worker"],
     timeout: "answer",
   },
   delete_ended_runs: {
-    text: "DELETE FROM millrace.ended_run\nWHERE worker = $1::uuid",
-    parameters: ["worker"],
+    text: "DELETE FROM millrace.ended_run\nWHERE worker = $1::uuid\n  AND (\n      $2::json IS NULL\n      OR (key, n) IN (\n          SELECT run.key, run.n FROM json_to_recordset($2::json) AS run (key bigint, n integer)\n      )\n  )\nRETURNING key",
+    parameters: ["worker","runs"],
     timeout: "answer",
   },
   lock_worker: {
@@ -2198,7 +2715,7 @@ export const queries: {
     timeout: "answer",
   },
   holder_of_job: {
-    text: "SELECT worker.id, worker.host, worker.pid, worker.beat_ms,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(worker.renewed_at)\n           AS beat_ago_ms\nFROM (SELECT key FROM millrace.job_name WHERE id = $2::uuid) AS named\nJOIN millrace.lease AS lease\n    ON named.key >= lease.low AND named.key <= lease.high AND lease.keys @> ARRAY[named.key]\nJOIN millrace.worker AS worker ON worker.id = lease.worker\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace.attempt AS ended\n    WHERE ended.key = named.key\n      AND ended.n = lease.ns[array_position(lease.keys, named.key)]\n)\nORDER BY lease.number DESC\nLIMIT 1",
+    text: "SELECT worker.id, worker.host, worker.pid, millrace.ms_of(worker.until) AS until, worker.beat_ms,\n       millrace.ms_of(millrace.clock_at($1::timestamptz)) - millrace.ms_of(worker.renewed_at)\n           AS beat_ago_ms\nFROM (\n    SELECT lease.worker, lease.number\n    FROM (SELECT key FROM millrace.job_name WHERE id = $2::uuid) AS named\n    JOIN millrace.lease AS lease\n        ON named.key >= lease.low AND named.key <= lease.high AND lease.keys @> ARRAY[named.key]\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace.attempt AS ended\n        WHERE ended.key = named.key\n          AND ended.n = lease.ns[array_position(lease.keys, named.key)]\n    )\n    UNION ALL\n    SELECT ended.worker, 0\n    FROM millrace.ended_run AS ended\n    WHERE ended.key = (SELECT key FROM millrace.job_name WHERE id = $2::uuid)\n) AS held\nJOIN millrace.worker AS worker ON worker.id = held.worker\nORDER BY held.number DESC, worker.until DESC, worker.id\nLIMIT 1",
     parameters: ["now","id"],
     timeout: "answer",
   },

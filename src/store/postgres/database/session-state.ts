@@ -4,11 +4,14 @@
  */
 import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { systemClock } from "../../../lib/system.ts";
+import type { LanePlace } from "../../shared/control/fair-rows.ts";
+import { OwnEvents } from "../../shared/events/own-events.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import type { NoteAnswer, RunNote } from "../../types/notes.ts";
 import type { Batcher } from "../batching/batcher.ts";
 import { Enqueuer } from "../jobs/enqueue.ts";
+import { QuotaBook } from "../jobs/quota-book.ts";
 import type { LowWaterMarks } from "../../shared/claim-cursor.ts";
 import { LostClaims } from "../runs/lost-claims.ts";
 import { noteBatcher } from "../runs/record.ts";
@@ -25,6 +28,8 @@ const RESCAN_MS_MAX = 250;
 export interface SessionState {
   /** Overlapping calls of one verb share a statement. */
   readonly enqueuer: Enqueuer;
+  /** What the process knows about quotas. */
+  readonly quotas: QuotaBook;
   readonly settlements: Batcher<SettleItem, SettleAnswer>;
   readonly notes: Batcher<RunNote, NoteAnswer>;
   /** Where claims start scanning. Null before the first claim: only a worker needs wake-ups. */
@@ -43,13 +48,20 @@ export interface SessionState {
   readonly expired: { readonly cursors: ScanCursors; readonly rescan: DutyCycle };
   /** The instant up to which expired idempotency keys are deleted, and the limit of rescans. */
   readonly idempotency: { reached: number; readonly rescan: DutyCycle };
+  /** Whether row level security can limit reads to a tenant. Null: not asked yet. */
+  hasTenantReads: Promise<boolean> | null;
   /** The identity of the store's database. Null before the first call with `{ tx }`. */
   home: string | null;
+  /** Up to which job each fair lane was looked at, if not up to its end. */
+  readonly fairLooks: Map<number, LanePlace>;
+  /** Events of this process, for readers of the feed. */
+  readonly ownEvents: OwnEvents;
 }
 
 export function newState(session: Session): SessionState {
   return {
     enqueuer: new Enqueuer(session),
+    quotas: new QuotaBook(session),
     settlements: settlementBatcher(session),
     notes: noteBatcher(session),
     claimCursors: null,
@@ -60,6 +72,9 @@ export function newState(session: Session): SessionState {
     lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),
     expired: { cursors: new ScanCursors(), rescan: new DutyCycle(RESCAN_MS_MAX) },
     idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },
+    hasTenantReads: null,
     home: null,
+    fairLooks: new Map(),
+    ownEvents: new OwnEvents(),
   };
 }

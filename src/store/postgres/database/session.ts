@@ -14,8 +14,10 @@ import type { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { InternedNames } from "./interned-names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
+import { asTenant, readingFor } from "./tenant-reads.ts";
 import { Statements, type QueryName, type Sql } from "./statements.ts";
 import { Outbox } from "../events/outbox.ts";
+import type { OverQuota } from "../jobs/quota-book.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Notifier } from "../events/notifier.ts";
 
@@ -48,6 +50,9 @@ export interface JobWriter extends Sql {
    * too. The children of a run are accepted, so that a worker of an older release can end its runs.
    */
   readonly isProducer?: true;
+  /** The newest quota by which a producer's jobs were admitted, and the jobs that were not. */
+  readonly quotas?: number;
+  readonly overQuota?: OverQuota;
 }
 
 /** One transaction in progress. */
@@ -107,7 +112,9 @@ export class Session {
     this.dice = dice;
     this.notifier = notifier;
     this.warnings = options.warnings;
-    this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
+    this.read = this.#statements.through((work) =>
+      retrying(dice, () => pool.withConnection((client) => readOn(client, work))),
+    );
     this.write = this.#statements.through((work, name) =>
       retrying(dice, () => pool.withConnection((client) => this.#writeOn(client, name, work))),
     );
@@ -156,7 +163,7 @@ export class Session {
     return retrying(this.dice, () =>
       this.pool.withConnection(async (client) => {
         const sql = this.#statements.through((run) => run(client));
-        return between(client, BEGIN_READING, () => work(sql), "COMMIT");
+        return readIn(client, BEGIN_READING, () => work(sql));
       }),
     );
   }
@@ -194,6 +201,26 @@ export class Session {
     const { warnings } = this;
     return { ...sql, outbox, warnings, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
   }
+}
+
+/** One reading statement: in a transaction of its own if the call reads for a tenant. */
+function readOn(
+  client: PgClient,
+  work: (client: PgClient) => Promise<Received>,
+): Promise<Received> {
+  if (readingFor() === null) return work(client);
+  return readIn(client, BEGIN_READING, () => work(client));
+}
+
+/** A transaction that reads: as the role of tenants, if the call reads for a tenant. */
+function readIn<Answer>(
+  client: PgClient,
+  begin: string,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const tenant = readingFor();
+  if (tenant === null) return between(client, begin, work, "COMMIT");
+  return between(client, `${begin}; ${asTenant(tenant)}`, work, "COMMIT");
 }
 
 async function inSavepoint<Answer>(

@@ -83,6 +83,9 @@ export async function examine(
     read.all("vacuum_holders", { limit: HOLDERS_MAX }),
   );
   const settings = await checks.run("settings", undefined, () => read.get("server_settings", {}));
+  const second = await checks.run("second line", undefined, () =>
+    read.get("second_line", { schema }),
+  );
   const drift = await checks.run("schema", [], () => schemaDrift(session));
   const extent = all.isDeep
     ? WHOLE
@@ -104,6 +107,7 @@ export async function examine(
       ...vacuumHolders(holders, all),
       ...(settings?.autovacuum === false ? [NO_AUTOVACUUM] : []),
       ...(settings === undefined ? [] : settingFindings(settings)),
+      ...(second?.active === false ? [NO_SECOND_LINE] : []),
       ...tables.flatMap((table) => [
         ...switchedOff(schema, table),
         ...deadRows(schema, table, all),
@@ -123,6 +127,15 @@ async function extentIn({ read }: Session, bounds: ExamineBounds): Promise<Exten
   if (sizes === undefined) throw new Error("the sizes of the tables are missing");
   return extentOf(sizes, bounds);
 }
+
+/** For information: the filters of the statements are the first line. */
+const NO_SECOND_LINE: ServerFinding = {
+  name: "tenant_reads",
+  found:
+    "row level security does not limit reads for one tenant: the user could not create or take " +
+    "the role millrace_tenant when the schema was installed",
+  fix: null,
+};
 
 const NO_AUTOVACUUM: ServerFinding = {
   name: "autovacuum",

@@ -3,17 +3,18 @@
  * committed events from the outbox to the feed and number them. Events get their positions after
  * the commit, so that no reader skips one.
  */
+import type { JobId } from "../../../core/job.ts";
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import {
   FEED_BYTES_MAX,
   FEED_ROWS_MAX,
   NO_KINDS,
-  feedEntry,
-  keysAbout,
-  pageOf,
+  FeedPage,
+  jobsMax,
+  type KnownJob,
 } from "../../shared/events/feed-page.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
+import type { EventKind, FeedEntry } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { QueryRows } from "../database/queries.gen.ts";
 import { repeating } from "../database/retry.ts";
@@ -48,44 +49,49 @@ export async function feed(
   limit: number,
   about: ReadonlySet<EventKind> = NO_KINDS,
 ): Promise<readonly FeedEntry[]> {
-  const most = bounded(limit, FEED_ROWS_MAX);
-  const rows = await firstRows(session, position, most);
+  const size = { limit: bounded(limit, FEED_ROWS_MAX), jobs: jobsMax(about) };
+  const rows = await firstRows(session, position, size);
   const events = rows.map(({ keys, ids, details, ...row }) => {
     const parsed = { details: details === null ? null : JSON.parse(details) };
     return { ...row, keys: keys ?? [], ids: ids ?? [], ...parsed };
   });
-  const page = pageOf(events, about);
-  const keys = page.flatMap((row) => row.keys);
-  const named =
-    keys.length === 0 ? [] : await session.read.all("ids_of_keys", { keys: list(keys) });
-  const ids = new Map(named.map(({ key, id }) => [key, id]));
-  const facts = await factsOf(session, keysAbout(page, about));
-  return page.map((row) => feedEntry(row, { ids, facts }, about));
+  const page = new FeedPage(events, about, session.state.ownEvents);
+  return page.entries(await namesOf(session, page.unnamed), await jobsOf(session, page.unknown));
 }
 
 /** Numbers no more events than the page needs. */
 async function firstRows(
   session: Session,
   position: number,
-  limit: number,
+  { limit, jobs }: { readonly limit: number; readonly jobs: number },
 ): Promise<QueryRows["feed_after"][]> {
   for (;;) {
     const isMore = await numberEvents(session);
-    const size = { limit, bytes: FEED_BYTES_MAX };
+    const size = { limit, jobs, bytes: FEED_BYTES_MAX };
     const rows = await session.read.all("feed_after", { position, ...size });
-    const isFull = rows.length >= limit || (rows.at(-1)?.total ?? 0) > FEED_BYTES_MAX;
+    const { total = 0, named = 0 } = rows.at(-1) ?? {};
+    const isFull = rows.length >= limit || total > FEED_BYTES_MAX || named > jobs;
     if (isFull || !isMore) return rows;
   }
 }
 
-async function factsOf(
+async function namesOf(
+  { read }: Session,
+  keys: readonly JobKey[],
+): Promise<ReadonlyMap<JobKey, JobId>> {
+  if (keys.length === 0) return new Map();
+  const rows = await read.all("ids_of_keys", { keys: list(keys) });
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}
+
+async function jobsOf(
   { read, names }: Session,
   keys: readonly JobKey[],
-): Promise<ReadonlyMap<JobKey, JobFacts>> {
+): Promise<ReadonlyMap<JobKey, KnownJob>> {
   if (keys.length === 0) return new Map();
   const rows = await read.all("facts_of_keys", { keys: list(keys) });
   await names.learn(rows.flatMap(({ type, tenant }) => [type, tenant]));
-  return new Map(rows.map((row) => [row.key, jobFacts(names, row)]));
+  return new Map(rows.map((row) => [row.key, { id: row.id, facts: jobFacts(names, row.id, row) }]));
 }
 
 /** Numbers committed events, in bounded pieces. True: there are more. */

@@ -2,9 +2,10 @@
  * Limits how often wake-ups are passed on, both to other processes and from them.
  *
  * The first wake-up is passed on at once, and a pause follows. Wake-ups in the pause are merged,
- * and one is passed on at the end of the pause: the last one is never lost. A pause with wake-ups
- * makes the next pause twice as long, up to {@link PAUSE_MS_MAX}: a trickle is not delayed, and a
- * flood is passed on at most 20 times in its first second.
+ * and one is passed on at the end of the pause: the last one is never lost. After a pause in which
+ * wake-ups came less than {@link TRICKLE_MS} apart, the next pause is twice as long, up to
+ * {@link PAUSE_MS_MAX}: a flood is passed on at most 20 times in its first second. Any other pause
+ * ends the flood, so that a trickle which follows a flood is not delayed.
  *
  * Three kinds of wake-up do not delay each other: new work, final jobs, and other events.
  */
@@ -14,6 +15,8 @@ import type { WakeUp } from "../../store.ts";
 
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 60;
+/** Wake-ups that come further apart are a trickle. */
+const TRICKLE_MS = 20;
 
 type Group = "work" | "final" | "events";
 
@@ -54,6 +57,8 @@ class GroupThrottle {
   readonly #clock: Pick<Clock, "after">;
   readonly #passOn: PassOn;
   #waiting: WakeUp | null = null;
+  /** Wake-ups since the pause began. */
+  #arrivals = 0;
   #pauseMs = PAUSE_MS_MIN;
   #running: Promise<void> | null = null;
   #endPause = (): void => {};
@@ -65,6 +70,7 @@ class GroupThrottle {
   }
 
   add(wakeUp: WakeUp): void {
+    this.#arrivals += 1;
     this.#waiting = this.#waiting === null ? wakeUp : mergeWakeUps(this.#waiting, wakeUp);
     this.#running ??= this.#run();
   }
@@ -93,6 +99,7 @@ class GroupThrottle {
 
   async #pause(): Promise<void> {
     if (this.#isClosed) return;
+    this.#arrivals = 0;
     await new Promise<void>((resolve) => {
       const stop = this.#clock.after(this.#pauseMs, resolve);
       this.#endPause = () => {
@@ -100,7 +107,7 @@ class GroupThrottle {
         resolve();
       };
     });
-    const isFlood = this.#waiting !== null;
+    const isFlood = this.#arrivals * TRICKLE_MS > this.#pauseMs;
     this.#pauseMs = isFlood ? Math.min(2 * this.#pauseMs, PAUSE_MS_MAX) : PAUSE_MS_MIN;
   }
 }

@@ -1,4 +1,7 @@
 /** createToken, tokenOf, markTokensUsed, tokens, token and revokeToken: API tokens. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { isAuditedToken, tokenCreated, tokenRevoked } from "../../shared/audit/drafts.ts";
 import { tokenKindCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import {
@@ -48,7 +51,10 @@ async function insertToken(
     job_id: given.jobId === null ? null : uuidOf(given.jobId),
     parent,
   });
-  if (inserted > 0) return "created";
+  if (inserted > 0) {
+    if (isAuditedToken(given.kind)) await writeAudits(transaction, [tokenCreated(given)]);
+    return "created";
+  }
   // Another call may have stored the same token meanwhile.
   if ((await transaction.get("find_same_token", same)) !== undefined) return "created";
   throw tokenConflict(given.id);
@@ -86,22 +92,31 @@ export async function token({ read }: Session, id: TokenId): Promise<TokenRecord
   return row === undefined ? null : tokenRecord(row);
 }
 
-export async function revokeToken(session: Session, id: TokenId): Promise<boolean> {
+export async function revokeToken(
+  session: Session,
+  id: TokenId,
+  act: Act = NO_ACT,
+): Promise<boolean> {
   return repeating(session.dice, async (isRepeat) => {
-    const isRevoked = await session.transaction((transaction) => revokeTree(transaction, id));
+    const isRevoked = await session.transaction((transaction) => revokeTree(transaction, id, act));
     if (isRevoked || !isRepeat) return isRevoked;
     // After a lost answer, the token was revoked by the first try.
     return (await token(session, id)) !== null;
   });
 }
 
-async function revokeTree(transaction: StoreTransaction, id: TokenId): Promise<boolean> {
+async function revokeTree(transaction: StoreTransaction, id: TokenId, act: Act): Promise<boolean> {
   if ((await transaction.run("revoke_token", { id: uuidOf(id) })) === 0) return false;
   // Each statement sees what was stored before it locked the parents: a child that is made at the
   // same time is either found by the next turn, or finds its parent revoked.
   for (let parents: readonly TokenId[] = [id]; parents.length > 0;) {
     const made = await transaction.all("revoke_children", { parents: uuids(parents) });
     parents = made.map((child) => child.id);
+  }
+  const row = await transaction.get("find_token", { id: uuidOf(id) });
+  const revoked = row === undefined ? null : tokenRecord(row);
+  if (revoked !== null && isAuditedToken(revoked.kind)) {
+    await writeAudits(transaction, [tokenRevoked(revoked, act)]);
   }
   return true;
 }

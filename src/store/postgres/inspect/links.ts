@@ -19,6 +19,6 @@ export async function dependants(
 export async function holder({ read }: Session, job: JobId): Promise<JobHolder | null> {
   const row = await read.get("holder_of_job", { id: uuidOf(job) });
   if (row === undefined) return null;
-  const { id, host, pid, beat_ms: beatMs, beat_ago_ms: beatAgoMs } = row;
-  return { id, host, pid, beatMs, beatAgoMs };
+  const { id, host, pid, until, beat_ms: beatMs, beat_ago_ms: beatAgoMs } = row;
+  return { id, host, pid, until, beatMs, beatAgoMs };
 }

@@ -1,4 +1,7 @@
 /** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
+import { writeAudits } from "../audit/write.ts";
+import { assigned, noted, reprocessed, reviewed } from "../../shared/audit/drafts.ts";
+import type { DeadLetterQuery } from "../../types/letters.ts";
 import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId, JsonText } from "../../../core/job.ts";
@@ -6,19 +9,19 @@ import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts";
 import type {
   DeadLetterRecord,
-  DeadLetterQuery,
   ReprocessAnswer,
   Review,
   ReviewAnswer,
 } from "../../types/records.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { enqueueWithin } from "./enqueue.ts";
+import { filterParams } from "./letter-counts.ts";
 import { internJobs } from "./job-rows.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
-import { uuidOf } from "../database/values.ts";
+import { uuidOf, uuids } from "../database/values.ts";
 
 const PAGE_MAX = 1_000;
 /** Later than any job can have failed: the first page begins here. */
@@ -48,13 +51,11 @@ export async function deadLetters(
   page: { readonly after?: JobId; readonly limit: number },
 ): Promise<readonly DeadLetterRecord[]> {
   const { read, names } = session;
-  const type = filter.type === undefined ? null : await names.id("type", filter.type);
-  const tenant = filter.tenant === undefined ? null : await names.id("tenant", filter.tenant);
+  const params = await filterParams(session, filter);
   const before = await pageStart(session, page.after);
-  if (type === undefined || tenant === undefined || before === null) return [];
-  const status = filter.status === undefined ? null : deadLetterCodec.code[filter.status];
+  if (params === null || before === null) return [];
   const limit = bounded(page.limit, PAGE_MAX);
-  const rows = await read.all("list_dead_letters", { ...before, status, type, tenant, limit });
+  const rows = await read.all("list_dead_letters", { ...before, ...params, limit });
   return lettersOf(names, rows);
 }
 
@@ -70,9 +71,17 @@ export async function pageStart(
 
 export async function review(session: Session, id: JobId, verdict: Review): Promise<ReviewAnswer> {
   return repeating(session.dice, async (isRepeat) => {
-    const wasOpen = await session.transaction((sql) =>
-      writeVerdict(sql, id, { ...verdict, successor: null }),
-    );
+    const wasOpen = await session.transaction(async (sql) => {
+      const before = (await lockLetters(sql, [id])).get(id);
+      if (!(await writeVerdict(sql, id, { ...verdict, successor: null }))) return false;
+      const { status: after, by, notes: reason } = verdict;
+      if (before !== undefined) {
+        const statuses = { before: deadLetterCodec.word(before.status), after };
+        const letter = { id, tenant: before.tenant };
+        await writeAudits(sql, [reviewed(letter, { by, reason }, statuses)], isRepeat);
+      }
+      return true;
+    });
     const letter = await deadLetter(session, id);
     if (letter === null) return { status: "unknown" };
     // After a lost answer, the same verdict by the same reviewer was written by the first try.
@@ -89,9 +98,21 @@ export async function annotate(
 ): Promise<ReviewAnswer> {
   const { act, by, notes } = annotation;
   const assigned_to = act === "assigned" ? annotation.to : null;
-  const changed = await session.transaction((sql) =>
-    sql.run("annotate_dead_letter", { id: uuidOf(id), act, by, notes, assigned_to }),
-  );
+  const changed = await session.transaction(async (sql) => {
+    const before = (await lockLetters(sql, [id])).get(id);
+    const params = { id: uuidOf(id), act, by, notes, assigned_to };
+    const count = await sql.run("annotate_dead_letter", params);
+    if (count > 0 && before !== undefined) {
+      const [letter, who] = [
+        { id, tenant: before.tenant },
+        { by, reason: notes },
+      ];
+      const to = { before: before.assigned_to, after: assigned_to };
+      const draft = act === "noted" ? noted(letter, who) : assigned(letter, who, to);
+      await writeAudits(sql, [draft]);
+    }
+    return count;
+  });
   const letter = await deadLetter(session, id);
   if (letter === null) return { status: "unknown" };
   return { status: changed > 0 ? "reviewed" : "closed", letter };
@@ -151,7 +172,26 @@ async function replaceLetter(
   if (answer?.status !== "created") return { row, answer: answer ?? null };
   const verdict = { status: "reprocessed", by, notes, successor: answer.id, changes } as const;
   await writeVerdict(transaction, id, verdict);
+  const done = { before: deadLetterCodec.word(row.status), successor: answer.id };
+  const letter = { id, tenant: row.tenant };
+  await writeAudits(transaction, [reprocessed(letter, { by, reason: notes }, done)]);
   return { row: await transaction.get("find_dead_letter", { id: uuidOf(id) }), answer };
+}
+
+/** A letter that no other call changes before the transaction ends. */
+export interface LockedLetter {
+  readonly status: number;
+  readonly successor: JobId | null;
+  readonly tenant: number;
+  readonly assigned_to: string | null;
+}
+
+export async function lockLetters(
+  transaction: StoreTransaction,
+  ids: readonly JobId[],
+): Promise<ReadonlyMap<JobId, LockedLetter>> {
+  const rows = await transaction.all("lock_dead_letters", { ids: uuids(ids) });
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Writes a verdict on an open letter. Answers whether the letter was open. */

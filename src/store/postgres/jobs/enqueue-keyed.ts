@@ -15,6 +15,7 @@ import { requireProtocol } from "../../shared/migrations.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { repeatAnswer } from "./enqueue-answers.ts";
 import { intakesOf } from "./intakes.ts";
+import { NewerQuotas, NONE_REFUSED, type OverQuota } from "./quota-book.ts";
 import { Outdated } from "../database/errors.ts";
 import { dueOf, jobRow, type InternedJob } from "./job-rows.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "../queue/places.ts";
@@ -47,7 +48,7 @@ export async function enqueueKeyed(
   const answers = new Map<InternedJob, EnqueueAnswer>();
   const keyHolders = new Map(earlier);
   const { numbered, closed } = await reserveKeys(transaction, jobs);
-  const call = { keyHolders, closed };
+  const call = { keyHolders, closed, overQuota: transaction.overQuota ?? NONE_REFUSED };
   for (const round of await roundsOf(transaction, numbered)) {
     for (const [interned, answer] of await enqueueRound(transaction, round, call)) {
       answers.set(interned, answer);
@@ -63,20 +64,22 @@ type Answers = Map<InternedJob, EnqueueAnswer>;
 interface Call {
   readonly keyHolders: KeyHolders;
   readonly closed: ClosedIntakes;
+  readonly overQuota: OverQuota;
 }
 
-/** What a job needs to be admitted: its dependencies, and an open intake. */
-interface Admission extends Pick<Call, "closed"> {
+/** What a job needs to be admitted: its dependencies, an open intake, and room in its quota. */
+interface Admission extends Pick<Call, "closed" | "overQuota"> {
   readonly dependencies: Dependencies;
 }
 
 /** Null: the job is admitted. */
 function admissionRefusal(
   numbered: NumberedJob,
-  { closed, dependencies }: Admission,
+  { closed, overQuota, dependencies }: Admission,
 ): EnqueueAnswer | null {
   const { interned } = numbered;
-  const refused = intakeRefusal(interned.job, interned, closed);
+  const { job } = interned;
+  const refused = intakeRefusal(job, interned, closed) ?? overQuota.get(job.id);
   return refused ?? dependencyRefusal(numbered, dependencies);
 }
 
@@ -84,7 +87,7 @@ function admissionRefusal(
 async function enqueueRound(
   transaction: JobWriter,
   round: readonly NumberedJob[],
-  { keyHolders, closed }: Call,
+  { keyHolders, closed, overQuota }: Call,
 ): Promise<Answers> {
   const answers: Answers = new Map();
   const open = (): NumberedJob[] => round.filter(({ interned }) => !answers.has(interned));
@@ -93,7 +96,7 @@ async function enqueueRound(
   await takeIdempotency(transaction, internedOf(open()), answers);
   const numbered = open();
   const dependencies = await findDependencies(transaction, numbered, keyHolders);
-  const admission = { closed, dependencies };
+  const admission = { closed, overQuota, dependencies };
   await takeDedup(transaction, numbered, answers, admission);
   refuseUnadmitted(open(), answers, admission);
   await releaseKeys(transaction, numbered, answers);
@@ -167,6 +170,7 @@ async function reserveKeys(
   const numbered = jobs.map((interned, index) => ({ interned, key: rows[index]!.key }));
   if (transaction.isProducer !== true) return { numbered, closed: ALL_OPEN };
   requireProtocol(rows[0]?.protocol ?? 0);
+  if ((rows[0]?.quotas ?? 0) > (transaction.quotas ?? Infinity)) throw new NewerQuotas();
   const closed = rows[0]?.closed === true ? await intakesOf(transaction, jobs) : ALL_OPEN;
   return { numbered, closed };
 }

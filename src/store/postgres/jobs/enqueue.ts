@@ -19,6 +19,7 @@ import {
   withRepeats,
 } from "./enqueue-answers.ts";
 import { intakesOf } from "./intakes.ts";
+import { NewerQuotas, NONE_REFUSED, type OverQuota } from "./quota-book.ts";
 import { bisect, batchesOf, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
@@ -57,13 +58,16 @@ const NONE: KeyHolders = new Map();
 interface KeyedRequest {
   readonly job: NewJob;
   readonly earlier: KeyHolders;
+  readonly overQuota: OverQuota;
 }
 
 export class Enqueuer {
   readonly #plain: Batcher<NewJob, EnqueueAnswer>;
   readonly #keyed: Batcher<KeyedRequest, EnqueueAnswer>;
+  readonly #session: Session;
 
   constructor(session: Session) {
+    this.#session = session;
     const semaphore = new Semaphore(SINGLE_CONCURRENCY);
     const common = {
       concurrencyMax: CONCURRENCY_MAX,
@@ -84,34 +88,83 @@ export class Enqueuer {
         withNames(
           session,
           requests.map(({ job }) => job),
-          (interned) => sendKeyed(session, interned, earlierOf(requests), semaphore),
+          (interned) => sendKeyed(session, interned, contextOf(requests), semaphore),
         ),
     });
   }
 
   /** Resolves once the jobs are durable. Answers have the order of the jobs. */
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
-    const batches = batchesOf(jobs, bytesOf, CALL_BYTES_MAX);
-    const answers: EnqueueAnswer[] = [];
-    if (!jobs.some(hasKeys)) {
-      for (const batch of batches) answers.push(...(await this.#plain.add(batch)));
-      return answers;
+    const admitted = this.#session.state.quotas.admit(jobs);
+    const pass = admitted instanceof Promise ? await admitted : admitted;
+    let answers: readonly EnqueueAnswer[] = [];
+    try {
+      answers = await this.#insert(jobs, pass.refused);
+    } finally {
+      pass.landed(answers);
     }
+    return answers;
+  }
+
+  async #insert(jobs: readonly NewJob[], overQuota: OverQuota): Promise<readonly EnqueueAnswer[]> {
+    if (jobs.some(hasKeys)) return this.#insertKeyed(jobs, overQuota);
+    if (overQuota.size > 0) return this.#insertSome(jobs, overQuota);
+    const answers: EnqueueAnswer[] = [];
+    for (const batch of batchesOf(jobs, bytesOf, CALL_BYTES_MAX)) {
+      answers.push(...(await this.#plain.add(batch)));
+    }
+    return answers;
+  }
+
+  async #insertKeyed(
+    jobs: readonly NewJob[],
+    overQuota: OverQuota,
+  ): Promise<readonly EnqueueAnswer[]> {
+    const answers: EnqueueAnswer[] = [];
     const earlier = new Map<JobId, JobId>();
-    for (const batch of batches) {
-      const requests = batch.map((job) => ({ job, earlier }));
+    for (const batch of batchesOf(jobs, bytesOf, CALL_BYTES_MAX)) {
+      const requests = batch.map((job) => ({ job, earlier, overQuota }));
       const own = await this.#keyed.add(requests);
       noteKeyHolders(earlier, requests, own);
       answers.push(...own);
     }
     return answers;
   }
+
+  /** Inserts the admitted jobs. A job over quota that exists is answered as existing. */
+  async #insertSome(
+    jobs: readonly NewJob[],
+    overQuota: OverQuota,
+  ): Promise<readonly EnqueueAnswer[]> {
+    const isRefused = ({ id }: NewJob): boolean => overQuota.has(id);
+    const admitted = jobs.filter((job) => !isRefused(job));
+    const made = admitted.length === 0 ? [] : await this.#insert(admitted, NONE_REFUSED);
+    const session = this.#session;
+    const refused = await withNames(session, jobs.filter(isRefused), (interned) =>
+      insertJudged(session, interned, overQuota),
+    );
+    const [madeAnswers, refusedAnswers] = [
+      made.values(),
+      (await Promise.all(refused.map((answer) => Promise.resolve(answer)))).values(),
+    ];
+    return jobs.map((job) => (isRefused(job) ? refusedAnswers : madeAnswers).next().value!);
+  }
 }
 
-/** The key holders of all calls in a batch; ids are unique. */
-function earlierOf(requests: readonly KeyedRequest[]): KeyHolders {
+/** What the keyed jobs of one batch need from their calls. */
+interface KeyedContext {
+  readonly earlier: KeyHolders;
+  readonly overQuota: OverQuota;
+}
+
+/** The key holders and refused jobs of all calls in a batch; ids are unique. */
+function contextOf(requests: readonly KeyedRequest[]): KeyedContext {
   const calls = new Set(requests.map(({ earlier }) => earlier));
-  return new Map([...calls].flatMap((earlier) => [...earlier]));
+  const refused = new Set(requests.map(({ overQuota }) => overQuota));
+  return {
+    earlier: new Map([...calls].flatMap((earlier) => [...earlier])),
+    overQuota: new Map([...refused].flatMap((overQuota) => [...overQuota])),
+  };
 }
 
 type PendingAnswer = EnqueueAnswer | Promise<EnqueueAnswer>;
@@ -197,23 +250,22 @@ async function sendPlain(
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
-    // An intake is closed, an id exists, perhaps from a first try whose answer was lost, or a value
-    // is invalid.
-    const answers = await session.transaction((transaction) =>
-      insertBisecting({ ...transaction, isProducer: true }, jobs, NONE),
-    );
-    return ownAsCreated(answers, isRepeat);
+    // An intake is closed, a quota is new, an id exists, perhaps from a first try whose answer was
+    // lost, or a value is invalid.
+    const overQuota = await session.state.quotas.admitIfNewer(jobs.map(({ job }) => job));
+    return ownAsCreated(await insertJudged(session, jobs, overQuota), isRepeat);
   });
 }
 
-/** Answers the ids of scheduled jobs. Null: an intake is closed, and no job was inserted. */
+/** The ids of scheduled jobs. Null: an intake is closed or a quota is new; no job was inserted. */
 async function insertNew(
-  { write, notifier }: Session,
+  { write, notifier, state }: Session,
   jobs: readonly InternedJob[],
 ): Promise<readonly JobId[] | null> {
   const alike = alikeParameters(jobs);
+  const quotas = state.quotas.revision;
   if (alike === null) {
-    const [made] = await write.tuples("enqueue", batchParameters(jobs));
+    const [made] = await write.tuples("enqueue", { ...batchParameters(jobs), quotas });
     notifier.wake("work");
     return made?.[0] ?? null;
   }
@@ -221,7 +273,8 @@ async function insertNew(
   // A notification inside the statement arrives sooner than one sent after the commit.
   const notification = jobs.length === 1 ? notifier.forStatement(wakeUp) : null;
   const { channel = null, payload = null } = notification?.parameters ?? {};
-  const [made] = await write.tuples("enqueue_alike", { ...alike, channel, word: payload });
+  const told = { channel, word: payload };
+  const [made] = await write.tuples("enqueue_alike", { ...alike, ...told, quotas });
   if (notification === null) notifier.wake(wakeUp);
   else notification.committed();
   const later = made?.[0] ?? null;
@@ -236,16 +289,18 @@ async function insertNew(
 async function sendKeyed(
   session: Session,
   jobs: readonly InternedJob[],
-  earlier: KeyHolders,
+  context: KeyedContext,
   semaphore: Semaphore,
 ): Promise<readonly PendingAnswer[]> {
   try {
-    return await sendKeyedBatch(session, jobs, earlier);
+    return await sendKeyedBatch(session, jobs, context);
   } catch (error) {
     if (failureOf(error) !== "locked") throw error;
   }
   const plain = jobs.filter(({ job }) => !hasKeys(job));
-  const plainAnswers = (plain.length > 0 ? await sendPlain(session, plain) : []).values();
+  const plainAnswers = (
+    plain.length > 0 ? await sendAdmitted(session, plain, context) : []
+  ).values();
   const last = new Map<string, Promise<EnqueueAnswer>>();
   return jobs.map((job) => {
     if (!hasKeys(job.job)) return plainAnswers.next().value!;
@@ -255,9 +310,9 @@ async function sendKeyed(
       return last.get(key) ?? Promise.resolve(null);
     });
     const answer = Promise.allSettled(before).then((settled) => {
-      const keyHolders = dependencyHolders(job, settled, earlier);
+      const earlier = dependencyHolders(job, settled, context.earlier);
       return retryWhileLocked(session, () =>
-        semaphore.take(() => sendSingle(session, job, keyHolders)),
+        semaphore.take(() => sendSingle(session, job, { ...context, earlier })),
       );
     });
     for (const key of keys) last.set(key, answer);
@@ -280,26 +335,54 @@ function dependencyHolders(
   return keyHolders;
 }
 
+/** Plain jobs of a keyed call. */
+async function sendAdmitted(
+  session: Session,
+  jobs: readonly InternedJob[],
+  { overQuota }: KeyedContext,
+): Promise<readonly EnqueueAnswer[]> {
+  if (!jobs.some(({ job }) => overQuota.has(job.id))) return sendPlain(session, jobs);
+  return insertJudged(session, jobs, overQuota);
+}
+
+/** Inserts plain jobs of a producer, some of which a quota may refuse. */
+function insertJudged(
+  session: Session,
+  jobs: readonly InternedJob[],
+  overQuota: OverQuota,
+): Promise<readonly EnqueueAnswer[]> {
+  return session.transaction((transaction) =>
+    insertBisecting({ ...transaction, isProducer: true, overQuota }, jobs, NONE),
+  );
+}
+
 async function sendSingle(
   session: Session,
   job: InternedJob,
-  earlier: KeyHolders,
+  context: KeyedContext,
 ): Promise<EnqueueAnswer> {
-  const [answer] = await sendKeyedBatch(session, [job], earlier);
+  const [answer] = await sendKeyedBatch(session, [job], context);
   return answer ?? refusal(job.job);
 }
 
 function sendKeyedBatch(
   session: Session,
   jobs: readonly InternedJob[],
-  earlier: KeyHolders,
+  context: KeyedContext,
 ): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
     const insert = async (work: typeof insertBatch): Promise<readonly EnqueueAnswer[]> =>
-      session.transaction(
-        (transaction) => work({ ...transaction, isProducer: true }, jobs, earlier),
-        { lockMs: LOCK_MS },
-      );
+      withNewestQuotas(session, jobs, context.overQuota, (overQuota) => {
+        const producer = {
+          isProducer: true,
+          overQuota,
+          quotas: session.state.quotas.revision,
+        } as const;
+        return session.transaction(
+          (transaction) => work({ ...transaction, ...producer }, jobs, context.earlier),
+          { lockMs: LOCK_MS },
+        );
+      });
     try {
       return ownAsCreated(await insert(insertBatch), isRepeat);
     } catch (error) {
@@ -307,6 +390,22 @@ function sendKeyedBatch(
     }
     return ownAsCreated(await insert(insertBisecting), isRepeat);
   });
+}
+
+/** Runs `work` again if a quota was set after the jobs were admitted. */
+export async function withNewestQuotas<Answer>(
+  { state }: Session,
+  jobs: readonly InternedJob[],
+  overQuota: OverQuota,
+  work: (overQuota: OverQuota) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work(overQuota);
+  } catch (error) {
+    if (!(error instanceof NewerQuotas)) throw error;
+  }
+  const more = await state.quotas.admitIfNewer(jobs.map(({ job }) => job));
+  return work(new Map([...overQuota, ...more]));
 }
 
 function insertBisecting(
@@ -337,21 +436,22 @@ async function insertPlain(
   jobs: readonly InternedJob[],
 ): Promise<readonly EnqueueAnswer[]> {
   if (transaction.isProducer !== true) return insertAdmitted(transaction, jobs);
-  const refused = await refusedByIntakes(transaction, jobs);
+  const refused = await refusedJobs(transaction, jobs);
   const admitted = jobs.filter((job) => !refused.has(job));
   const answers = (admitted.length > 0 ? await insertAdmitted(transaction, admitted) : []).values();
   return jobs.map((job) => refused.get(job) ?? answers.next().value!);
 }
 
-/** The answers to jobs whose intake is closed. A job that exists was accepted before. */
-async function refusedByIntakes(
+/** The answers to jobs that are not admitted. A job that exists was accepted before. */
+async function refusedJobs(
   transaction: StoreTransaction,
   jobs: readonly InternedJob[],
 ): Promise<ReadonlyMap<InternedJob, EnqueueAnswer>> {
   const closed = await intakesOf(transaction, jobs);
   const refused = new Map<InternedJob, EnqueueAnswer>();
   for (const interned of jobs) {
-    const answer = intakeRefusal(interned.job, interned, closed);
+    const overQuota = transaction.overQuota?.get(interned.job.id) ?? null;
+    const answer = intakeRefusal(interned.job, interned, closed) ?? overQuota;
     if (answer !== null) refused.set(interned, answer);
   }
   if (refused.size === 0) return refused;

@@ -1,4 +1,7 @@
 /** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
+import { writeAudits } from "../audit/write.ts";
+import type { Act } from "../../types/audit.ts";
+import { groupDecided, reprocessed, reviewed, type AuditDraft } from "../../shared/audit/drafts.ts";
 import type { JobId } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import {
@@ -18,11 +21,18 @@ import {
   type ReprocessOutcome,
 } from "../../types/failures.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
-import type { DeadLetterRecord } from "../../types/records.ts";
+import type { DeadLetterRecord, ReviewAnswer } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
-import { uuidOf, uuids } from "../database/values.ts";
-import { isOpenLetter, lettersOf, LOCK_MS, pageStart } from "./dead-letters.ts";
+import { uuidOf } from "../database/values.ts";
+import {
+  isOpenLetter,
+  lettersOf,
+  LOCK_MS,
+  lockLetters,
+  pageStart,
+  type LockedLetter,
+} from "./dead-letters.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import { internJobs } from "./job-rows.ts";
 
@@ -121,13 +131,15 @@ export async function decideGroup(
   // Without a job, the tenant has no group.
   if (scope.tenant !== undefined && tenant === ALL_TENANTS) return false;
   const params = { tenant, cause, ...decisionParams(decision) };
-  await repeating(session.dice, () =>
-    session.transaction((sql) => sql.run("decide_failure_group", params)),
+  await repeating(session.dice, (isRepeat) =>
+    session.transaction(async (sql) => {
+      await sql.run("decide_failure_group", params);
+      await writeAudits(sql, [groupDecided(cause, scope.tenant, decision)], isRepeat);
+    }),
   );
   return true;
 }
 
-/** Letters are locked in the order of their ids, so that two calls cannot deadlock. */
 export async function reprocessMany(
   session: Session,
   given: readonly (NewJob & { readonly retryOf: JobId })[],
@@ -138,32 +150,56 @@ export async function reprocessMany(
   const interned = await internJobs(session.names, successors);
   return repeating(session.dice, () =>
     session.transaction(
-      async (transaction) => {
-        const rows = await lockLetters(
-          transaction,
-          successors.map(({ retryOf }) => retryOf),
-        );
-        const isOpen = ({ retryOf }: { retryOf: JobId }): boolean =>
-          isOpenLetter(rows.get(retryOf)?.status);
-        const open = successors.filter(isOpen);
-        const jobs = interned.filter((_, index) => isOpen(successors[index]!));
-        const answers = await enqueueWithin(transaction, jobs, open);
-        const done = open.map(({ retryOf }, index) => reprocessOutcome(retryOf, answers[index]!));
-        const created = done.filter(({ status }) => status === "created");
-        await closeLetters(transaction, "reprocessed", created, { by, notes });
-        const outcomes = new Map(done.map((outcome) => [outcome.id, outcome]));
-        return successors.map(
-          ({ retryOf: id, id: own }) => outcomes.get(id) ?? closedOutcome(id, own, rows.get(id)),
-        );
-      },
+      (transaction) => reprocessWithin(transaction, { successors, interned, by, notes }),
       { lockMs: LOCK_MS },
     ),
   );
 }
 
-interface LockedLetter {
-  readonly status: number;
-  readonly successor: JobId | null;
+/**
+ * The same within another transaction. Letters are locked in the order of their ids, so that two
+ * calls cannot deadlock.
+ */
+export async function reprocessWithin(
+  transaction: StoreTransaction,
+  request: {
+    readonly successors: readonly (NewJob & { readonly retryOf: JobId })[];
+    readonly interned: Awaited<ReturnType<typeof internJobs>>;
+    readonly by: string;
+    readonly notes: string | null;
+  },
+): Promise<readonly ReprocessOutcome[]> {
+  const { successors, interned, by, notes } = request;
+  const rows = await lockLetters(
+    transaction,
+    successors.map(({ retryOf }) => retryOf),
+  );
+  const isOpen = ({ retryOf }: { retryOf: JobId }): boolean =>
+    isOpenLetter(rows.get(retryOf)?.status);
+  const open = successors.filter(isOpen);
+  const jobs = interned.filter((_, index) => isOpen(successors[index]!));
+  const answers = await enqueueWithin(transaction, jobs, open);
+  const done = open.map(({ retryOf }, index) => reprocessOutcome(retryOf, answers[index]!));
+  const created = done.filter(({ status }) => status === "created");
+  await reviewLetters(transaction, "reprocessed", created, { by, notes });
+  await writeAudits(transaction, reprocessDrafts(created, rows, { by, reason: notes }));
+  const outcomes = new Map(done.map((outcome) => [outcome.id, outcome]));
+  return successors.map(
+    ({ retryOf: id, id: own }) => outcomes.get(id) ?? closedOutcome(id, own, rows.get(id)),
+  );
+}
+
+function reprocessDrafts(
+  created: readonly ReprocessOutcome[],
+  rows: ReadonlyMap<JobId, LockedLetter>,
+  act: Act,
+): AuditDraft[] {
+  return created.flatMap(({ id, job: successor }) => {
+    const row = rows.get(id);
+    if (row === undefined || successor === null) return [];
+    const before = deadLetterCodec.word(row.status);
+    return [reprocessed({ id, tenant: row.tenant }, act, { before, successor })];
+  });
 }
 
 /** After a lost answer, a letter with the successor of this call was closed by the first try. */
@@ -179,29 +215,40 @@ export async function discardMany(
   by: string,
   notes: string | null,
 ): Promise<number> {
-  return session.transaction(
-    async (transaction) => {
-      const rows = await lockLetters(transaction, ids.slice(0, LETTER_CHUNK_MAX));
-      const open = [...rows].filter(([, { status }]) => isOpenLetter(status));
-      const letters = open.map(([id]) => ({ id, job: null }));
-      await closeLetters(transaction, "discarded", letters, { by, notes });
-      return open.length;
-    },
+  const asked = ids.slice(0, LETTER_CHUNK_MAX);
+  const done = await session.transaction(
+    (transaction) => reviewWithin(transaction, asked, "discarded", { by, notes }),
     { lockMs: LOCK_MS },
   );
+  return done.filter(({ status }) => status === "reviewed").length;
 }
 
-async function lockLetters(
+/** Discards or acknowledges the open ones of these letters, within another transaction. */
+export async function reviewWithin(
   transaction: StoreTransaction,
   ids: readonly JobId[],
-): Promise<ReadonlyMap<JobId, LockedLetter>> {
-  const rows = await transaction.all("lock_dead_letters", { ids: uuids(ids) });
-  return new Map(rows.map((row) => [row.id, row]));
+  act: "discarded" | "acknowledged",
+  by: { readonly by: string; readonly notes: string | null },
+): Promise<readonly { readonly id: JobId; readonly status: ReviewAnswer["status"] }[]> {
+  const rows = await lockLetters(transaction, ids);
+  const isOpen = (id: JobId): boolean => isOpenLetter(rows.get(id)?.status);
+  const open = ids.filter(isOpen).map((id) => ({ id, job: null }));
+  await reviewLetters(transaction, act, open, by);
+  const drafts = open.map(({ id }) => {
+    const { status, tenant } = rows.get(id)!;
+    const statuses = { before: deadLetterCodec.word(status), after: act };
+    return reviewed({ id, tenant }, { by: by.by, reason: by.notes }, statuses);
+  });
+  await writeAudits(transaction, drafts);
+  return ids.map((id) => ({
+    id,
+    status: isOpen(id) ? "reviewed" : rows.has(id) ? "closed" : "unknown",
+  }));
 }
 
-async function closeLetters(
+async function reviewLetters(
   transaction: StoreTransaction,
-  act: "reprocessed" | "discarded",
+  act: "reprocessed" | "discarded" | "acknowledged",
   closed: readonly { readonly id: JobId; readonly job: JobId | null }[],
   { by, notes }: { readonly by: string; readonly notes: string | null },
 ): Promise<void> {
@@ -210,7 +257,7 @@ async function closeLetters(
     id: uuidOf(id),
     successor: job === null ? null : uuidOf(job),
   }));
-  await transaction.run("close_dead_letters", {
+  await transaction.run("review_dead_letters", {
     letters: JSON.stringify(letters),
     status: deadLetterCodec.code[act],
     act,

@@ -1,4 +1,7 @@
 /** closeIntake, openIntake and intakes: which new jobs producers may enqueue. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { intakeClosed, intakeOpened } from "../../shared/audit/drafts.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { GATE_INSTALLATION } from "../../shared/codes.ts";
 import {
@@ -19,25 +22,41 @@ import type { InternedJob } from "./job-rows.ts";
 
 export async function closeIntake(
   session: Session,
-  { kind, name: text }: IntakeName,
+  target: IntakeName,
   { reason, by }: { readonly reason: string; readonly by: string | null },
 ): Promise<void> {
-  const { write, dice } = session;
+  const { kind, name: text } = target;
   const name = kind === "installation" ? GATE_INSTALLATION : await internGate(session, kind, text);
   if (name === undefined) {
     throw new MillraceError("STORE_REFUSED", `the database refused the name of a ${kind}`);
   }
-  await repeating(dice, () => write.run("close_intake", { name, reason, by }));
+  await repeating(session.dice, (isRepeat) =>
+    session.transaction(async (transaction) => {
+      const [before] = await transaction.all("find_intakes", { names: list([name]) });
+      await transaction.run("close_intake", { name, reason, by });
+      await writeAudits(transaction, [intakeClosed(target, { by, reason }, before)], isRepeat);
+    }),
+  );
 }
 
-/** The intake is read first: a repeated statement would find it open. */
-export async function openIntake(session: Session, target: IntakeName): Promise<boolean> {
-  const { read, write, dice } = session;
+/** A repeat may find the intake open that the first try has opened. */
+export async function openIntake(
+  session: Session,
+  target: IntakeName,
+  act: Act = NO_ACT,
+): Promise<boolean> {
   const name = await findGate(session, target);
   if (name === undefined) return false;
-  const closed = await read.all("find_intakes", { names: list([name]) });
-  await repeating(dice, () => write.run("open_intake", { name }));
-  return closed.length > 0;
+  let wasClosed = false;
+  await repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      const [before] = await transaction.all("find_intakes", { names: list([name]) });
+      if ((await transaction.run("open_intake", { name })) === 0) return;
+      wasClosed = true;
+      await writeAudits(transaction, [intakeOpened(target, act, before)]);
+    }),
+  );
+  return wasClosed;
 }
 
 export async function intakes({ read, names }: Session): Promise<readonly IntakeRecord[]> {

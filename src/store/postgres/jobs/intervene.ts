@@ -1,4 +1,7 @@
 /** hurry and intervene: an operator makes a job due, or ends its wait or its run. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { hurried, intervened } from "../../shared/audit/drafts.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -21,26 +24,39 @@ const LOCK_MS = 5_000;
 export async function hurry(
   session: Session,
   id: JobId,
+  act: Act = NO_ACT,
 ): Promise<InterveneAnswer | { readonly status: "running" }> {
   return repeating(session.dice, () =>
-    session.transaction(async (transaction) => {
-      const moved = await transaction.run("hurry_job", { id: uuidOf(id) });
-      if (moved > 0) transaction.outbox.wake();
-      const job = await transaction.get("state_of", { id: uuidOf(id) });
-      if (job === undefined) return { status: "unknown" };
-      const state = stateCodec.word(job.state);
-      if (isFinal(state)) return { status: "final", state };
-      if (state === "running") return { status: "running" };
-      if (state === "scheduled") throw new Outdated("the job was postponed at the same time");
-      return { status: "done", state };
-    }),
+    session.transaction((transaction) => hurryWithin(transaction, id, act)),
   );
+}
+
+/** The same within another transaction. */
+export async function hurryWithin(
+  transaction: StoreTransaction,
+  id: JobId,
+  act: Act,
+): Promise<InterveneAnswer | { readonly status: "running" }> {
+  const done = await transaction.get("hurry_job", { id: uuidOf(id) });
+  const [moved, forward] = [done?.moved ?? 0, done?.put_forward ?? 0];
+  if (moved > 0) transaction.outbox.wake();
+  const job = await transaction.get("state_of", { id: uuidOf(id) });
+  if (job === undefined) return { status: "unknown" };
+  const state = stateCodec.word(job.state);
+  if (isFinal(state)) return { status: "final", state };
+  if (state === "running") return { status: "running" };
+  if (state === "scheduled") throw new Outdated("the job was postponed at the same time");
+  if (moved + forward > 0) {
+    await writeAudits(transaction, [hurried({ id, tenant: job.tenant }, act, state)]);
+  }
+  return { status: "done", state };
 }
 
 export async function intervene(
   session: Session,
   id: JobId,
   decide: (job: InterveneFacts) => Settlement,
+  act: Act = NO_ACT,
 ): Promise<InterveneAnswer> {
   let endedRun = Infinity;
   const remember = ({ n }: FoundRun): void => void (endedRun = n);
@@ -53,7 +69,12 @@ export async function intervene(
         // After a lost answer, this attempt record was written by the first try.
         if (isRepeat && job.runs >= endedRun) return { status: "done", state };
         if (isFinal(state)) return { status: "final", state };
-        return interveneWithin(transaction, { id, key: job.key, decide, remember });
+        const answer = await interveneWithin(transaction, { id, key: job.key, decide, remember });
+        if (answer.status === "done") {
+          const states = { before: state, after: answer.state };
+          await writeAudits(transaction, [intervened({ id, tenant: job.tenant }, act, states)]);
+        }
+        return answer;
       },
       { lockMs: LOCK_MS },
     ),
@@ -141,7 +162,8 @@ async function letGo(
   { key, n, fence, holder }: FoundRun,
 ): Promise<void> {
   if (fence === null || holder === null) return;
-  await transaction.run("insert_ended_run", { worker: uuidOf(holder.worker), key, n });
+  const runs = JSON.stringify([{ key, n }]);
+  await transaction.run("insert_ended_runs", { worker: uuidOf(holder.worker), runs });
   if (holder.runs.some((run) => run.key !== key && !run.ended)) return;
   await transaction.run("delete_leases", { numbers: list([fence]) });
 }

@@ -61,8 +61,8 @@ export function jobRow(interned: InternedJob, key?: number): object {
   };
 }
 
-/** The parameters of `enqueue_alike` without the notification. */
-type AlikeParameters = Omit<Bound<"enqueue_alike">, "channel" | "word">;
+/** The parameters of `enqueue_alike` without the notification and the known quotas. */
+type AlikeParameters = Omit<Bound<"enqueue_alike">, "channel" | "word" | "quotas">;
 
 /** The fields of an unkeyed job besides id and payload. Many jobs of a batch share them. */
 interface SharedFields extends Omit<AlikeParameters, "ids" | "payloads" | "tags" | "protocol"> {
@@ -114,7 +114,7 @@ function idsAndPayloads(jobs: readonly InternedJob[]): { ids: string; payloads: 
 }
 
 /** A batch of unkeyed jobs for `enqueue`. Shared fields are sent once. */
-export function batchParameters(jobs: readonly InternedJob[]): Bound<"enqueue"> {
+export function batchParameters(jobs: readonly InternedJob[]): Omit<Bound<"enqueue">, "quotas"> {
   const kinds = new Map<string, number>();
   let last: { readonly interned: InternedJob; readonly number: number } | null = null;
   const numbers: number[] = [];

@@ -1,13 +1,20 @@
 /** setFairness, removeFairness, fairLanes, declareFairness and giveTurns. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { fairnessChanged } from "../../shared/audit/drafts.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { TenantWeights } from "../../../core/control/fairness.ts";
 import { limitOwnerCodec } from "../../shared/codes.ts";
 import {
   byLane,
+  candidatesOf,
   fairLaneRecord,
+  LATER_PER_JOB,
+  laterStart,
+  nextLook,
   prioritiesOf,
   sameWeights,
-  tenantIdsOf,
+  servedIn,
   tooManyFairLanes,
   turnLists,
   weightsOf,
@@ -20,14 +27,15 @@ import {
   type FairLaneRecord,
   type TurnsAnswer,
 } from "../../types/fairness.ts";
-import type { FairLaneRow } from "../database/queries.gen.ts";
+import type { FairLaneRow, FairJobRow } from "../database/queries.gen.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
-/** Jobs that get a turn in one transaction. */
+/** The oldest jobs that one call looks at. */
 const TURNS_MAX = 1_000;
+const NO_OTHERS = { rows: [], more: false } as const;
 
 export async function setFairness(
   session: Session,
@@ -36,12 +44,28 @@ export async function setFairness(
   by: string | null,
 ): Promise<void> {
   const { lane, weights } = await internAll(session, laneName, given);
-  await changing(session, async (transaction) => {
-    const before = await transaction.get("find_fair_lane", { lane });
-    if (before === undefined) await insistOnRoom(transaction);
-    const code_weights = before?.code_weights ?? null;
+  const shown = await weightsShown(session);
+  await changing(session, async (transaction, isRepeat) => {
+    const stored = await transaction.get("find_fair_lane", { lane });
+    if (stored === undefined) await insistOnRoom(transaction);
+    const code_weights = stored?.code_weights ?? null;
     await transaction.run("put_fair_lane", { lane, weights, code_weights, owner: OPERATOR, by });
+    const change = { before: stored === undefined ? null : shown(stored), after: given };
+    const act = { by, reason: null };
+    await writeAudits(transaction, [fairnessChanged(laneName, act, change)], isRepeat);
   });
+}
+
+/** The weights of a lane by tenant. Names are read before the transaction. */
+async function weightsShown(session: Session): Promise<(row: FairLaneRow) => TenantWeights> {
+  const { names } = session;
+  await fairLanes(session);
+  return (row) =>
+    Object.fromEntries(
+      Object.entries(weightsOf(row)).map(([tenant, weight]) => {
+        return [names.name(Number(tenant))?.text ?? `#${tenant}`, weight];
+      }),
+    );
 }
 
 /** The names are interned before the transaction, which would hold their rows locked. */
@@ -69,20 +93,29 @@ async function insistOnRoom(transaction: StoreTransaction): Promise<void> {
 /** Workers give turns after the change. */
 async function changing<Answer>(
   session: Session,
-  work: (transaction: StoreTransaction) => Promise<Answer>,
+  work: (transaction: StoreTransaction, isRepeat: boolean) => Promise<Answer>,
 ): Promise<Answer> {
-  const answer = await repeating(session.dice, () => session.transaction(work));
+  const answer = await repeating(session.dice, (isRepeat) =>
+    session.transaction((transaction) => work(transaction, isRepeat)),
+  );
   session.notifier.wake("work");
   return answer;
 }
 
-export async function removeFairness(session: Session, laneName: string): Promise<boolean> {
+export async function removeFairness(
+  session: Session,
+  laneName: string,
+  act: Act = NO_ACT,
+): Promise<boolean> {
   const lane = await session.names.id("lane", laneName);
   if (lane === undefined) return false;
+  const shown = await weightsShown(session);
   return changing(session, async (transaction) => {
     const row = await transaction.get("find_fair_lane", { lane });
     if (row?.owner !== OPERATOR) return false;
     await removeOrRestore(transaction, row);
+    const change = { before: shown(row), after: null };
+    await writeAudits(transaction, [fairnessChanged(laneName, act, change)]);
     return true;
   });
 }
@@ -169,11 +202,11 @@ export async function giveTurns(session: Session, limit: number): Promise<TurnsA
   const share = Math.ceil(bounded(limit, TURNS_MAX) / Math.max(1, lanes.length));
   let [given, more] = [0, false];
   for (const { lane } of lanes) {
-    const count = await repeating(session.dice, () =>
-      session.transaction((transaction) => giveInLane(transaction, lane, share)),
+    const answer = await repeating(session.dice, () =>
+      session.transaction((transaction) => giveInLane(session, transaction, lane, share)),
     );
-    given += count;
-    more ||= count >= share;
+    given += answer.given;
+    more ||= answer.more;
   }
   if (given > 0) {
     // Claims may have passed the positions of the new turns.
@@ -183,29 +216,59 @@ export async function giveTurns(session: Session, limit: number): Promise<TurnsA
   return { given, more };
 }
 
-/** Answers how many of the oldest jobs without a turn have one now. */
 async function giveInLane(
+  session: Session,
   transaction: StoreTransaction,
   lane: number,
   limit: number,
-): Promise<number> {
+): Promise<TurnsAnswer> {
   const row = await transaction.get("fair_lane_for_turns", { lane });
-  if (row === undefined) return 0;
+  if (row === undefined) return { given: 0, more: false };
   const oldest = await transaction.all("jobs_without_turn", { lane, limit });
-  if (oldest.length === 0) return 0;
-  const tenants = list(tenantIdsOf(oldest));
-  // Tenants behind a backlog without turns need not wait until all of it has turns.
-  const newest =
-    oldest.length < limit
-      ? []
-      : await transaction.all("newest_without_turn", { lane, tenants, limit });
-  const jobs = [...oldest, ...newest];
+  if (oldest.length === 0) return { given: 0, more: false };
+  const served = servedIn(row, oldest);
+  const isCut = oldest.length >= limit;
+  const others = isCut
+    ? await othersIn(session, transaction, lane, { oldest, served, limit })
+    : NO_OTHERS;
+  const jobs = candidatesOf(oldest, others.rows, served);
   const priorities = list(prioritiesOf(jobs));
   const first = await transaction.all("first_turns", { lane, priorities });
   const last = await transaction.all("fair_turns", { lane, priorities });
   const lists = turnLists(row, jobs, first, last);
-  await transaction.run("delete_fair_turns", { lane, priorities });
-  await transaction.run("put_fair_turns", { lane, turns: lists.last });
-  await transaction.run("set_turns", { turns: lists.turns });
-  return oldest.length;
+  if (lists.count > 0) {
+    await transaction.run("delete_fair_turns", { lane, priorities });
+    await transaction.run("put_fair_turns", { lane, turns: lists.last });
+    await transaction.run("set_turns", { turns: lists.turns });
+  }
+  return { given: lists.count, more: others.more || (isCut && lists.count > 0) };
+}
+
+interface OldestJobs {
+  readonly oldest: readonly FairJobRow[];
+  readonly served: readonly number[];
+  readonly limit: number;
+}
+
+/** The jobs of tenants that have too few of the oldest jobs: the newest, and some in between. */
+async function othersIn(
+  { state }: Session,
+  transaction: StoreTransaction,
+  lane: number,
+  { oldest, served, limit }: OldestJobs,
+): Promise<{ readonly rows: readonly FairJobRow[]; readonly more: boolean }> {
+  const tenants = list(served);
+  const newest = await transaction.all("newest_without_turn", { lane, tenants, limit });
+  const seen = laterStart(oldest, state.fairLooks.get(lane));
+  const wide = limit * LATER_PER_JOB;
+  const later = await transaction.all("later_without_turn", {
+    lane,
+    tenants,
+    ...seen,
+    limit: wide,
+  });
+  const next = nextLook(later, wide);
+  if (next === null) state.fairLooks.delete(lane);
+  else state.fairLooks.set(lane, next);
+  return { rows: [...newest, ...later], more: next !== null };
 }

@@ -1,4 +1,7 @@
 /** promote, pause, resume, gates, hold and release: moves jobs between waiting places. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { paused, resumed } from "../../shared/audit/drafts.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { CountAhead, CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
@@ -9,7 +12,7 @@ import { gateName, INSTALLATION } from "../../shared/decode-jobs.ts";
 import { repeating } from "../database/retry.ts";
 import { uuidOf } from "../database/values.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { Session } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { releaseKeys } from "../runs/locks.ts";
 import type { Barriers, QueryRows } from "../database/queries.gen.ts";
 
@@ -45,16 +48,29 @@ export async function promote(session: Session, limit: number): Promise<Promotio
 
 export async function pause(
   session: Session,
-  { kind, name: text }: GateName,
+  gate: GateName,
   { reason, by, forMs }: { readonly reason: string; readonly by: string | null; forMs?: number },
 ): Promise<void> {
-  const { write, dice } = session;
+  const { kind, name: text } = gate;
   const name = kind === "installation" ? GATE_INSTALLATION : await internGate(session, kind, text);
   if (name === undefined) {
     throw new MillraceError("STORE_REFUSED", `the database refused the name of a ${kind}`);
   }
   const for_ms = forMs === undefined ? null : bounded(forMs, MS_MAX);
-  await repeating(dice, () => write.run("close_gate", { name, reason, by, for_ms }));
+  await repeating(session.dice, (isRepeat) =>
+    session.transaction(async (transaction) => {
+      const before = await closedGate(transaction, name);
+      await transaction.run("close_gate", { name, reason, by, for_ms });
+      await writeAudits(transaction, [paused(gate, { by, reason }, before)], isRepeat);
+    }),
+  );
+}
+
+async function closedGate(
+  transaction: StoreTransaction,
+  name: number,
+): Promise<QueryRows["closed_gates"] | undefined> {
+  return (await transaction.all("closed_gates", {})).find((each) => each.name === name);
 }
 
 export async function internGate(
@@ -74,15 +90,27 @@ export async function findGate(
   return kind === "installation" ? GATE_INSTALLATION : names.id(kind, name);
 }
 
-/** The gate is read first: a repeated statement would find it open. */
-export async function resume(session: Session, gate: GateName): Promise<boolean> {
-  const { write, dice } = session;
+/** A repeat may find the gate open that the first try has opened. */
+export async function resume(
+  session: Session,
+  gate: GateName,
+  act: Act = NO_ACT,
+): Promise<boolean> {
   const name = await findGate(session, gate);
   if (name === undefined) return false;
-  const closed = await session.read.all("closed_gates", {});
-  await repeating(dice, () => write.run("open_gate", { name }));
+  let wasClosed = false;
+  await repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      const before = await closedGate(transaction, name);
+      // Another call may have opened the gate meanwhile.
+      const opened = await transaction.run("open_gate", { name });
+      if (before === undefined || opened === 0) return;
+      wasClosed = true;
+      await writeAudits(transaction, [resumed(gate, act, before)]);
+    }),
+  );
   session.wakeForReturned("work");
-  return closed.some((each) => each.name === name);
+  return wasClosed;
 }
 
 export async function countBehind(
@@ -128,7 +156,7 @@ export async function gates({ read, names }: Session): Promise<readonly Gate[]> 
 /** Blocks due jobs whose gate is closed, whose key is locked, or of which a limit is used up. */
 export async function hold(session: Session, wanted: number): Promise<number> {
   const { write, dice } = session;
-  const { gates: isGated, names: areTaken, limits: areLimited } = await barriers(session);
+  const { gates: isGated, names: areTaken, full: mayBeFull, queued } = await barriers(session);
   const limit = bounded(wanted, MOVE_MAX);
   const depth = limit * HOLD_DEPTH_FACTOR;
   const depths = { depth, key_depth: limit + KEY_DEPTH };
@@ -136,9 +164,10 @@ export async function hold(session: Session, wanted: number): Promise<number> {
     isGated || areTaken
       ? await repeating(dice, () => write.run("hold_jobs", { limit, ...depths }))
       : 0;
-  if (!areLimited || held >= limit) return held;
-  const rest = limit - held;
-  const moved = await repeating(dice, () => write.run("hold_limited", { limit: rest, depth }));
+  if (held >= limit) return held;
+  const rest = { limit: limit - held, depth };
+  const moved = mayBeFull ? await repeating(dice, () => write.run("hold_limited", rest)) : 0;
+  if (!queued && moved === 0) return held;
   const queue = { limit, depth: QUEUE_DEPTH };
   return held + moved + (await repeating(dice, () => write.run("rehome_limited", queue)));
 }
@@ -161,7 +190,8 @@ const NONE: Barriers = {
   held: false,
   names: false,
   wanted: false,
-  limits: false,
+  full: false,
+  queued: false,
   spent: false,
 };
 

@@ -1,44 +1,59 @@
 /** How many jobs with a concurrency key may start in a period. */
+import { writeAudits } from "../audit/write.ts";
+import type { Act } from "../../types/audit.ts";
+import { limitChanged, ruleOfRow } from "../../shared/audit/drafts.ts";
 import { keyRateRecord, tooManyKeyRates } from "../../shared/control/limit-rows.ts";
 import {
   KEY_RATES_MAX,
   KEY_WAITING_MAX,
+  type LimitName,
   type LimitRecord,
   type StoredRule,
 } from "../../types/limits.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 
-/** A concurrency key, with the number of its tenant. */
-interface RatedKey {
-  readonly name: string;
-  readonly tenant: number;
-}
-
 export async function setKeyRate(
   session: Session,
-  key: RatedKey,
-  { count: rate_count, perMs: rate_ms, burst }: NonNullable<StoredRule["rate"]>,
-  by: string | null,
+  limit: LimitName,
+  request: {
+    readonly tenant: number;
+    readonly rate: NonNullable<StoredRule["rate"]>;
+    readonly by: string | null;
+  },
 ): Promise<void> {
-  await repeating(session.dice, () =>
+  const { tenant, rate, by } = request;
+  const { count: rate_count, perMs: rate_ms, burst } = rate;
+  const key = { name: limit.name, tenant };
+  await repeating(session.dice, (isRepeat) =>
     session.transaction(async (transaction) => {
       const known = await transaction.get("lock_key_rate", key);
       const count = (await transaction.get("count_key_rates", {}))?.rates ?? 0;
       if (known === undefined && count >= KEY_RATES_MAX) throw tooManyKeyRates(KEY_RATES_MAX);
       await transaction.run("put_key_rate", { ...key, rate_count, rate_ms, burst, by });
       await transaction.get("free_spent_key", key);
+      const rules = { before: ruleOfRow(known), after: { concurrency: null, rate } };
+      const act = { by, reason: null };
+      await writeAudits(transaction, [limitChanged(limit, act, rules)], isRepeat);
     }),
   );
   session.wakeForReturned("work");
 }
 
-export async function removeKeyRate(session: Session, key: RatedKey): Promise<boolean> {
+export async function removeKeyRate(
+  session: Session,
+  limit: LimitName,
+  { tenant, act }: { readonly tenant: number; readonly act: Act },
+): Promise<boolean> {
+  const key = { name: limit.name, tenant };
   const wasSet = await repeating(session.dice, () =>
     session.transaction(async (transaction) => {
-      if ((await transaction.get("lock_key_rate", key)) === undefined) return false;
+      const known = await transaction.get("lock_key_rate", key);
+      if (known === undefined) return false;
       await transaction.run("delete_key_rate", key);
       await transaction.get("free_spent_key", key);
+      const rules = { before: ruleOfRow(known), after: null };
+      await writeAudits(transaction, [limitChanged(limit, act, rules)]);
       return true;
     }),
   );

@@ -1,4 +1,7 @@
 /** setLimit, removeLimit, limits, declareLimits and keepPermits. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { limitChanged, ruleOfRow } from "../../shared/audit/drafts.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { PermitCount } from "../../../core/control/permits.ts";
 import { limitOwnerCodec } from "../../shared/codes.ts";
@@ -7,6 +10,8 @@ import {
   INSTALLATION,
   limitRecord,
   ruleColumns,
+  ruleText,
+  statedColumns,
   tooManyLimits,
 } from "../../shared/control/limit-rows.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
@@ -23,7 +28,7 @@ import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 import { keyRates, removeKeyRate, setKeyRate } from "./key-rates.ts";
 
-const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
+const { operator: OPERATOR } = limitOwnerCodec.code;
 
 export async function setLimit(
   session: Session,
@@ -33,21 +38,19 @@ export async function setLimit(
 ): Promise<void> {
   if (limit.kind === "key") {
     const tenant = await nameOf(session, { kind: "tenant", name: limit.tenant ?? "" });
-    if (rule.rate !== null) await setKeyRate(session, { name: limit.name, tenant }, rule.rate, by);
+    if (rule.rate !== null) await setKeyRate(session, limit, { tenant, rate: rule.rate, by });
     return;
   }
   const name = await nameOf(session, limit);
-  await changing(session, async (transaction) => {
+  await changing(session, async (transaction, isRepeat) => {
     const before = await transaction.get("lock_limit", { name });
     if (before === undefined) await insistOnRoom(transaction);
-    const code_cap = before?.code_cap ?? null;
-    await transaction.run("put_limit", {
-      name,
-      ...ruleColumns(rule),
-      code_cap,
-      owner: OPERATOR,
-      by,
-    });
+    const code_rule = before?.code_rule ?? null;
+    const columns = { ...ruleColumns(rule), code_rule, owner: OPERATOR, by };
+    await transaction.run("put_limit", { name, ...columns });
+    const rules = { before: ruleOfRow(before), after: rule };
+    const act = { by, reason: null };
+    await writeAudits(transaction, [limitChanged(limit, act, rules)], isRepeat);
   });
 }
 
@@ -67,20 +70,24 @@ async function insistOnRoom(transaction: StoreTransaction): Promise<void> {
 /** Jobs that a limit has blocked may be claimable after the change. */
 async function changing<Answer>(
   session: Session,
-  work: (transaction: StoreTransaction) => Promise<Answer>,
+  work: (transaction: StoreTransaction, isRepeat: boolean) => Promise<Answer>,
 ): Promise<Answer> {
-  const answer = await repeating(session.dice, () => session.transaction(work));
+  const answer = await repeating(session.dice, (isRepeat) =>
+    session.transaction((transaction) => work(transaction, isRepeat)),
+  );
   session.wakeForReturned("work");
   return answer;
 }
 
 export async function removeLimit(
   session: Session,
-  { kind, name: text, tenant: of = "" }: LimitName,
+  limit: LimitName,
+  act: Act = NO_ACT,
 ): Promise<boolean> {
+  const { kind, name: text, tenant: of = "" } = limit;
   if (kind === "key") {
     const tenant = await session.names.id("tenant", of);
-    return tenant !== undefined && removeKeyRate(session, { name: text, tenant });
+    return tenant !== undefined && removeKeyRate(session, limit, { tenant, act });
   }
   const name = kind === "installation" ? INSTALLATION : await session.names.id(kind, text);
   if (name === undefined) return false;
@@ -88,6 +95,8 @@ export async function removeLimit(
     const row = await transaction.get("lock_limit", { name });
     if (row?.owner !== OPERATOR) return false;
     await removeOrRestore(transaction, row);
+    const rules = { before: ruleOfRow(row), after: null };
+    await writeAudits(transaction, [limitChanged(limit, act, rules)]);
     return true;
   });
 }
@@ -95,19 +104,10 @@ export async function removeLimit(
 /** The limit of the code counts again, if there is one. */
 async function removeOrRestore(
   transaction: StoreTransaction,
-  { id, name, code_cap }: Pick<LimitRow, "id" | "name" | "code_cap">,
+  { id, name, code_rule }: Pick<LimitRow, "id" | "name" | "code_rule">,
 ): Promise<void> {
-  if (code_cap === null) await transaction.run("delete_limit", { id });
-  else await putCode(transaction, name, code_cap);
-}
-
-async function putCode(
-  transaction: StoreTransaction,
-  name: number,
-  code_cap: number,
-): Promise<void> {
-  const rule = ruleColumns({ concurrency: code_cap, rate: null });
-  await transaction.run("put_limit", { name, ...rule, code_cap, owner: CODE, by: null });
+  if (code_rule === null) await transaction.run("delete_limit", { id });
+  else await transaction.run("put_limit", { name, ...statedColumns(code_rule) });
 }
 
 export async function limits(session: Session): Promise<readonly LimitRecord[]> {
@@ -123,28 +123,28 @@ export async function declareLimits(
   declared: readonly DeclaredLimit[],
 ): Promise<void> {
   const known = new Map((await session.read.all("all_limits", {})).map((row) => [row.name, row]));
-  for (const { type, concurrency } of declared) {
+  for (const { type, rule } of declared) {
     const name = await session.names.id("type", type);
-    const stated = name === undefined ? null : (known.get(name)?.code_cap ?? null);
-    if (stated !== concurrency) await declareLimit(session, type, concurrency);
+    const stated = name === undefined ? null : (known.get(name)?.code_rule ?? null);
+    if (stated !== ruleText(rule)) await declareLimit(session, type, ruleText(rule));
   }
 }
 
 async function declareLimit(
   session: Session,
   type: string,
-  code_cap: number | null,
+  code_rule: string | null,
 ): Promise<void> {
   const name = await nameOf(session, { kind: "type", name: type });
   await changing(session, async (transaction) => {
     const row = await transaction.get("lock_limit", { name });
     if (row?.owner === OPERATOR) {
-      await transaction.run("set_code_cap", { id: row.id, code_cap });
-    } else if (code_cap !== null) {
+      await transaction.run("set_code_rule", { id: row.id, code_rule });
+    } else if (code_rule !== null) {
       if (row === undefined) await insistOnRoom(transaction);
-      await putCode(transaction, name, code_cap);
+      await transaction.run("put_limit", { name, ...statedColumns(code_rule) });
     } else if (row !== undefined) {
-      await removeOrRestore(transaction, { ...row, code_cap });
+      await removeOrRestore(transaction, { ...row, code_rule });
     }
   });
 }

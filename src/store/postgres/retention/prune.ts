@@ -1,11 +1,13 @@
 /** prune, markStale and remove: deletes expired rows, oldest first, in bounded batches. */
+import { pruneAudits } from "../audit/seal.ts";
 import { bounded, ENDED_TOKEN_MS } from "../../shared/limits.ts";
+import { OPERATION_KEPT_MS } from "../../types/operations.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { numberEvents } from "../events/feed.ts";
 import { age, findExpired } from "./expired.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** Rows of each kind that one statement deletes. */
@@ -37,12 +39,20 @@ export async function prune(
   const changes = await repeating(dice, () =>
     write.run("delete_breaker_changes", { age: age(retention.eventMs), limit }),
   );
+  const audits = await pruneAudits(session, retention.auditMs, limit);
+  const ended = { age: OPERATION_KEPT_MS, limit };
+  const items = await repeating(dice, () => write.run("delete_operation_items", ended));
+  await repeating(dice, () => write.run("delete_operations", ended));
+  const decisions = await repeating(dice, () =>
+    write.run("delete_failure_groups", { age: age(retention.deadLetterMs), limit }),
+  );
   // Pruners of several workers share a batch: each of them removes a part of it.
   const found = expired.keys.length;
-  const counts = [found, idempotencyKeys, deadLetters, events, tokens, minutes, changes];
+  const records = [idempotencyKeys, deadLetters, events, tokens, minutes];
+  const counts = [found, ...records, changes, audits, items, decisions];
   const isFull = counts.includes(limit);
   const more = expired.isCut || waiting > 0 || isFull || isMore;
-  return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, more };
+  return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, audits, more };
 }
 
 /** Removes these jobs, except those that must be kept. */
@@ -73,13 +83,28 @@ export async function markStale(session: Session, keys: readonly JobKey[]): Prom
   );
 }
 
+/**
+ * The same for an operator, within another transaction. Jobs that must be kept stay. The units of
+ * the jobs bound the number of statements.
+ */
+export async function removeWithin(
+  transaction: StoreTransaction,
+  keys: readonly JobKey[],
+  idempotencyMs: number,
+): Promise<void> {
+  const asked = { keys: list(keys), idempotency_ms: age(idempotencyMs), units: UNITS_MAX };
+  for (let waiting = keys.length; waiting > 0;) {
+    waiting = (await transaction.get("prune_jobs", asked))?.waiting ?? 0;
+  }
+}
+
 const NOTHING = { count: 0, waiting: 0 };
 
 /** `waiting`: jobs left for the next statement, because the units of earlier ones filled it. */
-async function removeJobs(
-  { write, dice, notifier }: Session,
+export async function removeJobs(
+  { write, dice, notifier, state }: Session,
   keys: readonly JobKey[],
-  { idempotencyMs }: Retention,
+  { idempotencyMs }: Pick<Retention, "idempotencyMs">,
 ): Promise<{ readonly count: number; readonly waiting: number }> {
   if (keys.length === 0) return NOTHING;
   const row = await repeating(dice, () =>
@@ -89,6 +114,7 @@ async function removeJobs(
       units: UNITS_MAX,
     }),
   );
+  for (const key of keys) state.ownEvents.forget(key);
   if ((row?.count ?? 0) > 0) notifier.wake("events");
   return row ?? NOTHING;
 }

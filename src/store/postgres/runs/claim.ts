@@ -1,9 +1,9 @@
 /** claim: leases a batch of due jobs to a worker. */
 import { systemClock } from "../../../lib/system.ts";
-import type { LimitId } from "../../../core/control/permits.ts";
+import type { LimitId, PermitCount } from "../../../core/control/permits.ts";
 import type { NameKind } from "../../shared/codes.ts";
 import { INSTALLATION, limitsByTarget } from "../../shared/control/limit-rows.ts";
-import { withPermitsOf } from "../../shared/lost-claim.ts";
+import { permitsOf, withPermits } from "../../shared/lost-claim.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
@@ -149,7 +149,11 @@ async function claimBatch(
   try {
     const rows = await session.write.tuples("claim", parameters);
     const batch = await batchOf(session, rows, secret);
-    if (batch.answer.lease !== null && !wanted.prefetch) session.notifier.wake("events");
+    const { lease, jobs } = batch.answer;
+    if (lease !== null) {
+      session.state.ownEvents.claimed(jobs, wanted.prefetch ? null : batch.claimedAt);
+    }
+    if (lease !== null && !wanted.prefetch) session.notifier.wake("events");
     // The promoters of all workers find out when the key has a token.
     if (batch.isSpent) session.wakeForReturned("work");
     return batch;
@@ -219,11 +223,22 @@ export async function findLostClaim(
       continue;
     }
     const jobs = unanswered.slice(0, request.limit);
+    const granted = permitsOf(jobs);
+    if (granted.length > 0) await notePermits(session, worker, granted);
     for (const { key } of jobs) delivered.add(key);
     if (jobs.length === unanswered.length) lostClaims.resolve(lostClaim);
-    if (jobs.length > 0) return withPermitsOf(jobs, { ...answer, jobs });
+    if (jobs.length > 0) return withPermits({ ...answer, jobs }, granted);
   }
   return null;
+}
+
+async function notePermits(
+  { write }: Session,
+  worker: string,
+  granted: readonly PermitCount[],
+): Promise<void> {
+  const limits = list(granted.map(({ limit }) => limit));
+  await write.run("note_permits", { worker, limits, counts: list(granted.map((of) => of.count)) });
 }
 
 /** The jobs of a lost claim, each with the limits that apply to it. */

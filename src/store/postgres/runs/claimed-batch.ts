@@ -21,6 +21,8 @@ export interface ClaimedBatch {
   readonly scanMs: number;
   /** Jobs were left out, because their key has a rate and no token. */
   readonly isSpent: boolean;
+  /** The time of the claim; null: no job was claimed, or the batch was read again. */
+  readonly claimedAt: number | null;
 }
 
 const MICROS_PER_MS = 1_000;
@@ -34,6 +36,8 @@ type ClaimLists = readonly [
   crashes: readonly number[],
   /** Ranks, if some of them are turns. */
   turns?: readonly number[] | null,
+  /** The time of the claim. */
+  claimedAt?: number | null,
 ];
 
 export async function batchOf(
@@ -53,12 +57,13 @@ export async function batchOf(
   const limits = limitWordsOf(first?.[10] ?? null);
   if (first === undefined || number === null) {
     const nothing = { lease: null, jobs: [], lost, awaitsAlone, tookAll, ...limits?.answer };
-    return { answer: nothing, count: 0, positions: [], scanMs, isSpent };
+    return { answer: nothing, count: 0, positions: [], scanMs, isSpent, claimedAt: null };
   }
   const byKey = new Map<number | null, ClaimTuple>();
   for (const row of rows) byKey.set(row[1], row);
   const kinds = await kindsOf(session, rows);
-  const [keys, ranks, ns, tries, crashes, turns]: ClaimLists = JSON.parse(first[5] ?? "[]");
+  const lists: ClaimLists = JSON.parse(first[5] ?? "[]");
+  const [keys, ranks, ns, tries, crashes, turns, claimedAt = null] = lists;
   const jobs: ClaimedJob[] = [];
   const positions: Position[] = [];
   for (let index = 0; index < keys.length; index += 1) {
@@ -81,7 +86,7 @@ export async function batchOf(
   }
   const lease = jobs.length === 0 ? null : { number, secret };
   const claimed = { lease, jobs, lost: false, awaitsAlone, tookAll, ...limits?.answer };
-  return { answer: claimed, count: jobs.length, positions, scanMs, isSpent };
+  return { answer: claimed, count: jobs.length, positions, scanMs, isSpent, claimedAt };
 }
 
 /** What the first row says about limits. Lists of pairs. */

@@ -28,7 +28,8 @@ export async function record(
   session: Session,
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
-  const batcher = session.state.notes;
+  const { notes: batcher, ownEvents } = session.state;
+  for (const { key, progress } of notes) if (progress !== undefined) ownEvents.forget(key);
   const batches = batchesOf(notes, notesBytes, BATCH_BYTES_MAX);
   // All batches at once, so that no later call comes between them.
   return (await Promise.all(batches.map((batch) => batcher.add(batch)))).flat();

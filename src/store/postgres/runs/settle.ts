@@ -174,8 +174,19 @@ async function settlePlainOrMixed(
   }
   // A notification inside the statement arrives sooner than one sent after the commit.
   const notification = items.length === 1 ? session.notifier.forStatement("final") : null;
-  const settled = await settlePlain(session.write, items, notification?.parameters);
-  const { answers, isFreed, isAwaited } = settled;
+  const { answers, isFreed, isAwaited, at } = await settlePlain(
+    session.write,
+    items,
+    notification?.parameters,
+  );
+  const { ownEvents } = session.state;
+  if (ownEvents.isWanted) {
+    const settled = items.filter((_, index) => answers[index] === "settled");
+    ownEvents.ended(
+      settled.map(({ item }) => item),
+      at,
+    );
+  }
   if (notification === null) session.notifier.wake("final");
   else notification.committed();
   if (isFreed) session.wakeForReturned("ready");
@@ -214,6 +225,8 @@ interface PlainAnswers {
   readonly isFreed: boolean;
   /** Other jobs depend on one of the jobs. */
   readonly isAwaited: boolean;
+  /** The time of the ends. */
+  readonly at: number;
 }
 
 /** One statement for plain successes. It fails if one of the runs has ended before. */
@@ -222,17 +235,17 @@ async function settlePlain(
   items: readonly InternedItem[],
   notification?: NotificationParameters,
 ): Promise<PlainAnswers> {
-  if (items.length === 0) return { answers: [], isFreed: false, isAwaited: false };
+  if (items.length === 0) return { answers: [], isFreed: false, isAwaited: false, at: 0 };
   const { channel = null, payload: word = null } = notification ?? {};
   const lists = plainParameters(items.map(({ item }) => item));
   const [row] = await sql.tuples("settle_done", { ...lists, channel, word });
-  const [accepted, isFreed = false, isAwaited = false, missing] = row ?? [];
+  const [accepted, isFreed = false, isAwaited = false, missing, at = 0] = row ?? [];
   const [keys, gone] = [new Set(accepted), new Set(missing)];
   const answers = items.map(({ item: { key } }) => {
     if (keys.has(key)) return "settled";
     return gone.has(key) ? "missing" : "stale";
   });
-  return { answers, isFreed, isAwaited };
+  return { answers, isFreed, isAwaited, at };
 }
 
 /** Lists with one element per lease or per item: the server reads them faster than rows. */

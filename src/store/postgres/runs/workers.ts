@@ -1,12 +1,21 @@
-/** register, renew, deregister, quiet, stopWorker, silent and workers: registered workers. */
-import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
+/** register, renew, reportCode, deregister, quiet, stopWorker, silent and workers. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { workerAsked, type AuditDraft } from "../../shared/audit/drafts.ts";
+import type {
+  CodeReport,
+  Renewal,
+  SilentWorker,
+  WorkerId,
+  WorkerInfo,
+} from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import { dropPermits } from "../queue/limits.ts";
-import type { Session } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
-import { uuidOf } from "../database/values.ts";
+import { list, uuidOf } from "../database/values.ts";
 
 /** Workers in one answer. */
 const WORKERS_MAX = 1_000;
@@ -50,9 +59,36 @@ export async function deregister(session: Session, worker: WorkerId): Promise<vo
 }
 
 /** What was stored about a worker that is removed. */
-export async function deletePartsOf(transaction: Sql, worker: string): Promise<void> {
-  await transaction.run("delete_ended_runs", { worker });
+export async function deletePartsOf(transaction: StoreTransaction, worker: string): Promise<void> {
+  await dropEndedRuns(transaction, worker, null);
   await transaction.run("delete_worker_types", { worker });
+}
+
+export async function reportCode(
+  session: Session,
+  id: WorkerId,
+  { left = [], ended = [] }: CodeReport,
+): Promise<void> {
+  const worker = uuidOf(id);
+  await repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      const runs = JSON.stringify(left);
+      if (left.length > 0) await transaction.run("insert_ended_runs", { worker, runs });
+      if (ended.length > 0) await dropEndedRuns(transaction, worker, JSON.stringify(ended));
+    }),
+  );
+}
+
+/** Jobs that wait for the code of these runs may start. Null: all ended runs of the worker. */
+async function dropEndedRuns(
+  transaction: StoreTransaction,
+  worker: string,
+  runs: string | null,
+): Promise<void> {
+  const rows = await transaction.all("delete_ended_runs", { worker, runs });
+  if (rows.length === 0) return;
+  const keys = list(rows.map(({ key }) => key));
+  if ((await transaction.run("insert_ended_code", { keys })) > 0) transaction.outbox.addAwaited();
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
@@ -77,18 +113,35 @@ async function onHeartbeatConnection<Answer>(
   return repeating(dice, () => renewal(write));
 }
 
-export async function quiet(session: Session, worker: WorkerId): Promise<boolean> {
-  const changed = await repeating(session.dice, () =>
-    session.write.run("quiet_worker", { id: uuidOf(worker) }),
-  );
-  return changed > 0;
+export async function quiet(
+  session: Session,
+  worker: WorkerId,
+  act: Act = NO_ACT,
+): Promise<boolean> {
+  return ask(session, "quiet_worker", workerAsked("worker_quieted", worker, act));
 }
 
-export async function stopWorker(session: Session, worker: WorkerId): Promise<boolean> {
-  const changed = await repeating(session.dice, () =>
-    session.write.run("stop_worker", { id: uuidOf(worker) }),
+export async function stopWorker(
+  session: Session,
+  worker: WorkerId,
+  act: Act = NO_ACT,
+): Promise<boolean> {
+  return ask(session, "stop_worker", workerAsked("worker_stop_requested", worker, act));
+}
+
+async function ask(
+  session: Session,
+  query: "quiet_worker" | "stop_worker",
+  draft: AuditDraft,
+): Promise<boolean> {
+  const id = uuidOf(draft.subject.name);
+  return repeating(session.dice, (isRepeat) =>
+    session.transaction(async (transaction) => {
+      if ((await transaction.run(query, { id })) === 0) return false;
+      await writeAudits(transaction, [draft], isRepeat);
+      return true;
+    }),
   );
-  return changed > 0;
 }
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {

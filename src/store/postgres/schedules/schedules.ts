@@ -1,4 +1,7 @@
 /** declareSchedules, saveSchedule and the other verbs that read or change a schedule. */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { scheduleChanged, scheduleState } from "../../shared/audit/drafts.ts";
 import {
   differs,
   isDeclared,
@@ -203,22 +206,37 @@ async function saveWithin(
     await transaction.run("update_schedule", { ...columns, next_slot });
   }
   transaction.outbox.wake();
+  const act = { by, reason: null };
+  const before = stored === null ? null : scheduleState(stored);
+  const name = stored === null ? "schedule_created" : "schedule_updated";
+  const draft = scheduleChanged(name, spec, act, { before, after: scheduleState(spec) });
+  await writeAudits(transaction, [draft]);
   return "saved";
 }
 
 export async function pauseSchedule(
-  { write, dice }: Session,
+  session: Session,
   name: string,
   { reason, by }: { readonly reason: string; readonly by: string | null },
 ): Promise<boolean> {
-  const changed = await repeating(dice, () => write.run("pause_schedule", { name, reason, by }));
-  return changed > 0;
+  return repeating(session.dice, (isRepeat) =>
+    session.transaction(async (transaction) => {
+      const stored = await lockedSchedule(transaction, name);
+      if (stored === null) return false;
+      await transaction.run("pause_schedule", { name, reason, by });
+      const states = { before: { paused: stored.pausedAt !== null }, after: { paused: true } };
+      const draft = scheduleChanged("schedule_paused", stored, { by, reason }, states);
+      await writeAudits(transaction, [draft], isRepeat);
+      return true;
+    }),
+  );
 }
 
 export async function resumeSchedule(
   session: Session,
   name: string,
   firstSlot: FirstSlot,
+  act: Act = NO_ACT,
 ): Promise<"resumed" | "not_paused" | "unknown"> {
   return repeating(session.dice, async (isRepeat) => {
     const answer = await session.transaction(async (transaction) => {
@@ -228,6 +246,8 @@ export async function resumeSchedule(
       const next_slot = slotAfter(stored, stored, await clockOf(transaction), firstSlot);
       await transaction.run("resume_schedule", { name, next_slot });
       transaction.outbox.wake();
+      const states = { before: { paused: true }, after: { paused: false } };
+      await writeAudits(transaction, [scheduleChanged("schedule_resumed", stored, act, states)]);
       return "resumed";
     });
     // After a lost answer, the pause was ended by the first try.
@@ -238,6 +258,7 @@ export async function resumeSchedule(
 export async function removeSchedule(
   session: Session,
   name: string,
+  act: Act = NO_ACT,
 ): Promise<"removed" | "unknown" | "owned_by_code"> {
   return repeating(session.dice, async (isRepeat) => {
     const answer = await session.transaction(async (transaction) => {
@@ -245,6 +266,10 @@ export async function removeSchedule(
       if (stored === null) return "unknown";
       if (isDeclared(stored, await clockOf(transaction))) return "owned_by_code";
       await deleteSchedule(transaction, name);
+      const before = scheduleState(stored);
+      await writeAudits(transaction, [
+        scheduleChanged("schedule_removed", stored, act, { before }),
+      ]);
       return "removed";
     });
     return isRepeat && answer === "unknown" ? "removed" : answer;

@@ -2,6 +2,9 @@
  * tickSchedule and runSchedule: schedules make jobs. A tick locks its schedule first, before any
  * other row, so that the ticks of all processes come one after the other.
  */
+import { writeAudits } from "../audit/write.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { scheduleChanged } from "../../shared/audit/drafts.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec, tickCodec } from "../../shared/codes.ts";
 import {
@@ -9,6 +12,7 @@ import {
   isAhead,
   isDue,
   lastOf,
+  refusedByRule,
   replacedBy,
   tickRecords,
   tickWork,
@@ -46,21 +50,32 @@ export async function tickSchedule(
     const known = await schedule(session, name);
     if (known === null) return [];
     // The names of the job are interned outside the transaction.
-    await internJobs(session.names, [{ ...known.job, id: "", due: { delayMs: 0 } }]);
+    const sample: NewJob = { ...known.job, id: "", due: { delayMs: 0 } };
+    await internJobs(session.names, [sample]);
+    // One token for all slots of a tick: mostly a tick has one slot.
+    const pass = await session.state.quotas.admitFresh([sample]);
+    const tick = { known, decide, overQuota: pass.refused.get(sample.id) ?? null };
     const records = await repeating(session.dice, () =>
-      session.transaction((transaction) => tickWithin(session, transaction, known, decide)),
+      session.transaction((transaction) => tickWithin(session, transaction, tick)),
     );
+    pass.landed(records?.some(({ outcome }) => outcome === "made") === true ? null : []);
     if (records !== null) return records;
   }
   return [];
+}
+
+interface Tick {
+  readonly known: ScheduleRecord;
+  readonly decide: DecideTicks;
+  /** The answer to a job of the schedule that the quota of its tenant refuses. */
+  readonly overQuota: EnqueueAnswer | null;
 }
 
 /** Null: the schedule has changed since it was read. */
 async function tickWithin(
   session: Session,
   transaction: StoreTransaction,
-  { name, revision }: ScheduleRecord,
-  decide: DecideTicks,
+  { known: { name, revision }, decide, overQuota }: Tick,
 ): Promise<readonly TickRecord[] | null> {
   const stored = await lockedSchedule(transaction, name);
   if (stored === null) return [];
@@ -76,7 +91,10 @@ async function tickWithin(
   const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
   const isLastOpen = ticks.length > 0 && (await isOpen(transaction, stored.lastJob));
   const work = tickWork(stored.overlap, ticks, isLastOpen);
-  const answers = await makeJobs(session, transaction, { stored, work });
+  const isRefused = decision.isRefused === true;
+  const answers = isRefused
+    ? refusedByRule(work)
+    : await makeJobs(session, transaction, { stored, work, overQuota });
   const records = tickRecords(work, answers, decision, now);
   for (const record of records) await insertTick(transaction, name, record);
   await advance(transaction, stored, decision, records);
@@ -117,7 +135,11 @@ async function isOpen(transaction: StoreTransaction, job: JobId | null): Promise
 async function makeJobs(
   session: Session,
   transaction: StoreTransaction,
-  { stored, work }: { readonly stored: ScheduleRecord; readonly work: TickWork },
+  {
+    stored,
+    work,
+    overQuota,
+  }: { readonly stored: ScheduleRecord; readonly work: TickWork } & Pick<Tick, "overQuota">,
 ): Promise<readonly EnqueueAnswer[]> {
   const { make, cancelsLast } = work;
   const jobs = make.map(({ job }) => job);
@@ -125,7 +147,7 @@ async function makeJobs(
   if (first === undefined) return [];
   const interned = await internJobs(session.names, jobs);
   // Before the last job is replaced. All slots of a schedule have the same names.
-  const refused = await refusedByIntake(transaction, interned[0]);
+  const refused = (await refusedByIntake(transaction, interned[0])) ?? overQuota;
   if (refused !== null) return jobs.map(() => refused);
   if (cancelsLast && stored.lastJob !== null) {
     const reason = replacedBy(stored, first);
@@ -165,27 +187,37 @@ export async function runSchedule(
   session: Session,
   name: string,
   make: (schedule: ScheduleRecord) => NewJob,
+  act: Act = NO_ACT,
 ): Promise<RunScheduleAnswer> {
   const stored = await schedule(session, name);
   if (stored === null) return UNKNOWN;
   const job = make(stored);
   const interned = await internJobs(session.names, [job]);
-  return repeating(session.dice, async (isRepeat) => {
+  const pass = await session.state.quotas.admitFresh([job]);
+  const overQuota = pass.refused.get(job.id) ?? null;
+  const ran = await repeating(session.dice, async (isRepeat): Promise<RunScheduleAnswer> => {
     const answer = await session.transaction(async (transaction) => {
       // A schedule that is removed meanwhile must not keep the tick of this job.
       if ((await lockedSchedule(transaction, name)) === null) return UNKNOWN;
       // A repeat may follow a try that has made the job before the intake was closed.
-      const refused = isRepeat ? null : await refusedByIntake(transaction, interned[0]);
+      const closed = isRepeat ? null : await refusedByIntake(transaction, interned[0]);
+      const refused = closed ?? (isRepeat ? null : overQuota);
       const [made] =
         refused === null ? await enqueueWithin(transaction, interned, [job]) : [refused];
       if (made === undefined) throw new Error("the store gave no answer");
-      if (made.status === "created") await noteRun(transaction, name, made.id);
+      if (made.status === "created") {
+        await noteRun(transaction, name, made.id);
+        const after = { job: made.id };
+        await writeAudits(transaction, [scheduleChanged("schedule_run", stored, act, { after })]);
+      }
       return made;
     });
     // After a lost answer, a job with this id was created by the first try.
     const isOwn = isRepeat && answer.status === "existing" && answer.id === job.id;
     return isOwn ? { status: "created", id: job.id, state: "queued" } : answer;
   });
+  pass.landed(ran.status === "created" ? null : []);
+  return ran;
 }
 
 async function noteRun(transaction: StoreTransaction, name: string, job: JobId): Promise<void> {

@@ -1,4 +1,6 @@
 /** callServices, reportCalls and the verbs of operators about the breakers of services. */
+import { writeAudits } from "../audit/write.ts";
+import { breakerChanged } from "../../shared/audit/drafts.ts";
 import { forceOpen, reset, type Breaker } from "../../../core/breaker.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -23,9 +25,12 @@ import type {
   CallReport,
   ReportAnswer,
   ServiceCall,
+  ServiceRun,
 } from "../../types/services.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
+import type { Sql } from "../database/statements.ts";
+import { list } from "../database/values.ts";
 import {
   inTurn,
   readServices,
@@ -42,17 +47,30 @@ export async function callServices(
   await internAll(session, calls);
   const ids = idsOf(session, calls);
   const known = await readServices(session.read, ids);
-  const answers = calls.map((call) => admission(session, known, call));
+  const answers = calls.map((call) => admission(session, known, call, () => false));
   if (answers.every(({ next, breaker }) => next === breaker)) {
     return answers.map(({ answer }) => answer);
   }
-  return inTurn(session, ids, (services) =>
-    calls.map((call) => {
-      const { id, answer, next } = admission(session, services, call);
+  return inTurn(session, ids, async (services, _parks, transaction) => {
+    const isOver = await endedAmong(transaction, calls);
+    return calls.map((call) => {
+      const { id, answer, breaker, next } = admission(session, services, call, isOver);
+      if (next === breaker) return answer;
       services.set(id, { ...serviceAt(services, id), breaker: next, hasEnded: false });
       return answer;
-    }),
-  );
+    });
+  });
+}
+
+/** Which of the runs that ask are over. */
+async function endedAmong(
+  sql: Sql,
+  calls: readonly ServiceCall[],
+): Promise<(run: ServiceRun) => boolean> {
+  const runs = calls.map(({ run }) => run);
+  const keys = list(runs.map(({ key }) => key));
+  const ended = await sql.all("ended_runs", { keys, ns: list(runs.map(({ n }) => n)) });
+  return (run) => ended.some(({ key, n }) => key === run.key && n === run.n);
 }
 
 interface Admission {
@@ -66,11 +84,13 @@ function admission(
   session: Session,
   known: ReadonlyMap<number, KnownService>,
   { service, run, tenant }: ServiceCall,
+  isOver: (run: ServiceRun) => boolean,
 ): Admission {
   const id = serviceId(session, service);
   const state = serviceAt(known, id);
   const own = session.names.known("tenant", tenant);
-  return { id, breaker: state.breaker, ...admit(state, { run, tenant: own }, state.nowMs) };
+  const caller = { run, tenant: own, isOver };
+  return { id, breaker: state.breaker, ...admit(state, caller, state.nowMs) };
 }
 
 /** Successes that change nothing are not written. */
@@ -174,11 +194,22 @@ export async function openBreaker(
 ): Promise<void> {
   await session.names.intern([{ kind: "service", text: service }]);
   const id = serviceId(session, service);
-  await inTurn(session, [id], (services) => {
-    const state = serviceAt(services, id);
-    const { breaker, nowMs } = state;
-    services.set(id, { ...state, breaker: forceOpen(breaker, { ...why, nowMs }) });
-  });
+  await inTurn(
+    session,
+    [id],
+    (services) => {
+      const state = serviceAt(services, id);
+      const { breaker: before, nowMs } = state;
+      const after = forceOpen(before, { ...why, nowMs });
+      services.set(id, { ...state, breaker: after });
+      return { before, after };
+    },
+    async (transaction, states, isRepeat) => {
+      const draft = breakerChanged("breaker_opened", service, why, states);
+      await writeAudits(transaction, [draft], isRepeat);
+      return states;
+    },
+  );
 }
 
 export async function resetBreaker(
@@ -186,21 +217,52 @@ export async function resetBreaker(
   service: string,
   by: string | null,
 ): Promise<boolean> {
-  const { names, write, dice } = session;
-  const id = await names.id("service", service);
+  const id = await session.names.id("service", service);
   if (id === undefined) return false;
-  const isParked = (await repeating(dice, () => write.run("delete_parks", { service: id }))) > 0;
-  const isReset = await inTurn(session, [id], (services) => {
-    const state = serviceAt(services, id);
-    const { breaker } = state;
-    if (breaker.state === "closed" && breaker.failures === 0) return false;
-    services.set(id, { ...state, breaker: reset(breaker, by) });
-    return true;
+  const act = { by, reason: null };
+  const done = await inTurn(
+    session,
+    [id],
+    (services) => {
+      const state = serviceAt(services, id);
+      const { breaker: before } = state;
+      const isClean = before.state === "closed" && before.failures === 0;
+      const after = isClean ? before : reset(before, by);
+      services.set(id, { ...state, breaker: after });
+      return { before, after, isReset: !isClean, isParked: false };
+    },
+    async (transaction, states) => {
+      const isParked = (await transaction.run("delete_parks", { service: id })) > 0;
+      if (isParked || states.isReset) {
+        await writeAudits(transaction, [breakerChanged("breaker_reset", service, act, states)]);
+      }
+      return { ...states, isParked };
+    },
+  );
+  const isTold = done.isReset || done.isParked;
+  const areHurried = await hurrySentBack(session, service, async (transaction) => {
+    const states = { before: done.after, after: done.after };
+    if (isTold) return;
+    await writeAudits(transaction, [breakerChanged("breaker_reset", service, act, states)]);
   });
+  if (done.isParked || areHurried) session.wakeForReturned("work");
+  return isTold || areHurried;
+}
+
+/** Beside the breaker, whose lock reports of calls wait for. */
+async function hurrySentBack(
+  session: Session,
+  service: string,
+  changed: (transaction: StoreTransaction) => Promise<void>,
+): Promise<boolean> {
   const search = { service, ...SENT_BACK_SEARCH };
-  const hurried = await repeating(dice, () => write.run("hurry_sent_back", search));
-  if (isParked || hurried > 0) session.wakeForReturned("work");
-  return isReset || isParked || hurried > 0;
+  return repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      if ((await transaction.run("hurry_sent_back", search)) === 0) return false;
+      await changed(transaction);
+      return true;
+    }),
+  );
 }
 
 export async function breakers({ read, names }: Session): Promise<readonly BreakerRecord[]> {

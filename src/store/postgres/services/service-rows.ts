@@ -43,14 +43,23 @@ export function serviceAt(known: ReadonlyMap<number, KnownService>, id: number):
 
 /**
  * Locks the breakers in one order, reads them afterwards, and stores what `decide` has put into the
- * map and the list. Jobs go on where a breaker has closed.
+ * map and the list. Jobs go on where a breaker has closed. `also` belongs to the same transaction.
  */
 export async function inTurn<Answer>(
   session: Session,
   ids: readonly number[],
-  decide: (services: Map<number, KnownService>, parks: ParkRow[]) => Answer,
+  decide: (
+    services: Map<number, KnownService>,
+    parks: ParkRow[],
+    transaction: StoreTransaction,
+  ) => Answer | Promise<Answer>,
+  also: (
+    transaction: StoreTransaction,
+    decided: Answer,
+    isRepeat: boolean,
+  ) => Promise<Answer> = async (_, decided) => decided,
 ): Promise<Answer> {
-  const { answer, hasClosed } = await repeating(session.dice, () =>
+  const { answer, hasClosed } = await repeating(session.dice, (isRepeat) =>
     session.transaction(async (transaction) => {
       const services = list(ids);
       await transaction.run("insert_breakers", { services });
@@ -58,14 +67,15 @@ export async function inTurn<Answer>(
       const before = await readServices(transaction, ids);
       const after = new Map(before);
       const parks: ParkRow[] = [];
-      const decided = decide(after, parks);
+      const decided = await decide(after, parks, transaction);
       const changed = [...after].map(([id, { breaker }]) => ({
         id,
         before: serviceAt(before, id).breaker,
         next: breaker,
       }));
       await store(transaction, changed, parks);
-      return { answer: decided, hasClosed: changed.some(isClosing) };
+      const told = await also(transaction, decided, isRepeat);
+      return { answer: told, hasClosed: changed.some(isClosing) };
     }),
   );
   if (hasClosed) session.wakeForReturned("work");

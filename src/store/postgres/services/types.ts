@@ -1,4 +1,6 @@
 /** declareTypes and types: what workers have declared about their types. */
+import { writeAudits } from "../audit/write.ts";
+import { typeOverridden } from "../../shared/audit/drafts.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { NameKind } from "../../shared/codes.ts";
 import {
@@ -31,6 +33,8 @@ export async function declareTypes(
     priority: declaration.priority,
     max_attempts: declaration.maxAttempts,
     timeout_ms: declaration.timeoutMs,
+    category: declaration.category,
+    payload_version: declaration.payloadVersion,
     payload_schema: JSON.parse(declaration.payloadSchema ?? "null"),
     app_version: declaration.appVersion,
     hash: declarationHash(declaration),
@@ -66,18 +70,33 @@ function idOf({ names }: Session, kind: NameKind, text: string): number {
 }
 
 export async function overrideType(
-  { names, write, dice }: Session,
+  session: Session,
   text: string,
   settings: TypeOverride | null,
   by: string | null,
 ): Promise<boolean> {
-  const type = await names.id("type", text);
+  const type = await session.names.id("type", text);
   if (type === undefined) return false;
-  if (settings === null) {
-    return (await repeating(dice, () => write.run("delete_type_override", { type }))) > 0;
-  }
-  const columns = { ...overrideColumns(settings), by };
-  return (await repeating(dice, () => write.run("put_type_override", { type, ...columns }))) > 0;
+  let isChanged = false;
+  await repeating(session.dice, (isRepeat) =>
+    session.transaction(async (transaction) => {
+      const [row] = await transaction.all("list_types", { only: type, limit: 1 });
+      const before = row === undefined ? null : typeRecord(text, row).override;
+      const changed =
+        settings === null
+          ? await transaction.run("delete_type_override", { type })
+          : await transaction.run("put_type_override", {
+              type,
+              ...overrideColumns(settings),
+              by,
+            });
+      if (changed === 0) return;
+      isChanged = true;
+      const draft = typeOverridden(text, by, { before, after: settings });
+      await writeAudits(transaction, [draft], isRepeat);
+    }),
+  );
+  return isChanged;
 }
 
 export async function types(session: Session, only?: string): Promise<readonly TypeRecord[]> {

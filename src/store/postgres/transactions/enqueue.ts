@@ -13,10 +13,11 @@ import { intakeRefusal } from "../../shared/control/intakes.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { insertAnswers, noteKeyHolders } from "../jobs/enqueue-answers.ts";
 import { batchesOf } from "../batching/fallback.ts";
-import { bytesOf, CALL_BYTES_MAX } from "../jobs/enqueue.ts";
+import { bytesOf, CALL_BYTES_MAX, withNewestQuotas } from "../jobs/enqueue.ts";
 import { Outdated } from "../database/errors.ts";
 import { intakesOf } from "../jobs/intakes.ts";
 import { batchParameters, internJobs, hasKeys, type InternedJob } from "../jobs/job-rows.ts";
+import type { OverQuota } from "../jobs/quota-book.ts";
 import { callerSql } from "./statements.ts";
 import { otherDatabase, callerError } from "./errors.ts";
 import { enqueueKeyed } from "../jobs/enqueue-keyed.ts";
@@ -41,13 +42,19 @@ export async function enqueueInTransaction(
   const destination: Destination = { session, sql: callerSql(run, { schema, now }), home };
   const interned = await internAll(session, jobs);
   const batches = batchesOf(interned, ({ job }) => bytesOf(job), CALL_BYTES_MAX);
+  const pass = await session.state.quotas.admit(jobs);
+  const { refused } = pass;
+  let answers: readonly EnqueueAnswer[] = [];
   try {
-    return await (jobs.some(hasKeys)
-      ? insertKeyed(destination, batches)
-      : insertPlain(destination, batches));
+    answers = await (jobs.some(hasKeys)
+      ? insertKeyed(destination, batches, refused)
+      : insertPlain(destination, batches, refused));
   } catch (error) {
     throw callerError(error, schema);
+  } finally {
+    pass.landed(answers);
   }
+  return answers;
 }
 
 /** The store, and its statements in the caller's transaction. */
@@ -66,9 +73,12 @@ async function homeOf(session: Session): Promise<string> {
 async function insertPlain(
   { session, sql, home }: Destination,
   batches: readonly (readonly InternedJob[])[],
+  overQuota: OverQuota,
 ): Promise<EnqueueAnswer[]> {
   const answers: EnqueueAnswer[] = [];
-  for (const batch of batches) answers.push(...(await insertBatch({ session, sql, home }, batch)));
+  for (const batch of batches) {
+    answers.push(...(await insertBatch({ session, sql, home }, batch, overQuota)));
+  }
   return answers;
 }
 
@@ -76,12 +86,22 @@ async function insertPlain(
 async function insertBatch(
   { session, sql, home }: Destination,
   batch: readonly InternedJob[],
+  overQuota: OverQuota,
 ): Promise<EnqueueAnswer[]> {
+  const { quotas } = session.state;
   const refused = new Map<InternedJob, EnqueueAnswer>();
+  for (const interned of batch) {
+    const answer = overQuota.get(interned.job.id);
+    if (answer !== undefined) refused.set(interned, answer);
+  }
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const rest = batch.filter((job) => !refused.has(job));
     if (rest.length === 0) return batch.map((job) => refused.get(job)!);
-    const [made] = await sql.tuples("enqueue_at_home", { ...batchParameters(rest), home });
+    const [made] = await sql.tuples("enqueue_at_home", {
+      ...batchParameters(rest),
+      quotas: quotas.revision,
+      home,
+    });
     const [here, later] = made ?? [false, null];
     if (!here) throw otherDatabase(session.schema);
     if (later !== null) {
@@ -89,23 +109,28 @@ async function insertBatch(
       return batch.map((job) => refused.get(job) ?? answers.next().value!);
     }
     const closed = await intakesOf(sql, rest);
+    const more = await quotas.admitIfNewer(rest.map(({ job }) => job));
     for (const interned of rest) {
-      const answer = intakeRefusal(interned.job, interned, closed);
+      const { job } = interned;
+      const answer = intakeRefusal(job, interned, closed) ?? more.get(job.id) ?? null;
       if (answer !== null) refused.set(interned, answer);
     }
   }
-  throw new Outdated("the closed intakes have changed meanwhile");
+  throw new Outdated("the closed intakes or quotas have changed meanwhile");
 }
 
 async function insertKeyed(
   { session, sql, home }: Destination,
   batches: readonly (readonly InternedJob[])[],
+  overQuota: OverQuota,
 ): Promise<EnqueueAnswer[]> {
   const here = await sql.get("home", {});
   if (here?.home !== home) throw otherDatabase(session.schema);
   for (let round = 1; ; round += 1) {
     try {
-      return await inSavepoint(sql, () => writeKeyed(session, sql, batches));
+      return await withNewestQuotas(session, batches.flat(), overQuota, (refused) =>
+        inSavepoint(sql, () => writeKeyed(session, sql, batches, refused)),
+      );
     } catch (error) {
       if (!(error instanceof Outdated) || round >= ROUNDS_MAX) throw error;
     }
@@ -113,15 +138,17 @@ async function insertKeyed(
 }
 
 async function writeKeyed(
-  { warnings }: Session,
+  { warnings, state }: Session,
   sql: Sql,
   batches: readonly (readonly InternedJob[])[],
+  overQuota: OverQuota,
 ): Promise<EnqueueAnswer[]> {
   const outbox = new Outbox();
   const answers: EnqueueAnswer[] = [];
   const keyHolders = new Map<JobId, JobId>();
   for (const batch of batches) {
-    const writer = { ...sql, outbox, warnings, isProducer: true } as const;
+    const quotas = state.quotas.revision;
+    const writer = { ...sql, outbox, warnings, isProducer: true, quotas, overQuota } as const;
     const own = await enqueueKeyed(writer, batch, keyHolders);
     noteKeyHolders(keyHolders, batch, own);
     answers.push(...own);

@@ -1,6 +1,7 @@
 /** Fair lanes as both databases store them. */
 import { MillraceError } from "../../../core/errors.ts";
 import {
+  tenantsServed,
   turnsOf,
   type GivenTurns,
   type JobWithoutTurn,
@@ -68,8 +69,70 @@ export function tooManyFairLanes(): MillraceError {
   );
 }
 
-interface WaitingRow extends JobWithoutTurn {
+/** A job of a fair lane without a turn: its rank is its due time in microseconds. */
+interface FairJobRow {
+  readonly key: number;
   readonly priority: number;
+  readonly rank: number;
+  readonly tenant: number;
+}
+
+/** The position of a job in its lane. */
+export type LanePlace = Pick<FairJobRow, "priority" | "rank" | "key">;
+
+/** How many jobs behind the oldest a look passes, for each of the oldest that it reads. */
+export const LATER_PER_JOB = 2;
+
+/** The tenants that have enough of the oldest jobs of a lane. */
+export function servedIn(
+  lane: Pick<StoredFairLane, "weights">,
+  oldest: readonly FairJobRow[],
+): readonly number[] {
+  return tenantsServed(oldest, weightIn(lane));
+}
+
+function weightIn(lane: Pick<StoredFairLane, "weights">): (tenant: number) => number {
+  const weights = weightsOf(lane);
+  return (tenant) => weights[tenant] ?? 1;
+}
+
+interface LaterRow extends FairJobRow {
+  readonly place: number;
+}
+
+/** Where the next look for later jobs starts. Null: the lane was seen up to its end. */
+export function nextLook(later: readonly LaterRow[], limit: number): LanePlace | null {
+  const last = later.at(-1);
+  if (last?.place !== limit) return null;
+  const { priority, rank, key } = last;
+  return { priority, rank, key };
+}
+
+/** Where a look for later jobs starts: where the last one ended, but not before the oldest jobs. */
+export function laterStart(oldest: readonly LanePlace[], seen: LanePlace | undefined): LanePlace {
+  const last = oldest.at(-1)!;
+  return seen !== undefined && isBefore(last, seen) ? seen : last;
+}
+
+function isBefore(left: LanePlace, right: LanePlace): boolean {
+  if (left.priority !== right.priority) return left.priority < right.priority;
+  return left.rank === right.rank ? left.key < right.key : left.rank < right.rank;
+}
+
+/** The oldest jobs, and up to as many of tenants that have too few of them, in their order. */
+export function candidatesOf(
+  oldest: readonly FairJobRow[],
+  others: readonly FairJobRow[],
+  served: readonly number[],
+): readonly FairJobRow[] {
+  const isServed = new Set(served);
+  const known = new Set(oldest.map(({ key }) => key));
+  const added = new Map<number, FairJobRow>();
+  for (const row of others) {
+    if (!known.has(row.key) && !isServed.has(row.tenant)) added.set(row.key, row);
+  }
+  const sorted = [...added.values()].toSorted((left, right) => (isBefore(left, right) ? -1 : 1));
+  return [...oldest, ...sorted.slice(0, oldest.length)];
 }
 
 interface LastTurnRow {
@@ -82,6 +145,7 @@ interface LastTurnRow {
 
 /** What a store writes after it has read the jobs without a turn and the last turns. */
 export interface TurnLists {
+  readonly count: number;
   /** Key, rank and due time of each job. */
   readonly turns: string;
   /** Priority, tenant, tag, due time and tag of returned jobs. */
@@ -91,14 +155,13 @@ export interface TurnLists {
 /** The turns of the first jobs of a lane, priority by priority. */
 export function turnLists(
   lane: Pick<StoredFairLane, "weights">,
-  jobs: readonly WaitingRow[],
+  jobs: readonly FairJobRow[],
   first: readonly { readonly priority: number; readonly rank: number | null }[],
   last: readonly LastTurnRow[],
 ): TurnLists {
-  const weights = weightsOf(lane);
-  const weightOf = (tenant: number): number => weights[tenant] ?? 1;
+  const weightOf = weightIn(lane);
   const given = first.map(({ priority, rank: firstRank }): [number, GivenTurns] => {
-    const own = jobs.filter((job) => job.priority === priority);
+    const own = jobs.filter((job) => job.priority === priority).map(withoutTurn);
     const known = last.filter((turn) => turn.priority === priority).map(lastTurn);
     return [priority, turnsOf(own, { firstRank, last: known, weightOf })];
   });
@@ -108,16 +171,19 @@ export function turnLists(
   const lastTurns = given.flatMap(([priority, each]) =>
     each.last.map(({ tenant, tag, due, backTag }) => [priority, tenant, tag, due, backTag]),
   );
-  return { turns: JSON.stringify(turns), last: JSON.stringify(lastTurns) };
+  return {
+    count: turns.length,
+    turns: JSON.stringify(turns),
+    last: JSON.stringify(lastTurns),
+  };
+}
+
+function withoutTurn({ key, tenant, rank }: FairJobRow): JobWithoutTurn {
+  return { key, tenant, due: Math.floor(rank / 1_000) };
 }
 
 function lastTurn({ tenant, tag, due, back_tag: backTag }: LastTurnRow): LastTurn {
   return { tenant, tag, due, backTag };
-}
-
-/** The tenants of jobs, each once. */
-export function tenantIdsOf(jobs: readonly { readonly tenant: number }[]): readonly number[] {
-  return [...new Set(jobs.map(({ tenant }) => tenant))];
 }
 
 /** The priorities of jobs, each once. */

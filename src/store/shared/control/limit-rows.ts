@@ -140,6 +140,25 @@ export function ruleColumns({ concurrency, rate }: StoredRule): {
   };
 }
 
+/** What the code of a type states, as text. Equal rules have equal texts. */
+export function ruleText(rule: StoredRule | null): string | null {
+  if (rule === null) return null;
+  const { concurrency, rate } = rule;
+  if (rate === null) return JSON.stringify({ concurrency, rate });
+  const { count, perMs, burst } = rate;
+  return JSON.stringify({ concurrency, rate: { count, perMs, burst } });
+}
+
+/** The columns of a limit that the code of a type states. */
+export function statedColumns(code_rule: string): ReturnType<typeof ruleColumns> & {
+  readonly code_rule: string;
+  readonly owner: number;
+  readonly by: null;
+} {
+  const rule: StoredRule = JSON.parse(code_rule);
+  return { ...ruleColumns(rule), code_rule, owner: limitOwnerCodec.code.code, by: null };
+}
+
 export function tooManyLimits(most: number): MillraceError {
   return new MillraceError(
     "OPTION_INVALID",

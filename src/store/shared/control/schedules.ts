@@ -8,7 +8,7 @@ import {
   TENANT_SCHEDULES_MAX,
   TICKS_KEPT,
 } from "../../roles/schedules.ts";
-import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
+import type { EnqueueAnswer, RefusedJob, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
   FirstSlot,
   JobTemplate,
@@ -218,16 +218,27 @@ export function tickWork(
   }
 }
 
+/** The other refusals are faults of the job. */
+const REFUSED: Readonly<Partial<Record<RefusedJob["code"], TickOutcome>>> = {
+  INTAKE_CLOSED: "intake_closed",
+  QUOTA_EXCEEDED: "over_quota",
+  PAYLOAD_OVER_QUOTA: "over_quota",
+};
+
 /** What came of the job of a slot. */
 function madeTick(answer: EnqueueAnswer): { outcome: TickOutcome; job: JobId | null } {
   if (answer.status === "refused") {
-    const isClosed = answer.code === "INTAKE_CLOSED";
-    return { outcome: isClosed ? "intake_closed" : "refused", job: null };
+    return { outcome: REFUSED[answer.code] ?? "refused", job: null };
   }
   return { outcome: answer.status === "created" ? "made" : "duplicate", job: answer.id };
 }
 
 /** What came of all slots of a tick, oldest first. One answer for each job that was made. */
+/** The answers when a payload rule refuses the jobs. */
+export function refusedByRule({ make }: TickWork): readonly EnqueueAnswer[] {
+  return make.map(({ job }) => ({ status: "refused", code: "STORE_REFUSED", holder: job.id }));
+}
+
 export function tickRecords(
   { make, others }: TickWork,
   answers: readonly EnqueueAnswer[],

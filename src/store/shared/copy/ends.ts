@@ -25,6 +25,7 @@ export interface Counters {
   readonly lease: number;
   readonly event: number;
   readonly name: number;
+  readonly audit: number;
 }
 
 /** Where an installation moved. An installation with a move record accepts no writes. */

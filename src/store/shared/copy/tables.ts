@@ -4,6 +4,8 @@
  * digits, lists as PostgreSQL writes them. The same line serves to compare source and target.
  */
 
+import { changing, GOVERNANCE_TABLES } from "./governance-tables.ts";
+
 type ColumnKind =
   | "number"
   | "real"
@@ -46,6 +48,10 @@ export type TableName =
   | "fair_lane"
   | "fair_turn"
   | "intake"
+  | "payload_rule"
+  | "quota"
+  | "quota_use"
+  | "tenant_removal"
   | "crash_streak"
   | "idempotency"
   | "dedup"
@@ -67,7 +73,12 @@ export type TableName =
   /** Figures. The source folds its outbox before it is blocked. */
   | "minute"
   | "schedule"
-  | "schedule_tick";
+  | "schedule_tick"
+  | "audit"
+  | "audit_seal"
+  | "audit_start"
+  | "operation"
+  | "operation_item";
 
 const WAITING = {
   lane: "number",
@@ -176,6 +187,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     priority: "number",
     max_attempts: "number",
     timeout_ms: "number",
+    category: "text",
+    payload_version: "text",
     payload_schema: "json",
     app_version: "text",
     hash: "text",
@@ -230,7 +243,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     rate_ms: "number",
     burst: "number",
     refilled_at: "moment",
-    code_cap: "number",
+    code_rule: "text",
     owner: "number",
     by: "text",
     set_at: "moment",
@@ -266,6 +279,39 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     closed_at: "moment",
     reason: "text",
     by: "text",
+  }),
+  changing("payload_rule", ["scope", "name"], {
+    scope: "text",
+    name: "text",
+    rule: "json",
+    owner: "text",
+    by: "text",
+    reason: "text",
+    set_at: "moment",
+  }),
+  changing("quota", ["tenant"], {
+    tenant: "number",
+    waiting: "number",
+    rate_count: "number",
+    rate_ms: "number",
+    burst: "number",
+    payload_bytes: "number",
+    reason: "text",
+    by: "text",
+    set_at: "moment",
+  }),
+  changing("quota_use", ["tenant"], {
+    tenant: "number",
+    tokens: "number",
+    refilled_at: "moment",
+  }),
+  changing("tenant_removal", ["tenant"], {
+    tenant: "text",
+    reason: "text",
+    by: "text",
+    removed: "number",
+    begun_at: "moment",
+    done_at: "moment",
   }),
   changing("crash_streak", ["type"], {
     type: "number",
@@ -417,12 +463,5 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     outcome: "number",
     at: "moment",
   }),
+  ...GOVERNANCE_TABLES,
 ];
-
-function changing(
-  name: TableName,
-  key: readonly string[],
-  columns: CopiedTable["columns"],
-): CopiedTable {
-  return { name, key, columns, isWrittenOnce: false };
-}

@@ -13,7 +13,10 @@ const ROW_DETAILS_MAX = 500_000;
 type DetailedKind = "job:progress" | "job:unit" | "job:phase:completed";
 
 /** An event of one or more jobs. Deleted jobs are named by id, because their keys are gone. */
-export type OutboxEvent =
+export type OutboxEvent = {
+  /** Called after the commit, with the time of the row. For stores that write their own rows. */
+  readonly onCommit?: (at: number) => void;
+} & (
   | {
       readonly kind: Exclude<EventKind, "job:deleted" | DetailedKind>;
       readonly jobs: readonly JobKey[];
@@ -28,7 +31,8 @@ export type OutboxEvent =
       readonly kind: "job:deleted";
       readonly jobs: readonly JobId[];
       readonly details: readonly JsonText[];
-    };
+    }
+);
 
 export interface FeedRow {
   readonly kind: EventKind;

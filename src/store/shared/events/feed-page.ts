@@ -1,8 +1,12 @@
-/** Builds a page of the feed. Its rows name keys, which are replaced by the ids of the jobs. */
+/**
+ * A page of the feed. Its rows name keys, which are replaced by the ids and facts of the jobs. What
+ * this process does not remember is read by one statement.
+ */
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { eventCodec } from "../codes.ts";
 import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { OwnEvents } from "./own-events.ts";
 
 /** The maximum of rows in one page. */
 export const FEED_ROWS_MAX = 1_000;
@@ -10,11 +14,18 @@ export const FEED_ROWS_MAX = 1_000;
 export const FEED_BYTES_MAX = 1_000_000;
 /** The maximum of jobs in one page, without and with facts. A single row may exceed it. */
 const JOBS_MAX = 10_000;
-const JOBS_WITH_FACTS_MAX = 1_000;
+const JOBS_WITH_FACTS_MAX = 2_500;
+/** The maximum of jobs whose facts are read. A single row may exceed it. */
+const JOBS_READ_MAX = 1_000;
 
 export const NO_KINDS: ReadonlySet<EventKind> = new Set();
 
-interface StoredEvent {
+/** The maximum of jobs in one page. */
+export function jobsMax(about: ReadonlySet<EventKind>): number {
+  return about.size === 0 ? JOBS_MAX : JOBS_WITH_FACTS_MAX;
+}
+
+export interface StoredEvent {
   readonly position: number;
   readonly kind: number;
   readonly at: number;
@@ -26,52 +37,127 @@ interface StoredEvent {
   readonly total: number;
 }
 
-/** The ids and facts of the jobs that a page names, as far as the jobs exist. */
-interface FoundJobs {
-  readonly ids: ReadonlyMap<JobKey, JobId>;
-  readonly facts: ReadonlyMap<JobKey, JobFacts>;
+/** A row whose jobs are found one after the other. Null: not found so far. */
+interface PageRow {
+  readonly row: StoredEvent;
+  readonly kind: EventKind;
+  readonly jobs: (JobId | null)[];
+  /** Null: no facts are requested. */
+  readonly facts: (JobFacts | null)[] | null;
+  /** The jobs whose facts are to be read. */
+  readonly unknown: readonly JobKey[];
 }
 
-/** The first rows, up to the maxima of bytes and jobs in one page. */
-export function pageOf(
-  rows: readonly StoredEvent[],
-  about: ReadonlySet<EventKind>,
-): readonly StoredEvent[] {
-  const sizeMax = about.size === 0 ? JOBS_MAX : JOBS_WITH_FACTS_MAX;
-  let size = 0;
-  return rows.filter(({ keys, ids, total }, index) => {
-    size += keys.length + ids.length;
-    return index === 0 || (size <= sizeMax && total <= FEED_BYTES_MAX);
-  });
+export class FeedPage {
+  readonly #rows: readonly PageRow[];
+  /** The jobs of which the ids are to be read. */
+  readonly unnamed: readonly JobKey[];
+  /** The jobs of which the ids and facts are to be read. */
+  readonly unknown: readonly JobKey[];
+
+  /** Takes the first rows, up to the maxima of bytes and jobs. No later row is decoded. */
+  constructor(
+    rows: Iterable<StoredEvent>,
+    about: ReadonlySet<EventKind>,
+    own: Pick<OwnEvents, "asked" | "find">,
+  ) {
+    if (about.size > 0) own.asked();
+    const taken: PageRow[] = [];
+    const unnamed: JobKey[] = [];
+    const unknown = new Set<JobKey>();
+    let size = 0;
+    for (const row of rows) {
+      size += row.keys.length + row.ids.length;
+      if (taken.length > 0 && (size > jobsMax(about) || row.total > FEED_BYTES_MAX)) break;
+      const next = pageRow(row, about, own);
+      // The facts of further jobs are read with the next page.
+      const isCrowded = unknown.size + next.unknown.length > JOBS_READ_MAX;
+      if (taken.length > 0 && isCrowded) break;
+      for (const key of next.unknown) unknown.add(key);
+      if (next.facts === null && row.ids.length === 0) unnamed.push(...row.keys);
+      taken.push(next);
+    }
+    this.#rows = taken;
+    this.unnamed = unnamed;
+    this.unknown = [...unknown];
+  }
+
+  /** The entries. Jobs that were not found have been removed. */
+  entries(
+    named: ReadonlyMap<JobKey, JobId>,
+    known: ReadonlyMap<JobKey, KnownJob>,
+  ): readonly FeedEntry[] {
+    return this.#rows.map((each) => {
+      const isOpen = each.facts === null || each.unknown.length > 0;
+      if (isOpen && each.row.ids.length === 0) fillIn(each, named, known);
+      return feedEntry(each);
+    });
+  }
 }
 
-/** The jobs whose facts are requested. */
-export function keysAbout(
-  page: readonly StoredEvent[],
-  about: ReadonlySet<EventKind>,
-): readonly JobKey[] {
-  const keys = page.flatMap((row) => (about.has(eventCodec.word(row.kind)) ? row.keys : []));
-  return [...new Set(keys)];
+/** A job as it was read. */
+export interface KnownJob {
+  readonly id: JobId;
+  readonly facts: JobFacts;
 }
 
-export function feedEntry(
+function pageRow(
   row: StoredEvent,
-  { ids, facts }: FoundJobs,
   about: ReadonlySet<EventKind>,
-): FeedEntry {
-  const { position, at, keys, details } = row;
+  own: Pick<OwnEvents, "find">,
+): PageRow {
+  const { keys, ids, at } = row;
   const kind = eventCodec.word(row.kind);
+  const hasFacts = about.has(kind);
   // A row names its jobs by key, or by id if they were removed.
-  const jobs = row.ids.length > 0 ? row.ids : keys.map((key) => ids.get(key) ?? null);
-  const places = [...jobs.keys()].filter((place) => jobs[place] !== null);
-  const factsAt = (place: number): JobFacts | null => facts.get(keys[place] ?? 0) ?? null;
+  if (ids.length > 0) {
+    const none = hasFacts ? ids.map(() => null) : null;
+    return { row, kind, jobs: [...ids], facts: none, unknown: [] };
+  }
+  if (!hasFacts) return { row, kind, jobs: keys.map(() => null), facts: null, unknown: [] };
+  const jobs: (JobId | null)[] = [];
+  const facts: (JobFacts | null)[] = [];
+  const unknown: JobKey[] = [];
+  for (const key of keys) {
+    const known = own.find(kind, at, key);
+    if (known === null) unknown.push(key);
+    jobs.push(known?.id ?? null);
+    facts.push(known?.facts ?? null);
+  }
+  return { row, kind, jobs, facts, unknown };
+}
+
+function fillIn(
+  { row, jobs, facts }: PageRow,
+  named: ReadonlyMap<JobKey, JobId>,
+  known: ReadonlyMap<JobKey, KnownJob>,
+): void {
+  for (let index = 0; index < jobs.length; index += 1) {
+    if (jobs[index] !== null) continue;
+    const key = row.keys[index]!;
+    const job = known.get(key);
+    jobs[index] = (facts === null ? named.get(key) : job?.id) ?? null;
+    if (facts !== null) facts[index] = job?.facts ?? null;
+  }
+}
+
+function feedEntry({ row, kind, jobs, facts }: PageRow): FeedEntry {
+  const { position, at, details } = row;
+  const found: JobId[] = [];
+  const places: number[] = [];
+  for (let place = 0; place < jobs.length; place += 1) {
+    const id = jobs[place] ?? null;
+    if (id === null) continue;
+    found.push(id);
+    places.push(place);
+  }
   return {
     position,
     kind,
     at,
-    jobs: jobs.filter((id) => id !== null),
+    jobs: found,
     places,
     details: details === null ? null : places.flatMap((place) => details[place] ?? []),
-    ...(about.has(kind) ? { facts: places.map(factsAt) } : {}),
+    ...(facts === null ? {} : { facts: places.map((place) => facts[place] ?? null) }),
   };
 }

@@ -1,5 +1,5 @@
 /** The rows of breakers, as both stores read and write them. */
-import { CLOSED, type Breaker } from "../../../core/breaker.ts";
+import { CLOSED, probeAt, type Breaker } from "../../../core/breaker.ts";
 import type { JobId } from "../../../core/job.ts";
 import { breakerCodec } from "../codes.ts";
 import type { BreakerChange, BreakerRecord, ServicePark } from "../../types/services.ts";
@@ -69,6 +69,7 @@ type ListedColumns = {
 };
 
 interface ListedBreaker extends ListedColumns {
+  readonly now: number;
   readonly types: string;
   readonly updated_at: number | null;
 }
@@ -88,6 +89,7 @@ export function breakerRecord(
   return {
     ...plain,
     service,
+    probeAtMs: probeAt(stored, row.now),
     types: JSON.parse(row.types),
     updatedAtMs: row.updated_at,
     probe: probe === null || row.probe_n === null ? null : { job: probe, n: row.probe_n },

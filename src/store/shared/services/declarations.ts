@@ -1,5 +1,6 @@
 /** What both stores do with the declarations of types. */
 import { createHash } from "node:crypto";
+import { ruleColumns } from "../control/limit-rows.ts";
 import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
 
 /** The types in one answer of `types`. */
@@ -7,9 +8,11 @@ export const TYPES_MAX = 10_000;
 
 /** Equal declarations have equal hashes, whatever the version of the application is. */
 export function declarationHash(declaration: TypeDeclaration): string {
-  const { type, lane, priority, maxAttempts, timeoutMs, payloadSchema } = declaration;
+  const { type, lane, priority, maxAttempts, timeoutMs, payloadSchema, limit } = declaration;
+  const shape = [declaration.category, declaration.payloadVersion, payloadSchema];
   const services = [...new Set(declaration.services)].toSorted();
-  const parts = [type, lane, priority, maxAttempts, timeoutMs, services, payloadSchema];
+  const rule = limit === null ? [] : [ruleColumns(limit)];
+  const parts = [type, lane, priority, maxAttempts, timeoutMs, services, ...shape, ...rule];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
@@ -18,6 +21,8 @@ interface StoredType {
   readonly priority: number;
   readonly max_attempts: number;
   readonly timeout_ms: number | null;
+  readonly category: string | null;
+  readonly payload_version: string | null;
   readonly payload_schema: string | null;
   readonly app_version: string | null;
   readonly declared_at: number;
@@ -40,6 +45,8 @@ export function typeRecord(type: string, row: StoredType): TypeRecord {
     maxAttempts: row.max_attempts,
     timeoutMs: row.timeout_ms,
     services: JSON.parse(row.services),
+    category: row.category,
+    payloadVersion: row.payload_version,
     payloadSchema: row.payload_schema,
     appVersion: row.app_version,
     declaredAt: row.declared_at,

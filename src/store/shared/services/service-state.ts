@@ -2,6 +2,7 @@
 import {
   endProbe,
   isProbeDue,
+  probeAt,
   recordFailure,
   recordSuccess,
   startProbe,
@@ -27,10 +28,20 @@ export interface NewPark {
   readonly reason: string;
 }
 
-/** Whether a call may be made. `next` is another breaker if the run is the probe from now on. */
+/** The run that asks, and whether it is over: an operator may have ended it. */
+interface Caller {
+  readonly run: ServiceRun;
+  readonly tenant: number | undefined;
+  readonly isOver: (run: ServiceRun) => boolean;
+}
+
+/**
+ * Whether a call may be made. `next` is another breaker if the run is the probe from now on. A run
+ * that is over is no probe: its end would be the end of the probe.
+ */
 export function admit(
   state: ServiceState,
-  { run, tenant }: { readonly run: ServiceRun; readonly tenant: number | undefined },
+  { run, tenant, isOver }: Caller,
   nowMs: number,
 ): { readonly answer: CallAnswer; readonly next: Breaker } {
   const { breaker, pause } = state;
@@ -46,6 +57,7 @@ export function admit(
   }
   if (breaker.state === "closed") return stay({ status: "allowed" });
   if (isProbeDue(breaker, nowMs, state.hasEnded)) {
+    if (isOver(run)) return stay({ status: "refused", waitMs: null, reason: "the run is over" });
     return { answer: { status: "probe" }, next: startProbe(breaker, run, nowMs) };
   }
   return stay({
@@ -116,8 +128,9 @@ function parkedFor({ parks }: ServiceState, tenant: number | undefined, nowMs: n
   return Math.max(parks.get(null) ?? 0, own ?? 0) - nowMs;
 }
 
-function probeInMs({ probeAtMs }: Breaker, nowMs: number): number | null {
-  return probeAtMs === null ? null : Math.max(0, probeAtMs - nowMs);
+function probeInMs(breaker: Breaker, nowMs: number): number | null {
+  const at = probeAt(breaker, nowMs);
+  return at === null ? null : Math.max(0, at - nowMs);
 }
 
 function openReason({ failures, reason }: Breaker): string {

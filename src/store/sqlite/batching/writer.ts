@@ -136,6 +136,7 @@ export class Writer {
       this.#next();
       return;
     }
+    outbox.committed();
     const wakeUp = outbox.finish();
     for (const piece of group) piece.settle();
     if (wakeUp !== null) this.#options.committed(wakeUp);

@@ -193,6 +193,7 @@ function countersOf(ask: (text: string, ...values: SQLInputValue[]) => number): 
     lease: ask(given, "millrace_lease"),
     event: ask(given, "millrace_event"),
     name: ask("SELECT max(id) AS answer FROM millrace_interned_name"),
+    audit: ask(given, "millrace_audit"),
   };
 }
 

@@ -1,12 +1,16 @@
 // Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
 
+export interface AuditRow { readonly id: number; readonly at: number; readonly tenant: string; readonly name: string; readonly actor: string | null; readonly reason: string | null; readonly subject_kind: string; readonly subject: string; readonly before: string | null; readonly after: string | null; }
+
 export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly status: number; readonly error: string; readonly attempts: number; readonly died_at: number; readonly reviewed_by: string | null; readonly reviewed_at: number | null; readonly notes: string | null; readonly successor: Uint8Array | null; readonly spec: string; readonly cause: string; readonly assigned_to: string | null; readonly history: string; readonly reviews: string; }
 
 export interface FairLaneRow { readonly lane: number; readonly weights: string; readonly code_weights: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
 
-export interface JobNowRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: 0 | 1; }
+export interface FairJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; }
 
-export interface ShownJobRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly cancel_requested: 0 | 1; readonly phase: string | null; readonly overall: number | null; readonly is_stale: 0 | 1; }
+export interface JobNowRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly next_priority: number | null; readonly cancel_requested: 0 | 1; }
+
+export interface ShownJobRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly next_priority: number | null; readonly cancel_requested: 0 | 1; readonly phase: string | null; readonly overall: number | null; readonly is_stale: 0 | 1; }
 
 export interface OffendingRow { readonly key: number | null; readonly id: Uint8Array | null; }
 
@@ -14,7 +18,7 @@ export interface KeyRateRow { readonly tenant: number; readonly name: string; re
 
 export interface LeaseRow { readonly number: number; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; }
 
-export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly wanted_at: number | null; readonly code_cap: number | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
+export interface LimitRow { readonly id: number; readonly name: number; readonly cap: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly tokens: number; readonly refilled_at: number; readonly used: number; readonly wanted_at: number | null; readonly code_rule: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
 
 export interface LockRow { readonly tenant: number; readonly name: string; }
 
@@ -22,22 +26,36 @@ export interface LogRow { readonly line: number; readonly n: number; readonly at
 
 export interface MinuteRow { readonly span: number; readonly start: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly count: number; readonly wait_ms: number; readonly run_ms: number; readonly waits: string; readonly runs: string; }
 
+export interface OperationRow { readonly id: Uint8Array; readonly status: number; readonly tenant: string | null; readonly plan: string; readonly actor: string; readonly reason: string; readonly rate: number; readonly chunk: number; readonly expected: number; readonly expected_at_least: number; readonly cursor: string; readonly done: number; readonly failed: number; readonly skipped: string; readonly items: number; readonly created_at: number; readonly started_at: number | null; readonly finished_at: number | null; readonly next_ms: number; readonly runner: string | null; readonly stopped_by: string | null; readonly error: string | null; }
+
 export interface WaitingRow { readonly key: number; readonly rank: number; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly n: number; readonly tries: number; readonly crashes: number; }
 
 export interface FinishedRow { readonly key: number; readonly finished_at: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly idempotency: string | null; readonly tags: string | null; }
+
+export interface QuotaRow { readonly tenant: number; readonly waiting: number | null; readonly rate_count: number | null; readonly rate_ms: number | null; readonly burst: number | null; readonly payload_bytes: number | null; readonly reason: string; readonly by: string | null; readonly set_at: number; }
 
 export interface OffendingNameRow { readonly key: number | null; readonly id: Uint8Array | null; readonly name: string; }
 
 export interface ScheduleRow { readonly name: string; readonly owner: number; readonly tenant: string; readonly cron: string; readonly time_zone: string; readonly missed_max: number; readonly overlap: number; readonly jitter_ms: number; readonly starts_at: number | null; readonly ends_at: number | null; readonly job: string; readonly next_slot: number | null; readonly last_slot: number | null; readonly last_job: Uint8Array | null; readonly paused_at: number | null; readonly paused_by: string | null; readonly pause_reason: string | null; readonly declared_at: number | null; readonly created_by: string | null; readonly created_at: number; readonly updated_at: number; readonly revision: number; }
 
+export interface RemovalRow { readonly tenant: string; readonly reason: string; readonly by: string | null; readonly removed: number; readonly begun_at: number; readonly done_at: number | null; }
+
 export interface TokenRow { readonly id: Uint8Array; readonly kind: number; readonly name: string; readonly actor: string; readonly roles: number; readonly tenant: string | null; readonly types: string | null; readonly job_id: Uint8Array | null; readonly parent: Uint8Array | null; readonly created_by: string; readonly created_at: number; readonly expires_at: number; readonly last_used_at: number | null; readonly revoked_at: number | null; }
 
-export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
+export interface TypeRow { readonly type: number; readonly lane: string; readonly priority: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly category: string | null; readonly payload_version: string | null; readonly payload_schema: string | null; readonly app_version: string | null; readonly declared_at: number; readonly services: string; readonly workers: number; readonly hashes: number; readonly own_lane: string | null; readonly own_priority: number | null; readonly own_attempts: number | null; readonly own_timeout_ms: number | null; readonly own_by: string | null; readonly own_set_at: number | null; }
 
 /** The rows of each query that returns some. */
 export interface QueryRows {
+  list_audits: AuditRow;
+  list_audits_forwards: AuditRow;
+  newest_sealed: { readonly id: number | null; };
+  entries_to_seal: AuditRow;
+  chain_head: { readonly day: number; readonly position: number; readonly hash: string; };
+  list_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly previous: string; readonly hash: string; readonly sealed_at: number; readonly start_day: number | null; readonly start_position: number | null; readonly start_hash: string | null; readonly id: number | null; readonly at: number | null; readonly entry_tenant: string | null; readonly name: string | null; readonly actor: string | null; readonly reason: string | null; readonly subject_kind: string | null; readonly subject: string | null; readonly before: string | null; readonly after: string | null; };
+  sealed_or_not: { readonly id: number; readonly at: number; readonly tenant: string; readonly is_sealed: 0 | 1; };
+  expired_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly hash: string; };
   find_breaker: { readonly state: number; readonly failure_count: number; readonly success_count: number; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_key: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
-  probe_has_ended: { readonly ended: 0 | 1; };
+  run_has_ended: { readonly ended: 0 | 1; };
   paused_until: { readonly until: number | null; readonly reason: string; };
   parked_until: { readonly until: number | null; };
   sent_back_keys: { readonly key: number; };
@@ -46,7 +64,7 @@ export interface QueryRows {
   service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   service_probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   services_of_type: { readonly service: number; };
-  list_breakers: { readonly service: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: Uint8Array | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
+  list_breakers: { readonly service: number; readonly now: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: Uint8Array | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
   list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
   list_breaker_changes: { readonly at: number; readonly state: number; readonly failure_count: number; readonly reason: string | null; readonly by: string | null; };
   worker_may_claim: { readonly quiet: 0 | 1; };
@@ -66,7 +84,10 @@ export interface QueryRows {
   gate_is_closed: { readonly yes: 1; };
   find_dead_letter: DeadLetterRow;
   list_dead_letters: DeadLetterRow;
+  count_dead_letters: { readonly letters: number; };
+  group_dead_letters: { readonly status: number; readonly type: number; readonly category: string | null; readonly error_class: string | null; readonly letters: number; readonly oldest_at: number; readonly recent: number; };
   find_key: { readonly key: number | null; };
+  awaited_code: { readonly key: number; };
   has_dependencies: { readonly yes: 1; };
   next_finished_dependency: { readonly key: number; readonly id: Uint8Array | null; readonly state: number | null; };
   dependants_of: { readonly job: number; readonly tolerant: 0 | 1; };
@@ -74,7 +95,7 @@ export interface QueryRows {
   dependencies_after: { readonly job: number; readonly depends_on: number; readonly is_over: 0 | 1; };
   dependants_of_job: { readonly id: Uint8Array; };
   open_dependencies: { readonly id: Uint8Array; };
-  admission: { readonly protocol: number; readonly closed: number; };
+  admission: { readonly protocol: number; readonly closed: number; readonly limited: number; };
   find_body: { readonly key: number; readonly type: number; readonly tenant: number; readonly payload: string | null; };
   find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array; };
   find_successor: { readonly key: number; readonly id: Uint8Array; };
@@ -98,8 +119,9 @@ export interface QueryRows {
   find_fair_lane: FairLaneRow;
   fair_lane_for_turns: FairLaneRow;
   lanes_without_turns: { readonly lane: number; };
-  jobs_without_turn: { readonly key: number; readonly priority: number; readonly tenant: number; readonly due: number; };
-  newest_without_turn: { readonly key: number; readonly priority: number; readonly tenant: number; readonly due: number; };
+  jobs_without_turn: FairJobRow;
+  newest_without_turn: FairJobRow;
+  later_without_turn: { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly place: number; };
   first_turns: { readonly priority: number; readonly rank: number | null; };
   fair_turns: { readonly priority: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
   longest_due_class: { readonly lane: number; readonly priority: number; readonly ms: number; };
@@ -143,7 +165,7 @@ export interface QueryRows {
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
   feed_end: { readonly position: number; };
   feed_start: { readonly position: number; };
-  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; readonly total: number; };
+  feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array; };
   facts_of_keys: { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly error: string | null; readonly finished_at: number | null; readonly phase: string | null; readonly overall: number | null; };
   closed_intakes: { readonly name: number; readonly closed_at: number; readonly reason: string; readonly by: string | null; };
@@ -215,6 +237,12 @@ export interface QueryRows {
   minutes_between: MinuteRow;
   find_name: { readonly id: number; };
   name_by_id: { readonly kind: number; readonly text: string; };
+  count_open_operations: { readonly count: number; };
+  claimable_operations: { readonly id: Uint8Array; };
+  find_operation: OperationRow;
+  list_operations: OperationRow;
+  list_operation_items: { readonly n: number; readonly job_id: Uint8Array; readonly outcome: number; readonly code: string | null; readonly successor: Uint8Array | null; };
+  payload_rules: { readonly scope: string; readonly name: string; readonly rule: string; readonly owner: string; readonly by: string | null; readonly reason: string | null; readonly set_at: number; };
   take_scheduled: WaitingRow;
   take_ready: WaitingRow;
   take_blocked: WaitingRow;
@@ -226,6 +254,10 @@ export interface QueryRows {
   removable_jobs: FinishedRow;
   jobs_by_keys: ShownJobRow;
   insert_stale: { readonly key: number; };
+  all_quotas: QuotaRow;
+  find_quotas: QuotaRow;
+  quota_uses: { readonly tenant: number; readonly tokens: number; readonly refilled_at: number; };
+  count_of_tenant: { readonly count: number; };
   count_units: { readonly count: number; };
   phases_of_job: { readonly name: string; readonly result: string | null; readonly n: number; readonly at: number; readonly run_started_at: number | null; };
   ended_units: { readonly phase: string; readonly unit: string; readonly state: number; readonly result: string | null; readonly error: string | null; };
@@ -247,6 +279,10 @@ export interface QueryRows {
   find_ticks: { readonly slot: number; };
   find_ticks_ahead: { readonly slot: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
+  tenant_names: { readonly name: string; };
+  removal_of: RemovalRow;
+  keys_to_remove: { readonly key: number; };
+  rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; };
   find_same_token: { readonly id: Uint8Array; };
   find_parent_token: { readonly expires_at: number; };
   find_usable_token: TokenRow;
@@ -256,12 +292,13 @@ export interface QueryRows {
   list_types: TypeRow;
   renew_worker: { readonly quiet: 0 | 1; readonly stopping: 0 | 1; readonly outdated: 0 | 1; };
   ended_runs: { readonly key: number; readonly n: number; };
+  delete_ended_runs: { readonly key: number; };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number; };
   worker_is_silent: { readonly process: Uint8Array; readonly died_with: number | null; };
   worker_lives: { readonly lives: 0 | 1; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
   list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
-  holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly renewed_at: number; readonly beat_ms: number; };
+  holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; };
 }
 
 /** The rows of queries that are read as arrays, in the order of the columns. */
@@ -276,10 +313,23 @@ export interface QueryTuples {
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
+  insert_audits: readonly ["now", "entries"];
+  list_audits: readonly ["after", "tenant", "name", "actor", "kind", "subject", "since_at", "until_at", "limit"];
+  list_audits_forwards: readonly ["after", "tenant", "name", "actor", "kind", "subject", "since_at", "until_at", "limit"];
+  newest_sealed: readonly ["tenant"];
+  entries_to_seal: readonly ["since", "limit"];
+  chain_head: readonly ["tenant"];
+  insert_seals: readonly ["seals"];
+  list_seals: readonly ["after_tenant", "after_day", "after_position", "tenant", "limit"];
+  sealed_or_not: readonly ["after", "tenant", "limit"];
+  expired_seals: readonly ["day", "limit"];
+  put_chain_start: readonly ["tenant", "day", "position", "hash"];
+  delete_audits: readonly ["ids"];
+  delete_seals: readonly ["ids"];
   find_breaker: readonly ["service"];
   put_breaker: readonly ["service", "state", "failure_count", "success_count", "last_failure_at", "opened_at", "half_opened_at", "now", "probe_at", "probe_key", "probe_n", "reason", "by"];
   insert_breaker_change: readonly ["service", "now", "state", "failure_count", "reason", "by"];
-  probe_has_ended: readonly ["key", "n"];
+  run_has_ended: readonly ["key", "n"];
   paused_until: readonly ["service", "now"];
   parked_until: readonly ["service", "tenant", "now"];
   put_park: readonly ["gate", "service", "tenant", "until", "reason"];
@@ -328,10 +378,14 @@ export interface QueryParameters {
   gate_is_closed: readonly ["name", "now"];
   insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec", "cause", "key"];
   find_dead_letter: readonly ["id"];
-  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
+  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "category", "error_class", "cause", "assigned_to", "correlation", "created_from", "created_before", "limit"];
+  count_dead_letters: readonly ["status", "type", "tenant", "category", "error_class", "cause", "assigned_to", "correlation", "created_from", "created_before", "max"];
+  group_dead_letters: readonly ["since", "tenant", "rows", "groups"];
   review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "act", "changes", "id"];
   annotate_dead_letter: readonly ["act", "assigned_to", "at", "by", "notes", "id"];
   find_key: readonly ["id"];
+  awaited_code: readonly ["id", "depth", "limit"];
+  insert_ended_code: readonly ["keys"];
   insert_dependency: readonly ["job", "depends_on", "tolerant"];
   set_rank_of_dependant: readonly ["rank", "key"];
   has_dependencies: readonly ["job"];
@@ -385,6 +439,7 @@ export interface QueryParameters {
   lanes_without_turns: readonly [];
   jobs_without_turn: readonly ["lane", "limit"];
   newest_without_turn: readonly ["lane", "limit", "tenants"];
+  later_without_turn: readonly ["lane", "priority", "rank", "key", "limit", "tenants"];
   first_turns: readonly ["lane", "priorities"];
   fair_turns: readonly ["lane", "priorities"];
   delete_fair_turns: readonly ["lane", "priorities"];
@@ -436,7 +491,7 @@ export interface QueryParameters {
   attempts_of_job: readonly ["id"];
   feed_end: readonly [];
   feed_start: readonly [];
-  feed_after: readonly ["position", "limit", "bytes"];
+  feed_after: readonly ["position", "limit"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
   close_intake: readonly ["name", "now", "reason", "by"];
@@ -498,8 +553,8 @@ export interface QueryParameters {
   limit_targets: readonly [];
   targets_of_limit: readonly ["id"];
   target_is_limited: readonly ["target"];
-  put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "now", "code_cap", "owner", "by"];
-  set_code_cap: readonly ["code_cap", "id"];
+  put_limit: readonly ["name", "cap", "rate_count", "rate_ms", "burst", "now", "code_rule", "owner", "by"];
+  set_code_rule: readonly ["code_rule", "id"];
   delete_limit: readonly ["id"];
   delete_permits_of_limit: readonly ["id"];
   open_limit_gate: readonly ["gate"];
@@ -542,9 +597,30 @@ export interface QueryParameters {
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
+  insert_operation: readonly ["id", "tenant", "plan", "actor", "reason", "rate", "chunk", "expected", "expected_at_least", "walks_jobs", "now"];
+  count_open_operations: readonly ["max"];
+  claimable_operations: readonly ["max", "runner", "now"];
+  hold_operations: readonly ["runner", "now", "lease_ms", "ids"];
+  find_operation: readonly ["now", "id"];
+  list_operations: readonly ["now", "before", "status", "tenant", "limit"];
+  advance_operation: readonly ["cursor", "done", "failed", "skipped", "items", "now", "cost_ms", "is_last", "lease_ms", "id"];
+  stop_operation: readonly ["by", "now", "id"];
+  fail_operation: readonly ["error", "now", "id", "runner"];
+  insert_operation_items: readonly ["id", "items"];
+  list_operation_items: readonly ["id", "after", "outcome", "limit"];
+  delete_operation_items: readonly ["now", "age", "limit"];
+  delete_operations: readonly ["now", "age", "limit"];
+  set_priority_of_ready: readonly ["priority", "key"];
+  set_priority_of_scheduled: readonly ["priority", "key"];
+  set_priority_of_blocked: readonly ["priority", "key"];
   save_part: readonly [];
   undo_part: readonly [];
   keep_part: readonly [];
+  put_payload_rule: readonly ["scope", "name", "rule", "by", "reason", "now"];
+  declare_payload_rule: readonly ["scope", "name", "rule", "now"];
+  empty_payload_rule: readonly ["by", "reason", "now", "scope", "name"];
+  delete_payload_rule: readonly ["scope", "name"];
+  payload_rules: readonly [];
   take_scheduled: readonly ["key"];
   take_ready: readonly ["key"];
   take_blocked: readonly ["key"];
@@ -575,6 +651,15 @@ export interface QueryParameters {
   delete_events: readonly ["before", "limit"];
   delete_tokens: readonly ["now", "before", "limit"];
   delete_minutes: readonly ["before", "limit"];
+  delete_failure_groups: readonly ["before", "limit"];
+  put_quota: readonly ["tenant", "waiting", "rate_count", "rate_ms", "burst", "payload_bytes", "reason", "by", "now"];
+  delete_quota: readonly ["tenant"];
+  delete_quota_use: readonly ["tenant"];
+  all_quotas: readonly ["limit"];
+  find_quotas: readonly ["tenants"];
+  quota_uses: readonly ["tenants"];
+  put_quota_use: readonly ["tenant", "tokens", "now"];
+  count_of_tenant: readonly ["rows", "tenant", "max"];
   forget_run: readonly ["key"];
   forget_phases: readonly ["key"];
   forget_units: readonly ["key"];
@@ -617,6 +702,30 @@ export interface QueryParameters {
   delete_ticks: readonly ["name"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
+  tenant_names: readonly ["kind", "after", "limit"];
+  begin_removal: readonly ["tenant", "reason", "by", "now"];
+  removal_of: readonly ["tenant"];
+  note_removed: readonly ["count", "tenant"];
+  end_removal: readonly ["now", "tenant"];
+  keys_to_remove: readonly ["tenant", "limit"];
+  clear_idempotency: readonly ["tenant", "limit"];
+  clear_dead_letters: readonly ["tenant", "limit"];
+  clear_permits: readonly ["tenant"];
+  clear_limits: readonly ["tenant"];
+  clear_ticks: readonly ["name"];
+  clear_schedules: readonly ["name"];
+  clear_tokens: readonly ["name"];
+  clear_dedup: readonly ["tenant"];
+  clear_failure_group: readonly ["tenant"];
+  clear_lock: readonly ["tenant"];
+  clear_key_rate: readonly ["tenant"];
+  clear_fair_turn: readonly ["tenant"];
+  clear_service_park: readonly ["tenant"];
+  clear_quota: readonly ["tenant"];
+  clear_quota_use: readonly ["tenant"];
+  clear_gate: readonly ["tenant"];
+  clear_weights: readonly ["tenant"];
+  rows_of_tenant: readonly ["tenant", "max", "name"];
   find_same_token: readonly ["id", "hash"];
   find_parent_token: readonly ["id", "now"];
   insert_token: readonly ["id", "hash", "kind", "name", "actor", "roles", "tenant", "types", "job_id", "parent", "created_by", "now", "ttl_ms", "until"];
@@ -626,7 +735,7 @@ export interface QueryParameters {
   mark_tokens_used: readonly ["now", "ids"];
   revoke_token: readonly ["now", "id"];
   revoke_children: readonly ["now", "parents"];
-  put_type_setting: readonly ["type", "lane", "priority", "max_attempts", "timeout_ms", "payload_schema", "app_version", "hash", "now"];
+  put_type_setting: readonly ["type", "lane", "priority", "max_attempts", "timeout_ms", "category", "payload_version", "payload_schema", "app_version", "hash", "now"];
   put_type_override: readonly ["lane", "priority", "max_attempts", "timeout_ms", "by", "now", "type"];
   delete_type_override: readonly ["type"];
   delete_service_uses: readonly ["type"];
@@ -637,10 +746,8 @@ export interface QueryParameters {
   register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "app", "now", "until", "beat_ms"];
   renew_worker: readonly ["until", "now", "id"];
   ended_runs: readonly ["worker"];
-  mark_told: readonly ["now", "worker"];
-  delete_told: readonly ["worker", "before"];
-  insert_ended_run: readonly ["key", "n", "worker"];
-  delete_ended_runs: readonly ["worker"];
+  insert_ended_runs: readonly ["runs", "worker"];
+  delete_ended_runs: readonly ["worker", "runs"];
   expire_worker: readonly ["now", "id"];
   delete_worker: readonly ["id"];
   silent_workers: readonly ["now", "limit"];
@@ -659,6 +766,58 @@ export const queries: {
     readonly parameters: QueryParameters[Name];
   };
 } = {
+  insert_audits: {
+    text: "INSERT INTO millrace_audit (\n    at, tenant, name, actor, reason, subject_kind, subject, before, after\n)\nSELECT ?1, value ->> 'tenant', value ->> 'name', value ->> 'actor', value ->> 'reason',\n       value ->> 'kind', value ->> 'subject', value ->> 'before', value ->> 'after'\nFROM json_each(?2)\nORDER BY key",
+    parameters: ["now","entries"],
+  },
+  list_audits: {
+    text: "SELECT id, at, tenant, name, actor, reason, subject_kind, subject, before, after\nFROM millrace_audit\nWHERE id < ?1\n  AND (?2 IS NULL OR tenant = ?2)\n  AND (?3 IS NULL OR name = ?3)\n  AND (?4 IS NULL OR actor = ?4)\n  AND (?5 IS NULL OR subject_kind = ?5)\n  AND (?6 IS NULL OR subject = ?6)\n  AND (?7 IS NULL OR at >= ?7)\n  AND (?8 IS NULL OR at < ?8)\nORDER BY id DESC\nLIMIT ?9",
+    parameters: ["after","tenant","name","actor","kind","subject","since_at","until_at","limit"],
+  },
+  list_audits_forwards: {
+    text: "SELECT id, at, tenant, name, actor, reason, subject_kind, subject, before, after\nFROM millrace_audit\nWHERE id > ?1\n  AND (?2 IS NULL OR tenant = ?2)\n  AND (?3 IS NULL OR name = ?3)\n  AND (?4 IS NULL OR actor = ?4)\n  AND (?5 IS NULL OR subject_kind = ?5)\n  AND (?6 IS NULL OR subject = ?6)\n  AND (?7 IS NULL OR at >= ?7)\n  AND (?8 IS NULL OR at < ?8)\nORDER BY id\nLIMIT ?9",
+    parameters: ["after","tenant","name","actor","kind","subject","since_at","until_at","limit"],
+  },
+  newest_sealed: {
+    text: "SELECT max(audit_id) AS id\nFROM millrace_audit_seal\nWHERE ?1 IS NULL\n   OR tenant = ?1",
+    parameters: ["tenant"],
+  },
+  entries_to_seal: {
+    text: "SELECT id, at, tenant, name, actor, reason, subject_kind, subject, before, after\nFROM millrace_audit\nWHERE id > ?1\nORDER BY id\nLIMIT ?2",
+    parameters: ["since","limit"],
+  },
+  chain_head: {
+    text: "SELECT day, position, hash\nFROM (\n    SELECT day, position, hash\n    FROM (\n        SELECT day, position, hash\n        FROM millrace_audit_seal\n        WHERE tenant = ?1\n        ORDER BY day DESC, position DESC\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT day, position, hash\n    FROM millrace_audit_start\n    WHERE tenant = ?1\n)\nORDER BY day DESC, position DESC\nLIMIT 1",
+    parameters: ["tenant"],
+  },
+  insert_seals: {
+    text: "INSERT INTO millrace_audit_seal (tenant, day, position, audit_id, previous, hash, sealed_at)\nSELECT value ->> 'tenant', value ->> 'day', value ->> 'position', value ->> 'auditId',\n       value ->> 'previous', value ->> 'hash', value ->> 'sealedAt'\nFROM json_each(?1)",
+    parameters: ["seals"],
+  },
+  list_seals: {
+    text: "SELECT seal.tenant, seal.day, seal.position, seal.audit_id, seal.previous, seal.hash,\n       seal.sealed_at, start.day AS start_day, start.position AS start_position,\n       start.hash AS start_hash, audit.id, audit.at, audit.tenant AS entry_tenant, audit.name,\n       audit.actor, audit.reason, audit.subject_kind, audit.subject, audit.before, audit.after\nFROM millrace_audit_seal AS seal\nLEFT JOIN millrace_audit AS audit ON audit.id = seal.audit_id\nLEFT JOIN millrace_audit_start AS start ON start.tenant = seal.tenant\nWHERE (seal.tenant, seal.day, seal.position) > (?1, ?2, ?3)\n  AND (?4 IS NULL OR seal.tenant = ?4)\nORDER BY seal.tenant, seal.day, seal.position\nLIMIT ?5",
+    parameters: ["after_tenant","after_day","after_position","tenant","limit"],
+  },
+  sealed_or_not: {
+    text: "SELECT audit.id, audit.at, audit.tenant, seal.audit_id IS NOT NULL AS is_sealed\nFROM millrace_audit AS audit\nLEFT JOIN millrace_audit_seal AS seal ON seal.audit_id = audit.id\nWHERE audit.id > ?1\n  AND (?2 IS NULL OR audit.tenant = ?2)\nORDER BY audit.id\nLIMIT ?3",
+    parameters: ["after","tenant","limit"],
+  },
+  expired_seals: {
+    text: "SELECT tenant, day, position, audit_id, hash\nFROM millrace_audit_seal\nWHERE day < ?1\nORDER BY day, tenant, position\nLIMIT ?2",
+    parameters: ["day","limit"],
+  },
+  put_chain_start: {
+    text: "INSERT INTO millrace_audit_start (tenant, day, position, hash)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (tenant) DO UPDATE\nSET day = excluded.day, position = excluded.position, hash = excluded.hash",
+    parameters: ["tenant","day","position","hash"],
+  },
+  delete_audits: {
+    text: "DELETE FROM millrace_audit\nWHERE id IN (SELECT value FROM json_each(?1))",
+    parameters: ["ids"],
+  },
+  delete_seals: {
+    text: "DELETE FROM millrace_audit_seal\nWHERE audit_id IN (SELECT value FROM json_each(?1))",
+    parameters: ["ids"],
+  },
   find_breaker: {
     text: "SELECT state, failure_count, success_count, last_failure_at, opened_at, half_opened_at, probe_at,\n       probe_key, probe_n, reason, by\nFROM millrace_breaker\nWHERE service = ?1",
     parameters: ["service"],
@@ -671,7 +830,7 @@ export const queries: {
     text: "INSERT INTO millrace_breaker_change (service, n, at, state, failure_count, reason, by)\nSELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6\nFROM millrace_breaker_change\nWHERE service = ?1",
     parameters: ["service","now","state","failure_count","reason","by"],
   },
-  probe_has_ended: {
+  run_has_ended: {
     text: "SELECT EXISTS (SELECT 1 FROM millrace_attempt WHERE key = ?1 AND n = ?2)\n           OR NOT EXISTS (SELECT 1 FROM millrace_job WHERE key = ?1) AS ended",
     parameters: ["key","n"],
   },
@@ -704,7 +863,7 @@ export const queries: {
     parameters: ["gate"],
   },
   due_breakers: {
-    text: "SELECT breaker.service\nFROM millrace_breaker AS breaker\nWHERE breaker.state <> 1\n  AND (\n      breaker.probe_at <= ?1\n      OR EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n      )\n      OR (breaker.state = 3 AND NOT EXISTS (\n          SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n      ))\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS gate\n      WHERE gate.name = breaker.service AND (gate.until IS NULL OR gate.until > ?1)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_service_park AS park\n      WHERE park.gate = breaker.service AND park.until > ?1\n  )\nORDER BY breaker.service",
+    text: "SELECT breaker.service\nFROM millrace_breaker AS breaker\nWHERE breaker.state <> 1\n  AND (\n      breaker.probe_at <= ?1\n      OR (breaker.probe_at IS NOT NULL AND breaker.opened_at > ?1)\n      OR EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n      )\n      OR (breaker.state = 3 AND NOT EXISTS (\n          SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n      ))\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_gate AS gate\n      WHERE gate.name = breaker.service AND (gate.until IS NULL OR gate.until > ?1)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_service_park AS park\n      WHERE park.gate = breaker.service AND park.until > ?1\n  )\nORDER BY breaker.service",
     parameters: ["now"],
   },
   probe_types: {
@@ -724,7 +883,7 @@ export const queries: {
     parameters: ["type"],
   },
   list_breakers: {
-    text: "SELECT known.service,\n       (\n           SELECT json_group_array(name.text ORDER BY name.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS name ON name.id = uses.type\n           WHERE uses.service = known.service\n       ) AS types,\n       breaker.updated_at, (SELECT id FROM millrace_job WHERE key = breaker.probe_key) AS probe_id,\n       breaker.state, breaker.failure_count, breaker.success_count, breaker.last_failure_at,\n       breaker.opened_at, breaker.half_opened_at, breaker.probe_at, breaker.probe_n,\n       breaker.reason, breaker.by\nFROM (\n    SELECT service FROM millrace_breaker\n    UNION\n    SELECT service FROM millrace_service_use\n    UNION\n    SELECT service FROM millrace_service_park WHERE until > ?1\n) AS known\nJOIN millrace_interned_name AS name ON name.id = known.service\nLEFT JOIN millrace_breaker AS breaker ON breaker.service = known.service\nORDER BY name.text\nLIMIT ?2",
+    text: "SELECT known.service, ?1 AS now,\n       (\n           SELECT json_group_array(name.text ORDER BY name.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS name ON name.id = uses.type\n           WHERE uses.service = known.service\n       ) AS types,\n       breaker.updated_at, (SELECT id FROM millrace_job WHERE key = breaker.probe_key) AS probe_id,\n       breaker.state, breaker.failure_count, breaker.success_count, breaker.last_failure_at,\n       breaker.opened_at, breaker.half_opened_at, breaker.probe_at, breaker.probe_n,\n       breaker.reason, breaker.by\nFROM (\n    SELECT service FROM millrace_breaker\n    UNION\n    SELECT service FROM millrace_service_use\n    UNION\n    SELECT service FROM millrace_service_park WHERE until > ?1\n) AS known\nJOIN millrace_interned_name AS name ON name.id = known.service\nLEFT JOIN millrace_breaker AS breaker ON breaker.service = known.service\nORDER BY name.text\nLIMIT ?2",
     parameters: ["now","limit"],
   },
   list_parks: {
@@ -868,8 +1027,16 @@ export const queries: {
     parameters: ["id"],
   },
   list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
-    parameters: ["before_at","before_id","status","type","tenant","limit"],
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec, letter.cause, letter.assigned_to, letter.history, letter.reviews\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n      AND (?6 IS NULL OR category = ?6)\n      AND (?7 IS NULL OR error_class = ?7)\n      AND (?8 IS NULL OR cause = ?8)\n      AND (?9 IS NULL OR assigned_to = ?9)\n      AND (?10 IS NULL OR correlation = ?10)\n      AND (?11 IS NULL OR created_at >= ?11)\n      AND (?12 IS NULL OR created_at < ?12)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?13\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    parameters: ["before_at","before_id","status","type","tenant","category","error_class","cause","assigned_to","correlation","created_from","created_before","limit"],
+  },
+  count_dead_letters: {
+    text: "SELECT count(*) AS letters\nFROM (\n    SELECT 1\n    FROM millrace_dead_letter INDEXED BY millrace_dead_letter_died\n    WHERE true\n      AND (?1 IS NULL OR status = ?1)\n      AND (?2 IS NULL OR type = ?2)\n      AND (?3 IS NULL OR tenant = ?3)\n      AND (?4 IS NULL OR category = ?4)\n      AND (?5 IS NULL OR error_class = ?5)\n      AND (?6 IS NULL OR cause = ?6)\n      AND (?7 IS NULL OR assigned_to = ?7)\n      AND (?8 IS NULL OR correlation = ?8)\n      AND (?9 IS NULL OR created_at >= ?9)\n      AND (?10 IS NULL OR created_at < ?10)\n    LIMIT ?11\n) AS few",
+    parameters: ["status","type","tenant","category","error_class","cause","assigned_to","correlation","created_from","created_before","max"],
+  },
+  group_dead_letters: {
+    text: "SELECT status, type, category, error_class, count(*) AS letters, min(died_at) AS oldest_at,\n       sum(died_at >= ?1) AS recent\nFROM (\n    SELECT status, type, category, error_class, died_at\n    FROM millrace_dead_letter\n    WHERE ?2 IS NULL OR tenant = ?2\n    ORDER BY died_at DESC\n    LIMIT ?3\n) AS letter\nGROUP BY status, type, category, error_class\nORDER BY letters DESC, status, type, category, error_class\nLIMIT ?4",
+    parameters: ["since","tenant","rows","groups"],
   },
   review_dead_letter: {
     text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5,\n    reviews     = json_insert(\n        CASE\n            WHEN json_array_length(reviews) >= 100 THEN json_remove(reviews, '$[0]')\n            ELSE reviews\n        END,\n        '$[#]',\n        json_object(\n            'at', ?3, 'by', ?2, 'act', ?6, 'notes', ?4,\n            'changes', json(?7)\n        )\n    )\nWHERE id = ?8\n  AND status IN (1, 2)",
@@ -882,6 +1049,14 @@ export const queries: {
   find_key: {
     text: "SELECT key\nFROM millrace_job_name\nWHERE id = ?1",
     parameters: ["id"],
+  },
+  awaited_code: {
+    text: "WITH RECURSIVE up (id, retry_of, depth) AS (\n    SELECT id, retry_of, 1 FROM millrace_job WHERE id = ?1\n    UNION ALL\n    SELECT job.id, job.retry_of, up.depth + 1\n    FROM up\n    CROSS JOIN millrace_job AS job ON job.id = up.retry_of\n    WHERE up.depth < ?2\n),\nfamily (id, depth) AS (\n    SELECT id, 1 FROM up WHERE depth = (SELECT max(depth) FROM up)\n    UNION ALL\n    SELECT job.id, family.depth + 1\n    FROM family\n    CROSS JOIN millrace_job AS job ON job.retry_of = family.id\n    WHERE family.depth <= ?2\n)\nSELECT DISTINCT job.key\nFROM family\nCROSS JOIN millrace_job AS job ON job.id = family.id\nCROSS JOIN millrace_ended_run AS code ON code.key = job.key\nJOIN millrace_worker AS worker ON worker.id = code.worker\nJOIN millrace_attempt AS ended ON ended.key = code.key AND ended.n = code.n\nWHERE ended.started_at IS NOT NULL\nORDER BY job.key\nLIMIT ?3",
+    parameters: ["id","depth","limit"],
+  },
+  insert_ended_code: {
+    text: "INSERT INTO millrace_finished_dependency (key)\nSELECT DISTINCT dependency.depends_on\nFROM json_each(?1) AS over\nCROSS JOIN millrace_dependency AS dependency ON dependency.depends_on = -over.value\nWHERE NOT EXISTS (SELECT 1 FROM millrace_ended_run AS code WHERE code.key = over.value)\nON CONFLICT (key) DO NOTHING",
+    parameters: ["keys"],
   },
   insert_dependency: {
     text: "INSERT INTO millrace_dependency (job, depends_on, tolerant)\nVALUES (?1, ?2, ?3)\nON CONFLICT (job, depends_on) DO NOTHING",
@@ -928,19 +1103,19 @@ export const queries: {
     parameters: ["key"],
   },
   dependencies_after: {
-    text: "SELECT dependency.job, dependency.depends_on,\n       EXISTS (\n           SELECT 1\n           FROM millrace_attempt AS ended\n           WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n       ) OR NOT EXISTS (\n           SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on\n       ) AS is_over\nFROM millrace_dependency AS dependency\nWHERE (dependency.job, dependency.depends_on) > (?1, ?2)\nORDER BY dependency.job, dependency.depends_on\nLIMIT ?3",
+    text: "SELECT dependency.job, dependency.depends_on,\n       EXISTS (\n           SELECT 1\n           FROM millrace_attempt AS ended\n           WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n       ) OR (\n           NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on)\n           AND NOT EXISTS (\n               SELECT 1\n               FROM millrace_ended_run AS code\n               JOIN millrace_worker AS worker ON worker.id = code.worker\n               WHERE code.key = -dependency.depends_on\n           )\n       ) AS is_over\nFROM millrace_dependency AS dependency\nWHERE (dependency.job, dependency.depends_on) > (?1, ?2)\nORDER BY dependency.job, dependency.depends_on\nLIMIT ?3",
     parameters: ["job","depends_on","limit"],
   },
   dependants_of_job: {
-    text: "SELECT waiting.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS waiting ON waiting.key = dependency.job\nWHERE dependency.depends_on = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY dependency.job\nLIMIT ?2",
+    text: "SELECT waiting.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS waiting ON waiting.key = dependency.job\nWHERE dependency.depends_on IN (\n    SELECT key FROM millrace_job_name WHERE id = ?1\n    UNION ALL\n    SELECT -key FROM millrace_job_name WHERE id = ?1\n)\nORDER BY dependency.job\nLIMIT ?2",
     parameters: ["id","limit"],
   },
   open_dependencies: {
-    text: "SELECT parent.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
+    text: "SELECT parent.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS parent ON parent.key = abs(dependency.depends_on)\nWHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY abs(dependency.depends_on)\nLIMIT ?2",
     parameters: ["id","limit"],
   },
   admission: {
-    text: "SELECT CAST(value AS INTEGER) AS protocol, EXISTS (SELECT 1 FROM millrace_intake) AS closed\nFROM millrace_meta\nWHERE name = 'min_protocol'",
+    text: "SELECT CAST(value AS INTEGER) AS protocol, EXISTS (SELECT 1 FROM millrace_intake) AS closed,\n       EXISTS (SELECT 1 FROM millrace_quota) AS limited\nFROM millrace_meta\nWHERE name = 'min_protocol'",
     parameters: [],
   },
   insert_job: {
@@ -1088,12 +1263,16 @@ export const queries: {
     parameters: [],
   },
   jobs_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT ready.key, ready.priority, ready.tenant, ready.rank / 1000 AS due\nFROM class\nCROSS JOIN millrace_ready AS ready\nWHERE ready.lane = ?1\n  AND ready.crashes = 0\n  AND ready.priority = class.priority\n  AND ready.rank >= 0\nORDER BY ready.priority, ready.rank, ready.key\nLIMIT ?2",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT ready.key, ready.priority, ready.rank, ready.tenant\nFROM class\nCROSS JOIN millrace_ready AS ready\nWHERE ready.lane = ?1\n  AND ready.crashes = 0\n  AND ready.priority = class.priority\n  AND ready.rank >= 0\nORDER BY ready.priority, ready.rank, ready.key\nLIMIT ?2",
     parameters: ["lane","limit"],
   },
   newest_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.tenant, last.rank / 1000 AS due\nFROM class\nJOIN millrace_ready AS last ON last.key IN (\n    SELECT ready.key\n    FROM millrace_ready AS ready\n    WHERE ready.lane = ?1\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT ?2\n)\nWHERE last.tenant NOT IN (SELECT value FROM json_each(?3))\nORDER BY last.priority, last.rank, last.key\nLIMIT ?2",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant\nFROM class\nJOIN millrace_ready AS last ON last.key IN (\n    SELECT ready.key\n    FROM millrace_ready AS ready\n    WHERE ready.lane = ?1\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT ?2\n)\nWHERE last.tenant NOT IN (SELECT value FROM json_each(?3))\nORDER BY last.priority, last.rank, last.key\nLIMIT ?2",
     parameters: ["lane","limit","tenants"],
+  },
+  later_without_turn: {
+    text: "SELECT key, priority, rank, tenant, place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace_ready\n        WHERE lane = ?1\n          AND crashes = 0\n          AND (priority, rank, key) > (?2, ?3, ?4)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT ?5\n    )\n)\nWHERE place = ?5\n   OR tenant NOT IN (SELECT value FROM json_each(?6))\nORDER BY place",
+    parameters: ["lane","priority","rank","key","limit","tenants"],
   },
   first_turns: {
     text: "SELECT class.value AS priority,\n       (\n           SELECT min(ready.rank)\n           FROM millrace_ready AS ready\n           WHERE ready.lane = ?1\n             AND ready.crashes = 0\n             AND ready.priority = class.value\n             AND ready.rank < 0\n       ) AS rank\nFROM json_each(?2) AS class",
@@ -1168,7 +1347,7 @@ export const queries: {
     parameters: ["gate","type","limit"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(coalesce(breaker.probe_at, 0))\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(CASE\n               WHEN breaker.opened_at > ?1 THEN 0\n               ELSE coalesce(breaker.probe_at, 0)\n           END)\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now","declared_since"],
   },
   delete_gate: {
@@ -1300,8 +1479,8 @@ export const queries: {
     parameters: [],
   },
   feed_after: {
-    text: "WITH sized (position, bytes) AS (\n    SELECT position,\n           coalesce(octet_length(keys), 0) + coalesce(octet_length(ids), 0)\n               + coalesce(octet_length(details), 0)\n    FROM millrace_event\n    WHERE position > ?1\n    ORDER BY position\n    LIMIT ?2\n),\npage (position, bytes, total) AS (\n    SELECT position, bytes, sum(bytes) OVER (ORDER BY position)\n    FROM sized\n)\nSELECT event.position, event.kind, event.at, event.keys, event.ids, event.details, page.total\nFROM page\nCROSS JOIN millrace_event AS event ON event.position = page.position\nWHERE page.total - page.bytes <= ?3\nORDER BY page.position",
-    parameters: ["position","limit","bytes"],
+    text: "SELECT position, kind, at, keys, ids, details\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
+    parameters: ["position","limit"],
   },
   ids_of_keys: {
     text: "SELECT job.key, job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value",
@@ -1336,7 +1515,7 @@ export const queries: {
     parameters: ["limit"],
   },
   places_against_job: {
-    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT *\n    FROM (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace_scheduled\n        ORDER BY key\n        LIMIT ?1\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace_ready\n        ORDER BY key\n        LIMIT ?1\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace_blocked\n        ORDER BY key\n        LIMIT ?1\n    )\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nCROSS JOIN millrace_job AS job ON job.key = waiting.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = waiting.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS NOT job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT ?2",
+    text: "WITH waiting (key, lane, type, tenant, concurrency, tries, crashes) AS (\n    SELECT *\n    FROM (\n        SELECT key, lane, type, tenant, concurrency, tries, crashes\n        FROM millrace_scheduled\n        ORDER BY key\n        LIMIT ?1\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT key, lane, type, tenant, concurrency, tries, crashes\n        FROM millrace_ready\n        ORDER BY key\n        LIMIT ?1\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT key, lane, type, tenant, concurrency, tries, crashes\n        FROM millrace_blocked\n        ORDER BY key\n        LIMIT ?1\n    )\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nCROSS JOIN millrace_job AS job ON job.key = waiting.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = waiting.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS NOT job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT ?2",
     parameters: ["examined","limit"],
   },
   overdue_promotions: {
@@ -1528,11 +1707,11 @@ export const queries: {
     parameters: [],
   },
   all_limits: {
-    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,\n       owner, by, set_at\nFROM millrace_limit_setting\nORDER BY id",
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_rule,\n       owner, by, set_at\nFROM millrace_limit_setting\nORDER BY id",
     parameters: [],
   },
   limit_of_name: {
-    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_cap,\n       owner, by, set_at\nFROM millrace_limit_setting\nWHERE name = ?1",
+    text: "SELECT id, name, cap, rate_count, rate_ms, burst, tokens, refilled_at, used, wanted_at, code_rule,\n       owner, by, set_at\nFROM millrace_limit_setting\nWHERE name = ?1",
     parameters: ["name"],
   },
   limit_targets: {
@@ -1548,12 +1727,12 @@ export const queries: {
     parameters: ["target"],
   },
   put_limit: {
-    text: "INSERT INTO millrace_limit_setting (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_cap, owner, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, coalesce(?5, 0), ?6, ?7, ?8, ?9,\n    ?6\n)\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_cap = excluded.code_cap, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
-    parameters: ["name","cap","rate_count","rate_ms","burst","now","code_cap","owner","by"],
+    text: "INSERT INTO millrace_limit_setting (\n    name, cap, rate_count, rate_ms, burst, tokens, refilled_at, code_rule, owner, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, coalesce(?5, 0), ?6, ?7, ?8, ?9,\n    ?6\n)\nON CONFLICT (name) DO UPDATE\nSET cap = excluded.cap,\n    tokens = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN tokens\n        ELSE excluded.tokens\n    END,\n    refilled_at = CASE\n        WHEN (rate_count, rate_ms, burst) IS (?3, ?4, ?5) THEN refilled_at\n        ELSE excluded.refilled_at\n    END,\n    rate_count = excluded.rate_count, rate_ms = excluded.rate_ms, burst = excluded.burst,\n    code_rule = excluded.code_rule, owner = excluded.owner, by = excluded.by,\n    set_at = excluded.set_at",
+    parameters: ["name","cap","rate_count","rate_ms","burst","now","code_rule","owner","by"],
   },
-  set_code_cap: {
-    text: "UPDATE millrace_limit_setting\nSET code_cap = ?1\nWHERE id = ?2",
-    parameters: ["code_cap","id"],
+  set_code_rule: {
+    text: "UPDATE millrace_limit_setting\nSET code_rule = ?1\nWHERE id = ?2",
+    parameters: ["code_rule","id"],
   },
   delete_limit: {
     text: "DELETE FROM millrace_limit_setting\nWHERE id = ?1",
@@ -1723,6 +1902,70 @@ export const queries: {
     text: "SELECT kind, text\nFROM millrace_interned_name\nWHERE id = ?1",
     parameters: ["id"],
   },
+  insert_operation: {
+    text: "INSERT INTO millrace_operation (\n    id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n    created_at, next_at\n)\nVALUES (\n    ?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,\n    CASE\n        WHEN ?10\n            THEN (SELECT CAST(coalesce(max(key), 0) + 1 AS TEXT) FROM millrace_job)\n        ELSE ''\n    END,\n    ?11, ?11 - 1000\n)\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","tenant","plan","actor","reason","rate","chunk","expected","expected_at_least","walks_jobs","now"],
+  },
+  count_open_operations: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_operation WHERE status <= 2 LIMIT ?1) AS open",
+    parameters: ["max"],
+  },
+  claimable_operations: {
+    text: "SELECT id\nFROM (\n    SELECT id, runner, lease_until, created_at\n    FROM millrace_operation\n    WHERE status <= 2\n    ORDER BY created_at, id\n    LIMIT ?1\n) AS oldest\nWHERE runner IS NULL OR runner = ?2 OR lease_until <= ?3\nORDER BY created_at, id",
+    parameters: ["max","runner","now"],
+  },
+  hold_operations: {
+    text: "UPDATE millrace_operation\nSET status = 2, runner = ?1, lease_until = max(?2, next_at) + ?3,\n    started_at = coalesce(started_at, ?2)\nWHERE id IN (SELECT unhex(value) FROM json_each(?4))",
+    parameters: ["runner","now","lease_ms","ids"],
+  },
+  find_operation: {
+    text: "SELECT id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n       done, failed, skipped, items, created_at, started_at, finished_at,\n       max(0, next_at - ?1) AS next_ms, runner, stopped_by, error\nFROM millrace_operation\nWHERE id = ?2",
+    parameters: ["now","id"],
+  },
+  list_operations: {
+    text: "SELECT id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n       done, failed, skipped, items, created_at, started_at, finished_at,\n       max(0, next_at - ?1) AS next_ms, runner, stopped_by, error\nFROM millrace_operation\nWHERE id < ?2\n  AND (?3 IS NULL OR status = ?3)\n  AND (?4 IS NULL OR tenant = ?4)\nORDER BY millrace_operation.id DESC\nLIMIT ?5",
+    parameters: ["now","before","status","tenant","limit"],
+  },
+  advance_operation: {
+    text: "UPDATE millrace_operation\nSET cursor = ?1, done = ?2, failed = ?3, skipped = ?4, items = ?5,\n    next_at = max(next_at, ?6 - 1000) + ?7,\n    lease_until = iif(?8, NULL, max(?6, max(next_at, ?6 - 1000) + ?7) + ?9),\n    runner = iif(?8, NULL, runner),\n    status = iif(?8, 3, status),\n    finished_at = iif(?8, ?6, NULL)\nWHERE id = ?10",
+    parameters: ["cursor","done","failed","skipped","items","now","cost_ms","is_last","lease_ms","id"],
+  },
+  stop_operation: {
+    text: "UPDATE millrace_operation\nSET status = 4, stopped_by = ?1, finished_at = ?2, runner = NULL, lease_until = NULL\nWHERE id = ?3 AND status <= 2",
+    parameters: ["by","now","id"],
+  },
+  fail_operation: {
+    text: "UPDATE millrace_operation\nSET status = 5, error = ?1, finished_at = ?2, runner = NULL, lease_until = NULL\nWHERE id = ?3 AND status = 2 AND runner = ?4",
+    parameters: ["error","now","id","runner"],
+  },
+  insert_operation_items: {
+    text: "INSERT INTO millrace_operation_item (operation, n, job_id, outcome, code, successor)\nSELECT ?1, item.value ->> 'n', unhex(item.value ->> 'id'), item.value ->> 'outcome',\n       item.value ->> 'code', unhex(item.value ->> 'successor')\nFROM json_each(?2) AS item",
+    parameters: ["id","items"],
+  },
+  list_operation_items: {
+    text: "SELECT n, job_id, outcome, code, successor\nFROM millrace_operation_item\nWHERE operation = ?1 AND n > ?2 AND (?3 IS NULL OR outcome = ?3)\nORDER BY millrace_operation_item.n\nLIMIT ?4",
+    parameters: ["id","after","outcome","limit"],
+  },
+  delete_operation_items: {
+    text: "DELETE FROM millrace_operation_item\nWHERE (operation, n) IN (\n    SELECT item.operation, item.n\n    FROM millrace_operation AS ended\n    CROSS JOIN millrace_operation_item AS item ON item.operation = ended.id\n    WHERE ended.status >= 3 AND ended.finished_at < ?1 - ?2\n    LIMIT ?3\n)",
+    parameters: ["now","age","limit"],
+  },
+  delete_operations: {
+    text: "DELETE FROM millrace_operation\nWHERE id IN (\n    SELECT ended.id\n    FROM millrace_operation AS ended\n    WHERE ended.status >= 3 AND ended.finished_at < ?1 - ?2\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace_operation_item AS item WHERE item.operation = ended.id\n      )\n    LIMIT ?3\n)",
+    parameters: ["now","age","limit"],
+  },
+  set_priority_of_ready: {
+    text: "UPDATE millrace_ready SET priority = ?1 WHERE key = ?2",
+    parameters: ["priority","key"],
+  },
+  set_priority_of_scheduled: {
+    text: "UPDATE millrace_scheduled SET priority = ?1 WHERE key = ?2",
+    parameters: ["priority","key"],
+  },
+  set_priority_of_blocked: {
+    text: "UPDATE millrace_blocked SET priority = ?1 WHERE key = ?2",
+    parameters: ["priority","key"],
+  },
   save_part: {
     text: "SAVEPOINT part",
     parameters: [],
@@ -1733,6 +1976,26 @@ export const queries: {
   },
   keep_part: {
     text: "RELEASE part",
+    parameters: [],
+  },
+  put_payload_rule: {
+    text: "INSERT INTO millrace_payload_rule (scope, name, rule, owner, by, reason, set_at)\nVALUES (?1, ?2, ?3, 'operator', ?4, ?5, ?6)\nON CONFLICT (scope, name) DO UPDATE\nSET rule = excluded.rule, owner = excluded.owner, by = excluded.by, reason = excluded.reason,\n    set_at = excluded.set_at",
+    parameters: ["scope","name","rule","by","reason","now"],
+  },
+  declare_payload_rule: {
+    text: "INSERT INTO millrace_payload_rule (scope, name, rule, owner, set_at)\nVALUES (?1, ?2, ?3, 'code', ?4)\nON CONFLICT (scope, name) DO UPDATE\nSET rule = excluded.rule, set_at = excluded.set_at\nWHERE millrace_payload_rule.owner = 'code' AND millrace_payload_rule.rule <> excluded.rule",
+    parameters: ["scope","name","rule","now"],
+  },
+  empty_payload_rule: {
+    text: "UPDATE millrace_payload_rule\nSET rule = '{}', owner = 'operator', by = ?1, reason = ?2, set_at = ?3\nWHERE scope = ?4 AND name = ?5 AND owner = 'code'",
+    parameters: ["by","reason","now","scope","name"],
+  },
+  delete_payload_rule: {
+    text: "DELETE FROM millrace_payload_rule\nWHERE scope = ?1 AND name = ?2 AND owner = 'operator'",
+    parameters: ["scope","name"],
+  },
+  payload_rules: {
+    text: "SELECT scope, name, rule, owner, by, reason, set_at\nFROM millrace_payload_rule\nORDER BY scope, name",
     parameters: [],
   },
   take_scheduled: {
@@ -1854,6 +2117,42 @@ export const queries: {
   delete_minutes: {
     text: "DELETE FROM millrace_minute\nWHERE (span, start, type, lane, outcome) IN (\n    SELECT span, start, type, lane, outcome\n    FROM millrace_minute\n    WHERE (span = 1 AND start <= ?1 - 60000)\n       OR (span = 60 AND start <= ?1 - 3600000)\n    LIMIT ?2\n)",
     parameters: ["before","limit"],
+  },
+  delete_failure_groups: {
+    text: "DELETE FROM millrace_failure_group\nWHERE (tenant, cause) IN (\n    SELECT old.tenant, old.cause\n    FROM millrace_failure_group AS old\n    WHERE old.decided_at <= ?1\n      AND coalesce(old.until, 0) <= ?1\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_dead_letter AS letter\n          WHERE letter.cause = old.cause\n            AND letter.status IN (1, 2)\n            AND old.tenant IN (0, letter.tenant)\n      )\n    ORDER BY old.decided_at\n    LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
+  put_quota: {
+    text: "INSERT INTO millrace_quota (\n    tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (tenant) DO UPDATE\nSET waiting = excluded.waiting, rate_count = excluded.rate_count, rate_ms = excluded.rate_ms,\n    burst = excluded.burst, payload_bytes = excluded.payload_bytes, reason = excluded.reason,\n    by = excluded.by, set_at = excluded.set_at",
+    parameters: ["tenant","waiting","rate_count","rate_ms","burst","payload_bytes","reason","by","now"],
+  },
+  delete_quota: {
+    text: "DELETE FROM millrace_quota\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  delete_quota_use: {
+    text: "DELETE FROM millrace_quota_use\nWHERE ?1 = 0 OR tenant = ?1",
+    parameters: ["tenant"],
+  },
+  all_quotas: {
+    text: "SELECT tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\nFROM millrace_quota\nORDER BY tenant\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  find_quotas: {
+    text: "SELECT tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\nFROM millrace_quota\nWHERE tenant IN (SELECT value FROM json_each(?1))",
+    parameters: ["tenants"],
+  },
+  quota_uses: {
+    text: "SELECT tenant, tokens, refilled_at\nFROM millrace_quota_use\nWHERE tenant IN (SELECT value FROM json_each(?1))",
+    parameters: ["tenants"],
+  },
+  put_quota_use: {
+    text: "INSERT INTO millrace_quota_use (tenant, tokens, refilled_at)\nVALUES (?1, ?2, ?3)\nON CONFLICT (tenant) DO UPDATE\nSET tokens = excluded.tokens, refilled_at = excluded.refilled_at",
+    parameters: ["tenant","tokens","now"],
+  },
+  count_of_tenant: {
+    text: "SELECT (\n    SELECT count(*)\n    FROM (\n        SELECT 1 FROM (SELECT tenant FROM millrace_ready LIMIT ?1)\n        WHERE tenant = ?2\n        LIMIT ?3\n    )\n) + (\n    SELECT count(*)\n    FROM (\n        SELECT 1 FROM (SELECT tenant FROM millrace_scheduled LIMIT ?1)\n        WHERE tenant = ?2\n        LIMIT ?3\n    )\n) + (\n    SELECT count(*)\n    FROM (\n        SELECT 1 FROM (SELECT tenant FROM millrace_blocked LIMIT ?1)\n        WHERE tenant = ?2\n        LIMIT ?3\n    )\n) AS count",
+    parameters: ["rows","tenant","max"],
   },
   forget_run: {
     text: "DELETE FROM millrace_run\nWHERE key = ?1",
@@ -2023,6 +2322,102 @@ export const queries: {
     text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
     parameters: ["key"],
   },
+  tenant_names: {
+    text: "SELECT name\nFROM (\n    SELECT text AS name FROM millrace_interned_name WHERE kind = ?1\n    UNION\n    SELECT tenant FROM millrace_schedule\n    UNION\n    SELECT tenant FROM millrace_api_token WHERE tenant IS NOT NULL\n) AS known\nWHERE name > ?2\nORDER BY name\nLIMIT ?3",
+    parameters: ["kind","after","limit"],
+  },
+  begin_removal: {
+    text: "INSERT INTO millrace_tenant_removal AS known (tenant, reason, by, begun_at)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (tenant) DO UPDATE\nSET reason = excluded.reason, by = excluded.by, begun_at = excluded.begun_at, removed = 0,\n    done_at = NULL\nWHERE known.done_at IS NOT NULL",
+    parameters: ["tenant","reason","by","now"],
+  },
+  removal_of: {
+    text: "SELECT tenant, reason, by, removed, begun_at,\n       done_at\nFROM millrace_tenant_removal\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  note_removed: {
+    text: "UPDATE millrace_tenant_removal\nSET removed = removed + ?1\nWHERE tenant = ?2 AND done_at IS NULL",
+    parameters: ["count","tenant"],
+  },
+  end_removal: {
+    text: "UPDATE millrace_tenant_removal\nSET done_at = ?1\nWHERE tenant = ?2 AND done_at IS NULL",
+    parameters: ["now","tenant"],
+  },
+  keys_to_remove: {
+    text: "SELECT key\nFROM millrace_job\nWHERE tenant = ?1\nORDER BY key\nLIMIT ?2",
+    parameters: ["tenant","limit"],
+  },
+  clear_idempotency: {
+    text: "DELETE FROM millrace_idempotency\nWHERE (tenant, key) IN (\n    SELECT tenant, key\n    FROM millrace_idempotency\n    WHERE tenant = ?1\n    LIMIT ?2\n)",
+    parameters: ["tenant","limit"],
+  },
+  clear_dead_letters: {
+    text: "DELETE FROM millrace_dead_letter\nWHERE id IN (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE tenant = ?1\n    LIMIT ?2\n)",
+    parameters: ["tenant","limit"],
+  },
+  clear_permits: {
+    text: "DELETE FROM millrace_permit\nWHERE limit_id IN (SELECT id FROM millrace_limit_setting WHERE name = ?1)",
+    parameters: ["tenant"],
+  },
+  clear_limits: {
+    text: "DELETE FROM millrace_limit_setting\nWHERE name = ?1",
+    parameters: ["tenant"],
+  },
+  clear_ticks: {
+    text: "DELETE FROM millrace_schedule_tick\nWHERE schedule IN (SELECT name FROM millrace_schedule WHERE tenant = ?1)",
+    parameters: ["name"],
+  },
+  clear_schedules: {
+    text: "DELETE FROM millrace_schedule\nWHERE tenant = ?1",
+    parameters: ["name"],
+  },
+  clear_tokens: {
+    text: "DELETE FROM millrace_api_token\nWHERE tenant = ?1",
+    parameters: ["name"],
+  },
+  clear_dedup: {
+    text: "DELETE FROM millrace_dedup\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_failure_group: {
+    text: "DELETE FROM millrace_failure_group\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_lock: {
+    text: "DELETE FROM millrace_lock\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_key_rate: {
+    text: "DELETE FROM millrace_key_rate\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_fair_turn: {
+    text: "DELETE FROM millrace_fair_turn\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_service_park: {
+    text: "DELETE FROM millrace_service_park\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_quota: {
+    text: "DELETE FROM millrace_quota\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_quota_use: {
+    text: "DELETE FROM millrace_quota_use\nWHERE tenant = ?1",
+    parameters: ["tenant"],
+  },
+  clear_gate: {
+    text: "DELETE FROM millrace_gate\nWHERE name = ?1",
+    parameters: ["tenant"],
+  },
+  clear_weights: {
+    text: "UPDATE millrace_fair_lane\nSET weights = json_remove(weights, printf('$.\"%d\"', ?1)),\n    code_weights = json_remove(code_weights, printf('$.\"%d\"', ?1))\nWHERE json_extract(weights, printf('$.\"%d\"', ?1)) IS NOT NULL\n   OR json_extract(code_weights, printf('$.\"%d\"', ?1)) IS NOT NULL",
+    parameters: ["tenant"],
+  },
+  rows_of_tenant: {
+    text: "SELECT\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_job WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS job_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_ready WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS ready_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_scheduled WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS scheduled_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_blocked WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS blocked_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_idempotency WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS idempotency_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_dead_letter WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS dead_letter_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_dedup WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS dedup_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_failure_group WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS failure_group_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_lock WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS lock_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_key_rate WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS key_rate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_fair_turn WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS fair_turn_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_service_park WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS service_park_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_quota WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS quota_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_quota_use WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS quota_use_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_gate WHERE name = ?1 LIMIT ?2\n        ) AS own\n    ) AS gate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_limit_setting WHERE name = ?1 LIMIT ?2\n        ) AS own\n    ) AS limit_setting_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_schedule WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS schedule_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_api_token WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS api_token_rows",
+    parameters: ["tenant","max","name"],
+  },
   find_same_token: {
     text: "SELECT id\nFROM millrace_api_token\nWHERE id = ?1\n  AND hash = ?2",
     parameters: ["id","hash"],
@@ -2060,8 +2455,8 @@ export const queries: {
     parameters: ["now","parents"],
   },
   put_type_setting: {
-    text: "INSERT INTO millrace_type_setting (\n    type, lane, priority, max_attempts, timeout_ms, payload_schema, app_version, hash, declared_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (type) DO UPDATE\nSET lane = ?2, priority = ?3, max_attempts = ?4, timeout_ms = ?5,\n    payload_schema = ?6, app_version = ?7, hash = ?8, declared_at = ?9",
-    parameters: ["type","lane","priority","max_attempts","timeout_ms","payload_schema","app_version","hash","now"],
+    text: "INSERT INTO millrace_type_setting (\n    type, lane, priority, max_attempts, timeout_ms, category, payload_version, payload_schema,\n    app_version, hash, declared_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7,\n    ?8, ?9, ?10, ?11\n)\nON CONFLICT (type) DO UPDATE\nSET lane = ?2, priority = ?3, max_attempts = ?4, timeout_ms = ?5,\n    category = ?6, payload_version = ?7, payload_schema = ?8,\n    app_version = ?9, hash = ?10, declared_at = ?11",
+    parameters: ["type","lane","priority","max_attempts","timeout_ms","category","payload_version","payload_schema","app_version","hash","now"],
   },
   put_type_override: {
     text: "INSERT INTO millrace_type_override (type, lane, priority, max_attempts, timeout_ms, by, set_at)\nSELECT type, ?1, ?2, ?3, ?4, ?5, ?6\nFROM millrace_type_setting\nWHERE type = ?7\nON CONFLICT (type) DO UPDATE\nSET lane = coalesce(excluded.lane, lane),\n    priority = coalesce(excluded.priority, priority),\n    max_attempts = coalesce(excluded.max_attempts, max_attempts),\n    timeout_ms = coalesce(excluded.timeout_ms, timeout_ms),\n    by = excluded.by, set_at = excluded.set_at",
@@ -2088,7 +2483,7 @@ export const queries: {
     parameters: ["worker"],
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.payload_schema, setting.app_version, setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, own.set_at AS own_set_at\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace_type_override AS own ON own.type = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.category, setting.payload_version, setting.payload_schema, setting.app_version,\n       setting.declared_at,\n       (\n           SELECT json_group_array(service.text ORDER BY service.text)\n           FROM millrace_service_use AS uses\n           JOIN millrace_interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       (\n           SELECT count(*)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS workers,\n       (\n           SELECT count(DISTINCT declared.hash)\n           FROM millrace_worker AS worker\n           JOIN millrace_worker_type AS declared ON declared.worker = worker.id\n           WHERE declared.type = setting.type AND worker.until > ?1\n       ) AS hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, own.set_at AS own_set_at\nFROM millrace_type_setting AS setting\nJOIN millrace_interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace_type_override AS own ON own.type = setting.type\nWHERE ?2 IS NULL OR setting.type = ?2\nORDER BY name.text\nLIMIT ?3",
     parameters: ["now","only","limit"],
   },
   register_worker: {
@@ -2103,21 +2498,13 @@ export const queries: {
     text: "SELECT key, n\nFROM millrace_ended_run\nWHERE worker = ?1\nORDER BY key, n",
     parameters: ["worker"],
   },
-  mark_told: {
-    text: "UPDATE millrace_ended_run\nSET told_at = ?1\nWHERE worker = ?2\n  AND told_at IS NULL",
-    parameters: ["now","worker"],
-  },
-  delete_told: {
-    text: "DELETE FROM millrace_ended_run\nWHERE worker = ?1\n  AND told_at < ?2",
-    parameters: ["worker","before"],
-  },
-  insert_ended_run: {
-    text: "INSERT INTO millrace_ended_run (worker, key, n)\nSELECT id, ?1, ?2\nFROM millrace_worker\nWHERE id = ?3",
-    parameters: ["key","n","worker"],
+  insert_ended_runs: {
+    text: "INSERT INTO millrace_ended_run (worker, key, n)\nSELECT worker.id, run.value ->> 'key', run.value ->> 'n'\nFROM millrace_worker AS worker\nCROSS JOIN json_each(?1) AS run\nWHERE worker.id = ?2\nON CONFLICT (worker, key, n) DO NOTHING",
+    parameters: ["runs","worker"],
   },
   delete_ended_runs: {
-    text: "DELETE FROM millrace_ended_run\nWHERE worker = ?1",
-    parameters: ["worker"],
+    text: "DELETE FROM millrace_ended_run\nWHERE worker = ?1\n  AND (\n      ?2 IS NULL\n      OR (key, n) IN (SELECT value ->> 'key', value ->> 'n' FROM json_each(?2))\n  )\nRETURNING key",
+    parameters: ["worker","runs"],
   },
   expire_worker: {
     text: "UPDATE millrace_worker\nSET until = ?1\nWHERE id = ?2",
@@ -2148,7 +2535,7 @@ export const queries: {
     parameters: ["limit"],
   },
   holder_of_job: {
-    text: "SELECT worker.id, worker.host, worker.pid, worker.renewed_at, worker.beat_ms\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN millrace_worker AS worker ON worker.id = lease.worker\nWHERE claimed.value = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n  )\nORDER BY lease.number DESC\nLIMIT 1",
+    text: "SELECT worker.id, worker.host, worker.pid, worker.until, worker.renewed_at, worker.beat_ms\nFROM (\n    SELECT lease.worker, lease.number\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    WHERE claimed.value = (SELECT key FROM millrace_job_name WHERE id = ?1)\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n      )\n    UNION ALL\n    SELECT ended.worker, 0\n    FROM millrace_ended_run AS ended\n    WHERE ended.key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n) AS held\nJOIN millrace_worker AS worker ON worker.id = held.worker\nORDER BY held.number DESC, worker.until DESC, worker.id\nLIMIT 1",
     parameters: ["id"],
   },
   quiet_worker: {

@@ -3,8 +3,11 @@
  * fields only save work.
  */
 import type { Clock } from "../../../core/clock.ts";
+import { WaitingBook } from "../../../core/control/quotas.ts";
 import { LowWaterMarks } from "../../shared/claim-cursor.ts";
 import type { LostClaim } from "../../shared/lost-claim.ts";
+import type { LanePlace } from "../../shared/control/fair-rows.ts";
+import { OwnEvents } from "../../shared/events/own-events.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { LockRow } from "./queries.gen.ts";
@@ -20,8 +23,14 @@ export interface SessionState {
   readonly expiredCursors: ScanCursors;
   /** Where claims start to scan. */
   readonly claimCursors: LowWaterMarks;
+  /** The waiting jobs of tenants with a quota. */
+  readonly waiting: WaitingBook;
   /** The `data_version` of the last claim. */
   claimedVersion: number | undefined;
+  /** Up to which job each fair lane was looked at, if not up to its end. */
+  readonly fairLooks: Map<number, LanePlace>;
+  /** Events of this process, for readers of the feed. */
+  readonly ownEvents: OwnEvents;
 }
 
 /** Sort before all rows: sweeps start here. */
@@ -39,6 +48,9 @@ export function newState(
     dependencySweep: FIRST_DEPENDENCY,
     expiredCursors: new ScanCursors(),
     claimCursors: new LowWaterMarks(() => clock.monotonic(), wakeIn),
+    waiting: new WaitingBook(),
     claimedVersion: undefined,
+    fairLooks: new Map(),
+    ownEvents: new OwnEvents(),
   };
 }

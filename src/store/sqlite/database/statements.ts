@@ -36,6 +36,12 @@ export class Statements {
     return rows;
   }
 
+  /** The rows of a query one by one. Rows that are not asked for are not read. */
+  each<Name extends ReadName>(name: Name, parameters: Bound<Name>): Iterable<QueryRows[Name]> {
+    const rows: Iterable<any> = this.#statement(name).iterate(...values(name, parameters));
+    return rows;
+  }
+
   /** All rows of a query as tuples, which cost half of what objects do. */
   tuples<Name extends TupleName>(name: Name, parameters: Bound<Name>): QueryTuples[Name][] {
     const statement = this.#statement(name);

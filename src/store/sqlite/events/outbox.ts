@@ -16,6 +16,8 @@ export class Outbox {
   #pieceStart = 0;
   readonly #onWake: () => void;
   #wakeUp: WakeUp | null = null;
+  /** The time of the rows. */
+  #at = 0;
 
   /** `onWake` is called at once: a claim of the same commit must find the job. */
   constructor(sql: Statements, clock: Clock, onWake: () => void = () => {}) {
@@ -58,6 +60,7 @@ export class Outbox {
   /** Writes the rows of the feed, inside the transaction. */
   write(): void {
     const at = this.#clock.now();
+    this.#at = at;
     for (const { kind, jobs, details } of feedRows(this.#events)) {
       const named = JSON.stringify(jobs);
       const names =
@@ -66,6 +69,11 @@ export class Outbox {
       const row = { kind: eventCodec.code[kind], at, ...names, details: detailsText };
       this.#sql.run("append_event", row);
     }
+  }
+
+  /** The group was committed, and its rows can be read. */
+  committed(): void {
+    for (const { onCommit } of this.#events) onCommit?.(this.#at);
   }
 
   /** The group has ended. Answers the wake-up for listeners and empties the outbox. */

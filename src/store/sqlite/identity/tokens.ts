@@ -1,7 +1,9 @@
 /** createToken, tokenOf, markTokensUsed, tokens, token and revokeToken: API tokens. */
 import { idBytes, idFromBytes, idHex } from "../../../core/ids.ts";
 import { tokenKindCodec } from "../../shared/codes.ts";
+import { isAuditedToken, tokenCreated, tokenRevoked } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import {
   requireMarked,
   requireToken,
@@ -17,6 +19,7 @@ import type {
   TokenRecord,
 } from "../../types/tokens.ts";
 import type { TokenRow } from "../database/queries.gen.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
@@ -40,6 +43,7 @@ export function createToken(session: Session, given: TokenToStore): "created" | 
     now,
   });
   if (changes === 0) throw tokenConflict(given.id);
+  if (isAuditedToken(given.kind)) writeAudits(session, [tokenCreated(given)]);
   return "created";
 }
 
@@ -76,13 +80,18 @@ export function token({ sql }: Session, id: TokenId): TokenRecord | null {
   return row === undefined ? null : recordOf(row);
 }
 
-export function revokeToken({ sql, clock }: Session, id: TokenId): boolean {
+export function revokeToken(session: Session, id: TokenId, act: Act = NO_ACT): boolean {
+  const { sql, clock } = session;
   const now = clock.now();
   if (sql.run("revoke_token", { id: idBytes(id), now }).changes === 0) return false;
   // Each turn revokes what was made from the tokens of the turn before.
   for (let parents = [idHex(id)]; parents.length > 0;) {
     const made = sql.all("revoke_children", { parents: JSON.stringify(parents), now });
     parents = made.map((child) => idHex(idFromBytes(child.id)));
+  }
+  const revoked = token(session, id);
+  if (revoked !== null && isAuditedToken(revoked.kind)) {
+    writeAudits(session, [tokenRevoked(revoked, act)]);
   }
   return true;
 }

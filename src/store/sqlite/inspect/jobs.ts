@@ -148,6 +148,7 @@ function recordOf(
   const isRunning = row.state === stateCodec.code.running;
   return jobRecord(session.names, {
     ...withIds(row),
+    priority: row.next_priority ?? row.priority,
     phase: row.phase,
     overall: row.overall,
     started_at: isRunning ? (starts.get(row.key) ?? null) : row.last_started_at,

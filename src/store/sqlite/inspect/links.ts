@@ -15,6 +15,6 @@ export function dependants({ sql }: Session, id: JobId, limit: number): readonly
 export function holder({ sql, clock }: Session, id: JobId): JobHolder | null {
   const row = sql.get("holder_of_job", { id: idBytes(id) });
   if (row === undefined) return null;
-  const { host, pid, renewed_at: renewedAt, beat_ms: beatMs } = row;
-  return { id: idFromBytes(row.id), host, pid, beatMs, beatAgoMs: clock.now() - renewedAt };
+  const { host, pid, until, renewed_at: renewedAt, beat_ms: beatMs } = row;
+  return { id: idFromBytes(row.id), host, pid, until, beatMs, beatAgoMs: clock.now() - renewedAt };
 }

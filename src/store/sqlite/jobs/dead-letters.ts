@@ -1,19 +1,22 @@
 /** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
+import type { DeadLetterQuery } from "../../types/letters.ts";
 import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId, JsonText } from "../../../core/job.ts";
+import { assigned, noted, reprocessed, reviewed } from "../../shared/audit/drafts.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
   DeadLetterRecord,
-  DeadLetterQuery,
   ReprocessAnswer,
   Review,
   ReviewAnswer,
 } from "../../types/records.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
+import { writeAudits } from "../audit/write.ts";
 import { enqueueWithin } from "./enqueue.ts";
+import { filterParams } from "./letter-counts.ts";
 import type { DeadLetterRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -30,15 +33,12 @@ export function deadLetters(
   filter: DeadLetterQuery,
   page: { readonly after?: JobId; readonly limit: number },
 ): DeadLetterRecord[] {
-  const { sql, names } = session;
-  const type = filter.type === undefined ? null : names.find("type", filter.type);
-  const tenant = filter.tenant === undefined ? null : names.find("tenant", filter.tenant);
+  const params = filterParams(session, filter);
   const before = boundary(session, page.after);
-  if (type === undefined || tenant === undefined || before === null) return [];
-  const status = filter.status === undefined ? null : deadLetterCodec.code[filter.status];
+  if (params === null || before === null) return [];
   const limit = bounded(page.limit, PAGE_MAX);
-  return sql
-    .all("list_dead_letters", { ...before, status, type, tenant, limit })
+  return session.sql
+    .all("list_dead_letters", { ...before, ...params, limit })
     .map((row) => letterOf(session, row));
 }
 
@@ -55,14 +55,26 @@ export function boundary(
 }
 
 export function review(session: Session, id: JobId, verdict: Review): ReviewAnswer {
-  const isReviewed = writeReview(session, id, { ...verdict, successor: null });
-  const letter = deadLetter(session, id);
-  if (letter === null) return { status: "unknown" };
-  return { status: isReviewed ? "reviewed" : "closed", letter };
+  const before = deadLetter(session, id);
+  if (before === null) return { status: "unknown" };
+  if (!writeReview(session, id, { ...verdict, successor: null })) {
+    return { status: "closed", letter: before };
+  }
+  const { status: after, by, notes: reason } = verdict;
+  const statuses = { before: before.status, after };
+  writeAudits(session, [reviewed(before, { by, reason }, statuses)]);
+  return { status: "reviewed", letter: deadLetter(session, id) ?? before };
+}
+
+/** A closed letter does not change. */
+export function isClosed({ status }: DeadLetterRecord): boolean {
+  return status === "reprocessed" || status === "discarded";
 }
 
 export function annotate(session: Session, id: JobId, annotation: Annotation): ReviewAnswer {
   const { act, by, notes } = annotation;
+  const before = deadLetter(session, id);
+  if (before === null) return { status: "unknown" };
   const { changes } = session.sql.run("annotate_dead_letter", {
     id: idBytes(id),
     act,
@@ -71,9 +83,14 @@ export function annotate(session: Session, id: JobId, annotation: Annotation): R
     assigned_to: act === "assigned" ? annotation.to : null,
     at: session.clock.now(),
   });
-  const letter = deadLetter(session, id);
-  if (letter === null) return { status: "unknown" };
-  return { status: changes > 0 ? "reviewed" : "closed", letter };
+  if (changes === 0) return { status: "closed", letter: before };
+  const who = { by, reason: notes };
+  const draft =
+    act === "noted"
+      ? noted(before, who)
+      : assigned(before, who, { before: before.assignedTo, after: annotation.to });
+  writeAudits(session, [draft]);
+  return { status: "reviewed", letter: deadLetter(session, id) ?? before };
 }
 
 export function reprocess(
@@ -90,13 +107,13 @@ export function reprocess(
   }
   const letter = deadLetter(session, id);
   if (letter === null) return { status: "unknown" };
-  if (letter.status === "reprocessed" || letter.status === "discarded") {
-    return { status: "closed", letter };
-  }
+  if (isClosed(letter)) return { status: "closed", letter };
   const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status !== "created") return { status: "reprocessed", letter, answer };
   const verdict = { status: "reprocessed", by, notes, successor: answer.id, changes } as const;
   writeReview(session, id, verdict);
+  const done = { before: letter.status, successor: answer.id };
+  writeAudits(session, [reprocessed(letter, { by, reason: notes }, done)]);
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
 }
 

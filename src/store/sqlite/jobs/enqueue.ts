@@ -4,7 +4,7 @@ import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import { ALL_OPEN, intakeRefusal, type ClosedIntakes } from "../../shared/control/intakes.ts";
+import { intakeRefusal } from "../../shared/control/intakes.ts";
 import { throwIfRefused } from "../../shared/refused-child.ts";
 import {
   AFTER_MAX,
@@ -19,7 +19,7 @@ import {
   setDue,
 } from "../queue/dependencies.ts";
 import { cancelWaiting } from "./cancel.ts";
-import { admission, closedIntakes } from "./intakes.ts";
+import { admission, ADMITTED, readAdmission, type Admission } from "./intakes.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
@@ -29,7 +29,7 @@ import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
  * not come this way: a worker of an older release must be able to end its runs.
  */
 export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
-  const call = { keyHolders: new Map<JobId, JobId>(), closed: admission(session) };
+  const call = { keyHolders: new Map<JobId, JobId>(), ...admission(session, jobs) };
   const answers = enqueueAll(session, jobs, call);
   resolveNew(session, jobs);
   return answers;
@@ -37,25 +37,41 @@ export function enqueue(session: Session, jobs: readonly NewJob[]): readonly Enq
 
 /** The same with bisection: if the database refuses a value, only that job is refused. */
 export function enqueueParts(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
-  return enqueueBisecting(session, jobs, admission(session));
+  return enqueueBisecting(session, jobs, admission(session, jobs));
 }
 
-/** Inserts jobs inside another verb's transaction, in spite of closed intakes. */
+/** Inserts jobs inside another verb's transaction, in spite of closed intakes and quotas. */
 export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
-  return enqueueBisecting(session, jobs, ALL_OPEN);
+  return enqueueBisecting(session, jobs, ADMITTED);
 }
 
-/** The refusal of a schedule's job; null: the intake is open. */
-export function refusedByIntake(session: Session, job: NewJob): EnqueueAnswer | null {
-  return intakeRefusal(job, internNames(session, job), closedIntakes(session));
+/**
+ * Inserts jobs of a schedule. If the intake is closed, or the quota has no room for the first job,
+ * no job is made and `beforeFirst` is not called.
+ */
+export function enqueueScheduled(
+  session: Session,
+  jobs: readonly NewJob[],
+  beforeFirst: () => void,
+): readonly EnqueueAnswer[] {
+  const [first] = jobs;
+  if (first === undefined) return [];
+  const { admitted } = readAdmission(session, jobs);
+  const nameIds = internNames(session, first);
+  const refused =
+    intakeRefusal(first, nameIds, admitted.closed) ??
+    admitted.quotas.refusal(first, nameIds.tenant);
+  if (refused !== null) return jobs.map(() => refused);
+  beforeFirst();
+  return enqueueBisecting(session, jobs, admitted);
 }
 
 function enqueueBisecting(
   session: Session,
   jobs: readonly NewJob[],
-  closed: ClosedIntakes,
+  admitted: Admission,
 ): readonly EnqueueAnswer[] {
-  const call = { keyHolders: new Map<JobId, JobId>(), closed };
+  const call = { keyHolders: new Map<JobId, JobId>(), ...admitted };
   const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, call);
   const answers = bisect(session, jobs, work, refusal);
   resolveNew(session, jobs);
@@ -85,9 +101,8 @@ function hasGivenWay({ sql }: Session, { id, dedup, idempotency }: NewJob): bool
 }
 
 /** What the jobs of one call share. */
-interface Call {
+interface Call extends Admission {
   readonly keyHolders: Map<JobId, JobId>;
-  readonly closed: ClosedIntakes;
 }
 
 /** Inserts jobs in order, because a job may depend on a key holder of an earlier job. */
@@ -120,7 +135,9 @@ interface NameIds {
 function enqueueOne(session: Session, job: NewJob, call: Call): EnqueueAnswer {
   const nameIds = internNames(session, job);
   const dependencies =
-    intakeRefusal(job, nameIds, call.closed) ?? dependenciesFor(session, job, call.keyHolders);
+    intakeRefusal(job, nameIds, call.closed) ??
+    call.quotas.refusal(job, nameIds.tenant) ??
+    dependenciesFor(session, job, call.keyHolders);
   const held = findHolder(session, job, nameIds, dependencies);
   if (held !== null) return held;
   if ("status" in dependencies) return dependencies;
@@ -130,6 +147,7 @@ function enqueueOne(session: Session, job: NewJob, call: Call): EnqueueAnswer {
   const key = insertJob(session, job, nameIds, runAt, now);
   if (key === null) return repeated(session, job, nameIds);
 
+  call.quotas.made(job, nameIds.tenant);
   insertKeys(session, job, nameIds, key);
   if (job.retryOf !== null && job.ignoreCheckpoints !== true) takeOverCheckpoints(session, key);
   for (const [name, value] of Object.entries(job.tags)) {

@@ -6,6 +6,7 @@ import {
   failureGroupRecord,
   reprocessOutcome,
 } from "../../shared/control/failure-groups.ts";
+import { groupDecided } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
 import {
   CAUSES_MAX,
@@ -18,6 +19,7 @@ import {
 } from "../../types/failures.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
 import type { DeadLetterRecord } from "../../types/records.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 import { boundary, letterOf, reprocess, review } from "./dead-letters.ts";
 
@@ -109,6 +111,7 @@ export function decideGroup(
   if (scope.tenant !== undefined && tenant === ALL_TENANTS) return false;
   const now = session.clock.now();
   session.sql.run("decide_failure_group", { tenant, cause, now, ...decisionParams(decision) });
+  writeAudits(session, [groupDecided(cause, scope.tenant, decision)]);
   return true;
 }
 

@@ -1,11 +1,14 @@
 /** hurry and intervene: an operator moves a job. */
 import { idBytes } from "../../../core/ids.ts";
-import { isFinal, type JobId } from "../../../core/job.ts";
+import { isFinal, type JobId, type State } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { stateCodec } from "../../shared/codes.ts";
+import { hurried, intervened } from "../../shared/audit/drafts.ts";
 import { startOf } from "../../shared/run-end.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import type { InterveneFacts, JobKey } from "../../types/jobs-and-runs.ts";
 import type { InterveneAnswer } from "../../types/records.ts";
+import { writeAudits } from "../audit/write.ts";
 import { setDue } from "../queue/dependencies.ts";
 import { closeIfDone, factsOf, openRuns, withFacts, type HeldRun } from "../runs/lease.ts";
 import type { LeaseRow } from "../database/queries.gen.ts";
@@ -16,6 +19,7 @@ import { endRuns } from "../runs/settle.ts";
 export function hurry(
   session: Session,
   id: JobId,
+  act: Act = NO_ACT,
 ): InterveneAnswer | { readonly status: "running" } {
   const { sql, clock } = session;
   const row = sql.get("job_by_id", { id: idBytes(id) });
@@ -25,17 +29,21 @@ export function hurry(
   if (state === "running") return { status: "running" };
 
   const now = clock.now();
-  if ((row.next_run_at ?? 0) > now && setDue(session, row.key, now))
-    return { status: "done", state };
+  const done = (after: State): InterveneAnswer => {
+    writeAudits(session, [hurried({ id, tenant: row.tenant }, act, after)]);
+    return { status: "done", state: after };
+  };
+  if ((row.next_run_at ?? 0) > now && setDue(session, row.key, now)) return done(state);
   const scheduled = sql.get("take_scheduled", { key: row.key });
   if (scheduled === undefined) return { status: "done", state };
-  return { status: "done", state: putWaiting(session, scheduled, now, now) };
+  return done(putWaiting(session, scheduled, now, now));
 }
 
 export function intervene(
   session: Session,
   id: JobId,
   decide: (job: InterveneFacts) => Settlement,
+  act: Act = NO_ACT,
 ): InterveneAnswer {
   const { sql } = session;
   const row = sql.get("job_by_id", { id: idBytes(id) });
@@ -61,7 +69,10 @@ export function intervene(
 
   const now = sql.get("job_by_key", { key: row.key });
   if (now === undefined) throw new Error(`job ${row.key} was deleted while an operator moved it`);
-  return { status: "done", state: stateCodec.word(now.state) };
+  const after = stateCodec.word(now.state);
+  const job = { id, tenant: row.tenant };
+  writeAudits(session, [intervened(job, act, { before: state, after })]);
+  return { status: "done", state: after };
 }
 
 /** A run or a waiting job, and the lease that holds it, if any. */
@@ -98,6 +109,9 @@ function withoutLease({ sql, clock }: Session, key: JobKey): FoundRun {
 
 /** Tells the worker that its run was ended, started or not, and deletes an empty lease. */
 function letGo(session: Session, { key, n }: HeldRun, lease: LeaseRow): void {
-  session.sql.run("insert_ended_run", { worker: lease.worker, key, n });
+  session.sql.run("insert_ended_runs", {
+    worker: lease.worker,
+    runs: JSON.stringify([{ key, n }]),
+  });
   closeIfDone(session, lease);
 }

@@ -6,6 +6,7 @@
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { GATE_AFTER, stateCodec } from "../../shared/codes.ts";
+import { CHAIN_MAX } from "../../shared/limits.ts";
 import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { KeyHolders } from "../../shared/key-holders.ts";
@@ -21,13 +22,17 @@ const DEPENDENCIES_MAX = 1_000;
 
 type FinishedDependency = QueryRows["next_finished_dependency"];
 
-/** The keys of the dependencies of a new job, or its refusal if a dependency does not exist. */
+/**
+ * The keys of the dependencies of a new job, or its refusal if a dependency does not exist. A
+ * negated key names a job whose code the new job waits for.
+ */
 export function dependenciesOf(
-  { sql }: Session,
-  { after }: NewJob,
+  session: Session,
+  { after, retryOf }: NewJob,
   keyHolders: KeyHolders,
 ): ReadonlySet<JobKey> | EnqueueAnswer {
-  const dependencies = new Set<JobKey>();
+  const { sql } = session;
+  const dependencies = new Set<JobKey>(retryOf === null ? [] : codeBefore(session, retryOf));
   for (const id of after) {
     const row = sql.get("find_key", { id: idBytes(keyHolders.get(id) ?? id) });
     const isUnknown = row === undefined && !keyHolders.has(id);
@@ -36,6 +41,19 @@ export function dependenciesOf(
     if (row !== undefined && row.key !== null) dependencies.add(row.key);
   }
   return dependencies;
+}
+
+/** The negated keys of the jobs whose code a successor of this job waits for. */
+function codeBefore({ sql }: Session, id: JobId): readonly JobKey[] {
+  const bounds = { depth: CHAIN_MAX, limit: DEPENDENCIES_MAX };
+  return sql.all("awaited_code", { id: idBytes(id), ...bounds }).map(({ key }) => -key);
+}
+
+/** Code of ended runs of these jobs has ended: jobs that wait for it may start. */
+export function endCode(session: Session, keys: readonly JobKey[]): void {
+  if (keys.length === 0) return;
+  const { changes } = session.sql.run("insert_ended_code", { keys: JSON.stringify(keys) });
+  if (changes > 0) resolveSomeDependencies(session);
 }
 
 /**
@@ -48,9 +66,10 @@ export function putBehind(
   dependencies: ReadonlySet<JobKey>,
   { onFailed, runAt }: Pick<NewJob, "onFailed"> & { readonly runAt: number },
 ): void {
-  const tolerant = onFailed === "run" ? 1 : 0;
-  for (const depends_on of dependencies)
+  for (const depends_on of dependencies) {
+    const tolerant = onFailed === "run" || depends_on < 0 ? 1 : 0;
     sql.run("insert_dependency", { job: job.key, depends_on, tolerant });
+  }
   sql.run("insert_blocked", { ...job, rank: runAt * 1000, gate: GATE_AFTER });
   sql.run("insert_finished_dependencies", { job: job.key });
 }

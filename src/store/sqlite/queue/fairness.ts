@@ -3,27 +3,35 @@ import type { TenantWeights } from "../../../core/control/fairness.ts";
 import { limitOwnerCodec } from "../../shared/codes.ts";
 import {
   byLane,
+  candidatesOf,
   fairLaneRecord,
+  LATER_PER_JOB,
+  laterStart,
+  nextLook,
   prioritiesOf,
   sameWeights,
-  tenantIdsOf,
+  servedIn,
   tooManyFairLanes,
   turnLists,
   weightsText,
 } from "../../shared/control/fair-rows.ts";
+import { fairnessChanged } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import {
   FAIR_LANES_MAX,
   type DeclaredFairness,
   type FairLaneRecord,
   type TurnsAnswer,
 } from "../../types/fairness.ts";
-import type { FairLaneRow } from "../database/queries.gen.ts";
+import type { FairLaneRow, FairJobRow } from "../database/queries.gen.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
-/** Jobs that get a turn in one transaction. */
+/** The oldest jobs that one call looks at. */
 const TURNS_MAX = 1_000;
+const NO_OTHERS = { rows: [], more: false } as const;
 
 export function setFairness(
   session: Session,
@@ -32,8 +40,12 @@ export function setFairness(
   by: string | null,
 ): void {
   const lane = session.names.id("lane", laneName);
-  const code_weights = session.sql.get("find_fair_lane", { lane })?.code_weights ?? null;
+  const stored = session.sql.get("find_fair_lane", { lane });
+  const code_weights = stored?.code_weights ?? null;
   put(session, { lane, weights: textOf(session, weights), code_weights, owner: OPERATOR, by });
+  const before = stored === undefined ? null : fairLaneRecord(stored, session.names).weights;
+  const act = { by, reason: null };
+  writeAudits(session, [fairnessChanged(laneName, act, { before, after: weights })]);
 }
 
 function textOf({ names }: Session, weights: TenantWeights): string {
@@ -48,12 +60,14 @@ function put(session: Session, row: Omit<FairLaneRow, "set_at">): void {
   outbox.wake();
 }
 
-export function removeFairness(session: Session, laneName: string): boolean {
+export function removeFairness(session: Session, laneName: string, act: Act = NO_ACT): boolean {
   const { sql, names } = session;
   const lane = names.find("lane", laneName);
   const row = lane === undefined ? undefined : sql.get("find_fair_lane", { lane });
   if (row?.owner !== OPERATOR) return false;
   removeOrRestore(session, row);
+  const before = fairLaneRecord(row, names).weights;
+  writeAudits(session, [fairnessChanged(laneName, act, { before, after: null })]);
   return true;
 }
 
@@ -102,32 +116,56 @@ export function giveTurns(session: Session, limit: number): TurnsAnswer {
   const { sql, outbox, state } = session;
   const lanes = sql.all("lanes_without_turns", {});
   const share = Math.ceil(bounded(limit, TURNS_MAX) / Math.max(1, lanes.length));
-  const counts = lanes.map(({ lane }) => giveInLane(session, lane, share));
-  const given = counts.reduce((sum, count) => sum + count, 0);
+  const answers = lanes.map(({ lane }) => giveInLane(session, lane, share));
+  const given = answers.reduce((sum, answer) => sum + answer.given, 0);
   if (given > 0) {
     outbox.wake();
     // Claims may have passed the positions of the new turns.
     state.claimCursors.forget();
   }
-  return { given, more: counts.some((count) => count >= share) };
+  return { given, more: answers.some(({ more }) => more) };
 }
 
-/** Answers how many of the oldest jobs without a turn have one now. */
-function giveInLane({ sql }: Session, lane: number, limit: number): number {
+function giveInLane(session: Session, lane: number, limit: number): TurnsAnswer {
+  const { sql } = session;
   const row = sql.get("fair_lane_for_turns", { lane });
   const oldest = row === undefined ? [] : sql.all("jobs_without_turn", { lane, limit });
-  if (row === undefined || oldest.length === 0) return 0;
-  const tenants = JSON.stringify(tenantIdsOf(oldest));
-  // Tenants behind a backlog without turns need not wait until all of it has turns.
-  const newest =
-    oldest.length < limit ? [] : sql.all("newest_without_turn", { lane, tenants, limit });
-  const jobs = [...oldest, ...newest];
+  if (row === undefined || oldest.length === 0) return { given: 0, more: false };
+  const served = servedIn(row, oldest);
+  const isCut = oldest.length >= limit;
+  const others = isCut ? othersIn(session, lane, { oldest, served, limit }) : NO_OTHERS;
+  const jobs = candidatesOf(oldest, others.rows, served);
   const priorities = JSON.stringify(prioritiesOf(jobs));
   const first = sql.all("first_turns", { lane, priorities });
   const last = sql.all("fair_turns", { lane, priorities });
   const lists = turnLists(row, jobs, first, last);
-  sql.run("delete_fair_turns", { lane, priorities });
-  sql.run("put_fair_turns", { lane, turns: lists.last });
-  sql.run("set_turns", { turns: lists.turns });
-  return oldest.length;
+  if (lists.count > 0) {
+    sql.run("delete_fair_turns", { lane, priorities });
+    sql.run("put_fair_turns", { lane, turns: lists.last });
+    sql.run("set_turns", { turns: lists.turns });
+  }
+  return { given: lists.count, more: others.more || (isCut && lists.count > 0) };
+}
+
+interface OldestJobs {
+  readonly oldest: readonly FairJobRow[];
+  readonly served: readonly number[];
+  readonly limit: number;
+}
+
+/** The jobs of tenants that have too few of the oldest jobs: the newest, and some in between. */
+function othersIn(
+  { sql, state }: Session,
+  lane: number,
+  { oldest, served, limit }: OldestJobs,
+): { readonly rows: readonly FairJobRow[]; readonly more: boolean } {
+  const tenants = JSON.stringify(served);
+  const newest = sql.all("newest_without_turn", { lane, tenants, limit });
+  const seen = laterStart(oldest, state.fairLooks.get(lane));
+  const wide = limit * LATER_PER_JOB;
+  const later = sql.all("later_without_turn", { lane, tenants, ...seen, limit: wide });
+  const next = nextLook(later, wide);
+  if (next === null) state.fairLooks.delete(lane);
+  else state.fairLooks.set(lane, next);
+  return { rows: [...newest, ...later], more: next !== null };
 }

@@ -3,12 +3,16 @@ import { idBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { DECLARED_MS } from "../../roles/schedules.ts";
 import { GATE_INSTALLATION, GATE_KEY, limitGate } from "../../shared/codes.ts";
+import { paused, resumed } from "../../shared/audit/drafts.ts";
 import { NONE_BEHIND, UNKNOWN_NAME } from "../../shared/counts.ts";
 import { gateName, INSTALLATION } from "../../shared/decode-jobs.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import type { CountAhead, CountBehind, Gate, GateName, Promotion } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
+import type { QueryRows } from "../database/queries.gen.ts";
 import { putBack } from "./places.ts";
 import { crashNumbersOf } from "../runs/claim-candidates.ts";
 import { fullTargets, queuesWithRoom } from "../runs/claim-limits.ts";
@@ -57,29 +61,40 @@ export function findGate({ names }: Session, { kind, name }: GateName): number |
 }
 
 export function pause(
-  { sql, names, clock }: Session,
-  { kind, name }: GateName,
+  session: Session,
+  gate: GateName,
   why: { readonly reason: string; readonly by: string | null; readonly forMs?: number },
 ): void {
+  const { sql, names, clock } = session;
+  const { kind, name } = gate;
   const now = clock.now();
   const until = why.forMs === undefined ? null : now + why.forMs;
   const id = kind === "installation" ? GATE_INSTALLATION : names.id(kind, name);
+  const before = closedGate(session, id);
   sql.run("close_gate", { name: id, now, until, reason: why.reason, by: why.by });
   // No job is tried behind a gate that an operator has closed.
   if (kind === "type") sql.get("delete_streak", { type: id });
+  writeAudits(session, [paused(gate, { by: why.by, reason: why.reason }, before)]);
 }
 
-export function resume(session: Session, gate: GateName): boolean {
-  const { sql, clock, outbox, state } = session;
+function closedGate({ sql, clock }: Session, id: number): ClosedGate | undefined {
+  return sql.all("closed_gates", { now: clock.now() }).find(({ name }) => name === id);
+}
+
+type ClosedGate = QueryRows["closed_gates"];
+
+export function resume(session: Session, gate: GateName, act: Act = NO_ACT): boolean {
+  const { sql, outbox, state } = session;
   const id = findGate(session, gate);
   if (id === undefined) return false;
-  const wasClosed = sql.get("gate_is_closed", { name: id, now: clock.now() }) !== undefined;
+  const before = closedGate(session, id);
   sql.run("open_gate", { name: id });
   if (gate.kind === "type") sql.get("delete_streak", { type: id });
   outbox.wake();
   // Claims have passed the jobs of the gate that `hold` has not moved.
   state.claimCursors.forget();
-  return wasClosed;
+  if (before !== undefined) writeAudits(session, [resumed(gate, act, before)]);
+  return before !== undefined;
 }
 
 export function countBehind(

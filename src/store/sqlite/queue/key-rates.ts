@@ -1,6 +1,11 @@
 /** How many jobs with a concurrency key may start in a period. */
 import { nextTokenMs, tokensAt } from "../../../core/control/permits.ts";
-import { keyRateRecord, keyRateState, tooManyKeyRates } from "../../shared/control/limit-rows.ts";
+import {
+  keyRateRecord,
+  keyRateState,
+  tooManyKeyRates,
+  type StoredKeyRate,
+} from "../../shared/control/limit-rows.ts";
 import {
   KEY_RATES_MAX,
   KEY_WAITING_MAX,
@@ -17,29 +22,36 @@ interface RatedKey {
   readonly tenant: string;
 }
 
+/** Answers the rate before. */
 export function setKeyRate(
   session: Session,
   { name, tenant: text }: RatedKey,
   rate: NonNullable<StoredRule["rate"]>,
   by: string | null,
-): void {
+): StoredKeyRate | undefined {
   const { sql, names, clock } = session;
   const tenant = names.id("tenant", text);
-  const isNew = sql.get("key_rate", { tenant, name }) === undefined;
+  const known = sql.get("key_rate", { tenant, name });
   const count = sql.get("count_key_rates", {})?.rates ?? 0;
-  if (isNew && count >= KEY_RATES_MAX) throw tooManyKeyRates(KEY_RATES_MAX);
+  if (known === undefined && count >= KEY_RATES_MAX) throw tooManyKeyRates(KEY_RATES_MAX);
   const { count: rate_count, perMs: rate_ms, burst } = rate;
   sql.run("put_key_rate", { tenant, name, rate_count, rate_ms, burst, by, now: clock.now() });
   freeSpent(session, { tenant, name });
+  return known;
 }
 
-export function removeKeyRate(session: Session, { name, tenant: text }: RatedKey): boolean {
+/** Answers what was removed. */
+export function removeKeyRate(
+  session: Session,
+  { name, tenant: text }: RatedKey,
+): StoredKeyRate | undefined {
   const { sql, names } = session;
   const tenant = names.find("tenant", text);
-  if (tenant === undefined || sql.get("key_rate", { tenant, name }) === undefined) return false;
+  const known = tenant === undefined ? undefined : sql.get("key_rate", { tenant, name });
+  if (tenant === undefined || known === undefined) return undefined;
   sql.run("delete_key_rate", { tenant, name });
   freeSpent(session, { tenant, name });
-  return true;
+  return known;
 }
 
 export function keyRates({ sql, names, clock }: Session): readonly LimitRecord[] {

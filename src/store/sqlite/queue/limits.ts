@@ -7,8 +7,12 @@ import {
   INSTALLATION,
   limitRecord,
   ruleColumns,
+  ruleText,
+  statedColumns,
   tooManyLimits,
 } from "../../shared/control/limit-rows.ts";
+import { limitChanged, ruleOfRow } from "../../shared/audit/drafts.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import {
   LIMITS_MAX,
@@ -18,31 +22,37 @@ import {
   type StoredRule,
 } from "../../types/limits.ts";
 import type { LimitRow } from "../database/queries.gen.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 import { hasLostClaims } from "../runs/claim.ts";
 import { keyRates, removeKeyRate, setKeyRate } from "./key-rates.ts";
 
-const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
+const { operator: OPERATOR } = limitOwnerCodec.code;
 
 export function setLimit(
   session: Session,
-  { kind, name, tenant }: LimitName,
+  limit: LimitName,
   rule: StoredRule,
   by: string | null,
 ): void {
+  const { kind, name, tenant } = limit;
+  const act = { by, reason: null };
   if (kind === "key") {
-    if (tenant !== undefined && rule.rate !== null) {
-      setKeyRate(session, { name, tenant }, rule.rate, by);
-    }
+    if (tenant === undefined || rule.rate === null) return;
+    const known = setKeyRate(session, { name, tenant }, rule.rate, by);
+    const rules = { before: ruleOfRow(known), after: rule };
+    writeAudits(session, [limitChanged(limit, act, rules)]);
     return;
   }
   const id = kind === "installation" ? INSTALLATION : session.names.id(kind, name);
   const before = session.sql.get("limit_of_name", { name: id });
-  const code_cap = before?.code_cap ?? null;
-  put(session, id, { ...ruleColumns(rule), code_cap, owner: OPERATOR, by });
+  const code_rule = before?.code_rule ?? null;
+  put(session, id, { ...ruleColumns(rule), code_rule, owner: OPERATOR, by });
+  const rules = { before: ruleOfRow(before), after: rule };
+  writeAudits(session, [limitChanged(limit, act, rules)]);
 }
 
-type Columns = ReturnType<typeof ruleColumns> & Pick<LimitRow, "code_cap" | "owner" | "by">;
+type Columns = ReturnType<typeof ruleColumns> & Pick<LimitRow, "code_rule" | "owner" | "by">;
 
 function put(session: Session, name: number, columns: Columns): void {
   const { sql, clock } = session;
@@ -73,23 +83,35 @@ function changed({ outbox, state }: Session): void {
   state.claimCursors.forget();
 }
 
-export function removeLimit(session: Session, { kind, name, tenant }: LimitName): boolean {
-  if (kind === "key") return tenant !== undefined && removeKeyRate(session, { name, tenant });
+export function removeLimit(session: Session, limit: LimitName, act: Act = NO_ACT): boolean {
+  const removed = removeSetLimit(session, limit);
+  const before = ruleOfRow(removed);
+  if (before !== null) writeAudits(session, [limitChanged(limit, act, { before, after: null })]);
+  return before !== null;
+}
+
+/** What an operator had set. */
+function removeSetLimit(
+  session: Session,
+  { kind, name, tenant }: LimitName,
+): Parameters<typeof ruleOfRow>[0] {
+  if (kind === "key") {
+    return tenant === undefined ? undefined : removeKeyRate(session, { name, tenant });
+  }
   const { sql, names } = session;
   const id = kind === "installation" ? INSTALLATION : names.find(kind, name);
   const row = id === undefined ? undefined : sql.get("limit_of_name", { name: id });
-  if (row?.owner !== OPERATOR) return false;
+  if (row?.owner !== OPERATOR) return undefined;
   removeOrRestore(session, row);
-  return true;
+  return row;
 }
 
 /** The limit of the code counts again, if there is one. */
 function removeOrRestore(session: Session, row: LimitRow): void {
   const { sql } = session;
-  const { id, name, code_cap } = row;
-  if (code_cap !== null) {
-    const rule = ruleColumns({ concurrency: code_cap, rate: null });
-    put(session, name, { ...rule, code_cap, owner: CODE, by: null });
+  const { id, name, code_rule } = row;
+  if (code_rule !== null) {
+    put(session, name, statedColumns(code_rule));
     return;
   }
   const targets = sql.all("targets_of_limit", { id });
@@ -107,23 +129,19 @@ export function limits(session: Session): LimitRecord[] {
 }
 
 export function declareLimits(session: Session, declared: readonly DeclaredLimit[]): void {
-  for (const { type, concurrency } of declared) declareLimit(session, type, concurrency);
+  for (const { type, rule } of declared) declareLimit(session, type, ruleText(rule));
 }
 
-function declareLimit(session: Session, type: string, code_cap: number | null): void {
+function declareLimit(session: Session, type: string, code_rule: string | null): void {
   const { sql, names } = session;
   const known = names.find("type", type);
-  if (known === undefined && code_cap === null) return;
+  if (known === undefined && code_rule === null) return;
   const name = known ?? names.id("type", type);
   const row = sql.get("limit_of_name", { name });
-  if ((row?.code_cap ?? null) === code_cap) return;
-  if (row?.owner === OPERATOR) sql.run("set_code_cap", { id: row.id, code_cap });
-  else if (code_cap === null && row !== undefined) {
-    removeOrRestore(session, { ...row, code_cap });
-  } else {
-    const rule = ruleColumns({ concurrency: code_cap, rate: null });
-    put(session, name, { ...rule, code_cap, owner: CODE, by: null });
-  }
+  if ((row?.code_rule ?? null) === code_rule) return;
+  if (row?.owner === OPERATOR) sql.run("set_code_rule", { id: row.id, code_rule });
+  else if (code_rule !== null) put(session, name, statedColumns(code_rule));
+  else if (row !== undefined) removeOrRestore(session, { ...row, code_rule });
 }
 
 export function keepPermits(

@@ -1,11 +1,13 @@
 /** prune, markStale and remove: deletes expired rows in bounded batches. */
 import { idFromBytes } from "../../../core/ids.ts";
+import { OPERATION_KEPT_MS } from "../../types/operations.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { findExpired } from "./expired.ts";
 import type { FinishedRow } from "../database/queries.gen.ts";
 import { deletedDetail } from "../../shared/decode-jobs.ts";
 import { bounded, ENDED_TOKEN_MS } from "../../shared/limits.ts";
+import { pruneAudits } from "../audit/seal.ts";
 import type { Session } from "../database/session.ts";
 
 /** The maximum of jobs deleted in one transaction: bounds the WAL and the blocked time. */
@@ -31,10 +33,19 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   const minutes = sql.run("delete_minutes", { before: now - retention.minutesMs, limit }).changes;
   const before = now - retention.eventMs;
   const changes = sql.run("delete_breaker_changes", { before, limit }).changes;
-  const counts = [jobs, idempotencyKeys, deadLetters, events, tokens, minutes, changes];
+  const audits = pruneAudits(session, retention.auditMs, limit);
+  const ended = { age: OPERATION_KEPT_MS, now, limit };
+  const items = sql.run("delete_operation_items", ended).changes;
+  sql.run("delete_operations", ended);
+  const decisions = sql.run("delete_failure_groups", {
+    before: now - retention.deadLetterMs,
+    limit,
+  }).changes;
+  const records = [idempotencyKeys, deadLetters, events, tokens, minutes];
+  const counts = [jobs, ...records, changes, audits, items, decisions];
   const isFull = counts.includes(limit);
   const more = isCrowded || expired.isCut || isFull;
-  return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, more };
+  return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, audits, more };
 }
 
 /** Deletes the given jobs that can be removed. `more`: some of them are left. */
@@ -48,6 +59,20 @@ export function remove(
   return { jobs, more: isCrowded || found.length > PRUNE_MAX };
 }
 
+/**
+ * The same for an operator. Answers the jobs that were removed; null: only parts of them were
+ * deleted, and the same call has to follow.
+ */
+export function removeNamed(
+  session: Session,
+  keys: readonly JobKey[],
+  retention: Pick<Retention, "idempotencyMs">,
+): readonly FinishedRow[] | null {
+  const found = session.sql.all("removable_jobs", { keys: JSON.stringify(keys) });
+  const { isCrowded } = removeJobs(session, found, retention);
+  return isCrowded ? null : found;
+}
+
 export function markStale({ sql, clock, outbox }: Session, keys: readonly JobKey[]): number {
   const marked = sql.all("insert_stale", { keys: JSON.stringify(keys), at: clock.now() });
   outbox.add({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
@@ -55,10 +80,10 @@ export function markStale({ sql, clock, outbox }: Session, keys: readonly JobKey
 }
 
 /** `isCrowded`: only units and log lines were deleted; the jobs follow in the next call. */
-function removeJobs(
+export function removeJobs(
   session: Session,
   jobs: readonly FinishedRow[],
-  retention: Retention,
+  retention: Pick<Retention, "idempotencyMs">,
 ): { readonly jobs: number; readonly isCrowded: boolean } {
   if (jobs.length === 0) return { jobs: 0, isCrowded: false };
   if (deleteParts(session, jobs)) return { jobs: 0, isCrowded: true };
@@ -74,9 +99,14 @@ function deleteParts({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
   return room === 0 || sql.run("delete_logs", { keys, limit: room }).changes === room;
 }
 
-function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
-  const { sql, outbox, names } = session;
+function deleteJobs(
+  session: Session,
+  jobs: readonly FinishedRow[],
+  retention: Pick<Retention, "idempotencyMs">,
+): void {
+  const { sql, outbox, names, state } = session;
   for (const job of jobs) {
+    state.ownEvents.forget(job.key);
     if (job.tags !== null) sql.run("delete_tags", { key: job.key, tags: job.tags });
     if (job.idempotency === null) continue;
     sql.run("expire_idempotency", {

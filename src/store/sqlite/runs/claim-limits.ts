@@ -43,6 +43,8 @@ export class ClaimLimits {
   readonly #limits: readonly Limit[];
   /** The limits of the jobs of each type and tenant, and of all jobs. */
   readonly #byTarget: ReadonlyMap<number, readonly Limit[]>;
+  /** The limits of the jobs that were asked about, by type and tenant. */
+  readonly #known = new Map<number, Map<number, JobLimits>>();
   readonly #now: number;
   /** The claim may take no job at all. */
   readonly isClosed: boolean;
@@ -71,18 +73,28 @@ export class ClaimLimits {
 
   /** The limits of a job. */
   of({ type, tenant }: LimitedJob): readonly LimitId[] {
-    return this.#of({ type, tenant }).map(({ id }) => id);
+    return this.#of({ type, tenant }).ids;
   }
 
-  #of({ type, tenant }: LimitedJob): readonly Limit[] {
-    return [type, tenant, INSTALLATION].flatMap((target) => this.#byTarget.get(target) ?? []);
+  /** A claim has many jobs of few types and tenants: each pair is looked up once. */
+  #of({ type, tenant }: LimitedJob): JobLimits {
+    const ofType = this.#known.get(type) ?? new Map<number, JobLimits>();
+    const known = ofType.get(tenant);
+    if (known !== undefined) return known;
+    const limits = [type, tenant, INSTALLATION].flatMap(
+      (target) => this.#byTarget.get(target) ?? [],
+    );
+    const found = { limits, ids: limits.map(({ id }) => id) };
+    this.#known.set(type, ofType.set(tenant, found));
+    return found;
   }
 
   /** The first jobs of which each limit has a permit left. */
   admit<Job extends LimitedJob>(jobs: readonly Job[]): readonly Job[] {
+    if (this.#limits.every(({ room }) => room >= jobs.length)) return jobs;
     const taken = new Map<LimitId, number>();
     return jobs.filter((job) => {
-      const limits = this.#of(job);
+      const { limits } = this.#of(job);
       if (limits.some(({ id, room }) => (taken.get(id) ?? 0) >= room)) return false;
       for (const { id } of limits) taken.set(id, (taken.get(id) ?? 0) + 1);
       return true;
@@ -94,7 +106,7 @@ export class ClaimLimits {
     const worker = idBytes(request.worker);
     const counts = new Map<Limit, number>();
     for (const job of jobs) {
-      for (const limit of this.#of(job)) counts.set(limit, (counts.get(limit) ?? 0) + 1);
+      for (const limit of this.#of(job).limits) counts.set(limit, (counts.get(limit) ?? 0) + 1);
     }
     return [...counts].flatMap(([{ id, held, free, rate }, taken]) => {
       if (rate !== null) {
@@ -143,6 +155,11 @@ export class ClaimLimits {
       isCut,
     };
   }
+}
+
+interface JobLimits {
+  readonly limits: readonly Limit[];
+  readonly ids: readonly LimitId[];
 }
 
 type LimitsByTarget = ReturnType<typeof limitsByTarget>;

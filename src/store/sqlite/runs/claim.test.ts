@@ -89,10 +89,32 @@ describe("a lost claim of limited jobs", () => {
 
     await failClaim("answer", request);
     const found = await store.claim(request);
+    await store.claim(request);
 
-    const [limit] = await store.limits();
-    expect(found.permits?.granted).toEqual([{ limit: limit?.id, count: 2 }]);
-    expect(limit?.used).toBe(2);
+    const granted = [{ limit: (await store.limits())[0]?.id, count: 2 }];
+    expect(found.permits?.granted).toEqual(granted);
+    expect(await store.keepPermits(worker.id, found.permits?.granted ?? [])).toBe(true);
+    expect(await store.limits()).toMatchObject([{ used: 2 }]);
+  });
+
+  test("brings no permit of a later limit that the store has not noted", async () => {
+    const worker = workerInfo();
+    const request = { worker: worker.id, lanes: ["general"], limit: 9, prefetch: false } as const;
+    const fast = { ...request, lanes: ["fast"] } as const;
+    await store.register(worker);
+    await store.enqueue(newJobs(1));
+    await failClaim("answer", request);
+    await store.setLimit({ kind: "type", name: "email" }, { concurrency: 1, rate: null }, null);
+    await store.enqueue(newJobs(2, { lane: "fast" }));
+
+    const one = await store.claim(fast);
+    const found = await store.claim(request);
+    // The found job has ended, and the worker lends the permit that came with the job.
+    const next = await store.claim({ ...fast, permits: found.permits?.granted ?? [] });
+
+    expect([one.jobs.length, found.jobs.length]).toEqual([1, 1]);
+    expect(await store.limits()).toMatchObject([{ used: 2 }]);
+    expect(next.jobs).toEqual([]);
   });
 
   test("is answered once with the permits of a probe", async () => {
@@ -110,10 +132,10 @@ describe("a lost claim of limited jobs", () => {
     broken = null;
     const found = await store.claimProbe(request);
 
-    const [limit] = await store.limits();
-    expect(found?.granted).toEqual([{ limit: limit?.id, count: 1 }]);
-    expect(limit?.used).toBe(1);
+    expect(found?.granted).toEqual([{ limit: (await store.limits())[0]?.id, count: 1 }]);
     expect(await store.claimProbe(request)).toBeNull();
+    expect(await store.keepPermits(worker.id, found?.granted ?? [])).toBe(true);
+    expect(await store.limits()).toMatchObject([{ used: 1 }]);
   });
 });
 

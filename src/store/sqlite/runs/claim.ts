@@ -1,4 +1,5 @@
 /** claim: moves a batch of due jobs from `ready` under a new lease of a worker. */
+import type { PermitCount } from "../../../core/control/permits.ts";
 import { idBytes, idFromBytes, idUuid } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
@@ -13,7 +14,8 @@ import {
 import {
   sameRequest,
   newLostClaim,
-  withPermitsOf,
+  permitsOf,
+  withPermits,
   type LostClaim,
 } from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";
@@ -179,9 +181,21 @@ export function recoverLostClaim(session: Session, request: ClaimRequest): Claim
     const limits = limitsOf(session, request);
     const jobs = readClaimed(session, next, limits);
     const answer = nothing(session, scanOf(session, request, limits), request);
-    return withPermitsOf(jobs, { ...answer, lease: proof, jobs });
+    const granted = permitsOf(jobs);
+    notePermits(session, worker, granted);
+    return withPermits({ ...answer, lease: proof, jobs }, granted);
   }
   return null;
+}
+
+function notePermits({ sql }: Session, worker: Uint8Array, granted: readonly PermitCount[]): void {
+  const rows = sql.all("permits_of_worker", { worker });
+  const known = new Map(rows.map(({ limit_id, held }) => [limit_id, held]));
+  for (const { limit, count } of granted) {
+    const held = (known.get(limit) ?? 0) + count;
+    sql.run("set_permit", { worker, limit_id: limit, held });
+    sql.run("add_used", { id: limit, count });
+  }
 }
 
 function takeBatch(session: Session, request: ClaimRequest, secret: string): Claim {
@@ -218,7 +232,8 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   acquireKeys(session, candidates);
   const jobs = readClaimed(session, candidates, limits);
   if (!request.prefetch) {
-    outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
+    const onCommit = (at: number): void => session.state.ownEvents.claimed(jobs, at);
+    outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key), onCommit });
   }
   const alone = awaitsAlone(session, scan, request);
   const claimed = { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone };
@@ -317,7 +332,8 @@ export function readClaimed(
     const job = claimedJob(session, row, candidate);
     const [, type, tenant] = row;
     const own = limits?.of({ type, tenant }) ?? [];
-    return own.length === 0 ? job : { ...job, limits: own };
+    // A copy of each job would cost more than all else that limits need here.
+    return own.length === 0 ? job : Object.assign(job, { limits: own });
   });
 }
 

@@ -67,12 +67,14 @@ function deleteCheckpoints({ sql }: Session, { key }: RunRef): void {
   sql.run("forget_units", { key });
 }
 
-function putProgress({ sql, clock, outbox }: Session, run: RunRef, progress: RunProgress): void {
+function putProgress(session: Session, run: RunRef, progress: RunProgress): void {
+  const { sql, clock, outbox, state } = session;
   const { key, n } = run;
   const { phase, percent, overall, data } = progress;
   const phases = JSON.stringify(progress.phases);
   sql.run("put_progress", { key, n, phase, phases, percent, overall, data, at: clock.now() });
   outbox.add({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
+  state.ownEvents.forget(key);
 }
 
 /** Returns the units whose end was stored before. */

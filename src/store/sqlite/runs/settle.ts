@@ -90,7 +90,8 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
     return { ...run, state: end.state, outcome: end.outcome };
   });
   countRuns(session, ends, now);
-  for (const event of outboxEventsOf(ends)) outbox.add(event);
+  const onCommit = (at: number): void => session.state.ownEvents.ended(runs, at, now);
+  for (const event of outboxEventsOf(ends)) outbox.add({ ...event, onCommit });
   dropCancelRequests(session, [...requests.keys()]);
   resetStreaks(session, succeededOf(runs));
   if (releaseEnded(session, ends)) resolveSomeDependencies(session);

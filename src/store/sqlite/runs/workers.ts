@@ -1,7 +1,7 @@
-/** register, renew, deregister, quiet, stopWorker, silent and workers: registered workers. */
+/** register, renew, reportCode, deregister, quiet, stopWorker, silent and workers. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type {
-  JobKey,
+  CodeReport,
   Renewal,
   SilentWorker,
   WorkerId,
@@ -9,14 +9,16 @@ import type {
 } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
 import { openAmong, openRuns, runsOf, splitByRequest } from "./lease.ts";
+import { workerAsked } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
+import { endCode } from "../queue/dependencies.ts";
 import { dropPermits } from "../queue/limits.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 
 /** The maximum of workers in one answer. */
 const WORKERS_MAX = 1_000;
-/** Heartbeats tell an ended run for this long: the answer of one heartbeat may be lost. */
-const TOLD_MS = 60_000;
 
 export function register({ sql, clock }: Session, worker: WorkerInfo): void {
   const now = clock.now();
@@ -55,40 +57,51 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const open = openAmong(session, sql.all("leases_of_worker", { worker: id }).flatMap(runsOf));
   const { toCancel } = splitByRequest(session, open);
   const cancel = toCancel.map(({ key, n, reason }) => ({ key, n, reason }));
-  const ended = tellEnded(session, id, now);
+  const ended = sql.all("ended_runs", { worker: id }).map(({ key, n }) => ({ key, n }));
   const [isQuiet, stop, outdated] = [row.quiet === 1, row.stopping === 1, row.outdated === 1];
   const busy = open.length > 0;
   return { status: "renewed", now, cancel, busy, quiet: isQuiet, stop, outdated, ended };
 }
 
-/** The runs of a worker that an operator has ended. */
-function tellEnded(
-  { sql }: Session,
-  worker: Uint8Array,
-  now: number,
-): { key: JobKey; n: number }[] {
-  const rows = sql.all("ended_runs", { worker });
-  if (rows.length === 0) return [];
-  sql.run("mark_told", { worker, now });
-  sql.run("delete_told", { worker, before: now - TOLD_MS });
-  return rows.map(({ key, n }) => ({ key, n }));
+export function reportCode(
+  session: Session,
+  id: WorkerId,
+  { left = [], ended = [] }: CodeReport,
+): void {
+  const { sql } = session;
+  const worker = idBytes(id);
+  if (left.length > 0) sql.run("insert_ended_runs", { worker, runs: JSON.stringify(left) });
+  if (ended.length > 0) dropEndedRuns(session, worker, JSON.stringify(ended));
+}
+
+/** Jobs that wait for the code of these runs may start. Null: all ended runs of the worker. */
+function dropEndedRuns(session: Session, worker: Uint8Array, runs: string | null): void {
+  const rows = session.sql.all("delete_ended_runs", { worker, runs });
+  endCode(
+    session,
+    rows.map(({ key }) => key),
+  );
 }
 
 /** Removes a worker that holds nothing. */
 export function deleteWorker(session: Session, id: Uint8Array): void {
   const { sql } = session;
   dropPermits(session, id);
-  sql.run("delete_ended_runs", { worker: id });
+  dropEndedRuns(session, id, null);
   sql.run("delete_worker_types", { worker: id });
   sql.run("delete_worker", { id });
 }
 
-export function quiet({ sql }: Session, worker: WorkerId): boolean {
-  return sql.run("quiet_worker", { id: idBytes(worker) }).changes > 0;
+export function quiet(session: Session, worker: WorkerId, act: Act = NO_ACT): boolean {
+  const isKnown = session.sql.run("quiet_worker", { id: idBytes(worker) }).changes > 0;
+  if (isKnown) writeAudits(session, [workerAsked("worker_quieted", worker, act)]);
+  return isKnown;
 }
 
-export function stopWorker({ sql }: Session, worker: WorkerId): boolean {
-  return sql.run("stop_worker", { id: idBytes(worker) }).changes > 0;
+export function stopWorker(session: Session, worker: WorkerId, act: Act = NO_ACT): boolean {
+  const isKnown = session.sql.run("stop_worker", { id: idBytes(worker) }).changes > 0;
+  if (isKnown) writeAudits(session, [workerAsked("worker_stop_requested", worker, act)]);
+  return isKnown;
 }
 
 export function workers(session: Session, limit: number): WorkerRecord[] {

@@ -12,7 +12,9 @@ import {
   slotAfterChange,
   tickRecord,
 } from "../../shared/control/schedules.ts";
+import { scheduleChanged, scheduleState } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import type {
   DueSchedules,
   FirstSlot,
@@ -23,6 +25,7 @@ import type {
   TickRecord,
 } from "../../types/schedules.ts";
 import type { ScheduleRow } from "../database/queries.gen.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
@@ -149,21 +152,32 @@ export function saveSchedule(
     sql.run("update_schedule", { ...columns, next_slot });
   }
   outbox.wake();
+  const act = { by, reason: null };
+  const before = stored === null ? null : scheduleState(stored);
+  const name = stored === null ? "schedule_created" : "schedule_updated";
+  writeAudits(session, [scheduleChanged(name, spec, act, { before, after: scheduleState(spec) })]);
   return "saved";
 }
 
 export function pauseSchedule(
-  { sql, clock }: Session,
+  session: Session,
   name: string,
   { reason, by }: { readonly reason: string; readonly by: string | null },
 ): boolean {
-  return sql.run("pause_schedule", { name, reason, by, now: clock.now() }).changes > 0;
+  const { sql, clock } = session;
+  const stored = schedule(session, name);
+  if (stored === null) return false;
+  sql.run("pause_schedule", { name, reason, by, now: clock.now() });
+  const states = { before: { paused: stored.pausedAt !== null }, after: { paused: true } };
+  writeAudits(session, [scheduleChanged("schedule_paused", stored, { by, reason }, states)]);
+  return true;
 }
 
 export function resumeSchedule(
   session: Session,
   name: string,
   firstSlot: FirstSlot,
+  act: Act = NO_ACT,
 ): "resumed" | "not_paused" | "unknown" {
   const { sql, clock, outbox } = session;
   const stored = schedule(session, name);
@@ -172,17 +186,22 @@ export function resumeSchedule(
   const next_slot = slotAfter(stored, stored, clock.now(), firstSlot);
   sql.run("resume_schedule", { name, next_slot });
   outbox.wake();
+  const states = { before: { paused: true }, after: { paused: false } };
+  writeAudits(session, [scheduleChanged("schedule_resumed", stored, act, states)]);
   return "resumed";
 }
 
 export function removeSchedule(
   session: Session,
   name: string,
+  act: Act = NO_ACT,
 ): "removed" | "unknown" | "owned_by_code" {
   const stored = schedule(session, name);
   if (stored === null) return "unknown";
   if (isDeclared(stored, session.clock.now())) return "owned_by_code";
   deleteSchedule(session, name);
+  const before = scheduleState(stored);
+  writeAudits(session, [scheduleChanged("schedule_removed", stored, act, { before })]);
   return "removed";
 }
 

@@ -7,12 +7,15 @@ import {
   isAhead,
   isDue,
   lastOf,
+  refusedByRule,
   replacedBy,
   tickRecords,
   tickWork,
   type TickWork,
 } from "../../shared/control/schedules.ts";
 import { TICKS_KEPT } from "../../roles/schedules.ts";
+import { scheduleChanged } from "../../shared/audit/drafts.ts";
+import { NO_ACT, type Act } from "../../types/audit.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type {
   DecideTicks,
@@ -21,9 +24,10 @@ import type {
   TickDecision,
   TickRecord,
 } from "../../types/schedules.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
-import { cancel } from "../jobs/cancel.ts";
-import { enqueueWithin, refusedByIntake } from "../jobs/enqueue.ts";
+import { cancelWithin } from "../jobs/cancel.ts";
+import { enqueueScheduled } from "../jobs/enqueue.ts";
 import { schedule } from "./schedules.ts";
 
 export function tickSchedule(
@@ -43,7 +47,9 @@ export function tickSchedule(
   const fresh = new Set(withoutTick(session, name, slots));
   const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
   const work = tickWork(stored.overlap, ticks, ticks.length > 0 && isOpen(session, stored.lastJob));
-  const records = tickRecords(work, makeJobs(session, stored, work), decision, now);
+  const isRefused = decision.isRefused === true;
+  const answers = isRefused ? refusedByRule(work) : makeJobs(session, stored, work);
+  const records = tickRecords(work, answers, decision, now);
   for (const record of records) insertTick(session, name, record);
   advance(session, stored, decision, records);
   return records;
@@ -75,15 +81,13 @@ function makeJobs(
   { make, cancelsLast }: TickWork,
 ): readonly EnqueueAnswer[] {
   const jobs = make.map(({ job }) => job);
-  const [first] = jobs;
-  if (first === undefined) return [];
-  // Before the last job is replaced. All slots of a schedule have the same names.
-  const refused = refusedByIntake(session, first);
-  if (refused !== null) return jobs.map(() => refused);
-  if (cancelsLast && stored.lastJob !== null) {
-    cancel(session, stored.lastJob, null, replacedBy(stored, first));
-  }
-  return enqueueWithin(session, jobs);
+  // A refused slot does not replace the last job.
+  return enqueueScheduled(session, jobs, () => {
+    const [first] = jobs;
+    if (cancelsLast && stored.lastJob !== null && first !== undefined) {
+      cancelWithin(session, stored.lastJob, { by: null, reason: replacedBy(stored, first) });
+    }
+  });
 }
 
 function insertTick({ sql }: Session, name: string, record: TickRecord): void {
@@ -114,11 +118,12 @@ export function runSchedule(
   session: Session,
   name: string,
   make: (schedule: ScheduleRecord) => NewJob,
+  act: Act = NO_ACT,
 ): RunScheduleAnswer {
   const stored = schedule(session, name);
   if (stored === null) return { status: "unknown" };
   const job = make(stored);
-  const answer = refusedByIntake(session, job) ?? enqueueWithin(session, [job])[0];
+  const [answer] = enqueueScheduled(session, [job], () => {});
   if (answer === undefined) throw new Error("the store gave no answer");
   if (answer.status !== "created") return answer;
   const at = session.clock.now();
@@ -126,5 +131,7 @@ export function runSchedule(
   const free = withoutTick(session, name, instantsBesideSlots(at))[0];
   if (free !== undefined) insertTick(session, name, { ...record, slot: free });
   pruneTicks(session, name);
+  const after = { job: answer.id };
+  writeAudits(session, [scheduleChanged("schedule_run", stored, act, { after })]);
   return answer;
 }

@@ -26,7 +26,10 @@ import type {
   CallReport,
   ReportAnswer,
   ServiceCall,
+  ServiceRun,
 } from "../../types/services.ts";
+import { breakerChanged } from "../../shared/audit/drafts.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting } from "../queue/places.ts";
 
@@ -62,7 +65,8 @@ function admission(session: Session, { service, run, tenant }: ServiceCall): Adm
   const id = names.find("service", service);
   const own = names.find("tenant", tenant);
   const state = stateOf(session, id, own);
-  const { answer, next } = admit(state, { run, tenant: own }, clock.now());
+  const isOver = (asked: ServiceRun): boolean => hasEnded(session, asked);
+  const { answer, next } = admit(state, { run, tenant: own, isOver }, clock.now());
   return { id, answer, breaker: state.breaker, next };
 }
 
@@ -97,14 +101,19 @@ export function reportCalls(session: Session, reports: readonly CallReport[]): R
   });
 }
 
+function hasEnded({ sql }: Session, { key, n }: ServiceRun): boolean {
+  return sql.get("run_has_ended", { key, n })?.ended === 1;
+}
+
 function stateOf(
-  { sql, clock }: Session,
+  session: Session,
   service: number | undefined,
   tenant: number | undefined,
 ): ServiceState {
   if (service === undefined) {
     return { breaker: CLOSED, hasEnded: false, pause: null, parks: new Map() };
   }
+  const { sql, clock } = session;
   const now = clock.now();
   const row = sql.get("find_breaker", { service });
   const breaker = row === undefined ? CLOSED : breakerOf(row);
@@ -113,7 +122,7 @@ function stateOf(
   const { probe } = breaker;
   return {
     breaker,
-    hasEnded: probe !== null && sql.get("probe_has_ended", { ...probe })?.ended === 1,
+    hasEnded: probe !== null && hasEnded(session, probe),
     pause: pause ?? null,
     parks: until === null ? new Map() : new Map([[null, until]]),
   };
@@ -160,8 +169,10 @@ export function openBreaker(
 ): void {
   const { names, clock } = session;
   const id = names.id("service", service);
-  const { breaker } = stateOf(session, id, undefined);
-  putBreaker(session, id, breaker, forceOpen(breaker, { ...why, nowMs: clock.now() }));
+  const { breaker: before } = stateOf(session, id, undefined);
+  const after = forceOpen(before, { ...why, nowMs: clock.now() });
+  putBreaker(session, id, before, after);
+  writeAudits(session, [breakerChanged("breaker_opened", service, why, { before, after })]);
 }
 
 export function resetBreaker(session: Session, service: string, by: string | null): boolean {
@@ -172,8 +183,13 @@ export function resetBreaker(session: Session, service: string, by: string | nul
   const isParked = sql.run("end_parks", { service: id, now: clock.now() }).changes > 0;
   if (isParked) openGate(session, id);
   const areHurried = hurrySentBack(session, service) > 0;
-  if (breaker.state === "closed" && breaker.failures === 0) return isParked || areHurried;
-  putBreaker(session, id, breaker, reset(breaker, by));
+  const isClean = breaker.state === "closed" && breaker.failures === 0;
+  if (isClean && !isParked && !areHurried) return false;
+  const after = isClean ? breaker : reset(breaker, by);
+  putBreaker(session, id, breaker, after);
+  const act = { by, reason: null };
+  const states = { before: breaker, after };
+  writeAudits(session, [breakerChanged("breaker_reset", service, act, states)]);
   return true;
 }
 

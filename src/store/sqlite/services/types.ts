@@ -6,8 +6,10 @@ import {
   typeRecord,
   TYPES_MAX,
 } from "../../shared/services/declarations.ts";
+import { typeOverridden } from "../../shared/audit/drafts.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
+import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 import { openOrKeepQueue } from "../queue/limits.ts";
 
@@ -27,6 +29,8 @@ export function declareTypes(
       priority: declaration.priority,
       max_attempts: declaration.maxAttempts,
       timeout_ms: declaration.timeoutMs,
+      category: declaration.category,
+      payload_version: declaration.payloadVersion,
       payload_schema: declaration.payloadSchema,
       app_version: declaration.appVersion,
       hash,
@@ -48,16 +52,26 @@ export function declareTypes(
 }
 
 export function overrideType(
-  { sql, names, clock }: Session,
+  session: Session,
   text: string,
   settings: TypeOverride | null,
   by: string | null,
 ): boolean {
+  const { sql, names, clock } = session;
   const type = names.find("type", text);
   if (type === undefined) return false;
-  if (settings === null) return sql.run("delete_type_override", { type }).changes > 0;
-  const columns = { ...overrideColumns(settings), by, now: clock.now() };
-  return sql.run("put_type_override", { type, ...columns }).changes > 0;
+  const before = types(session, text)[0]?.override ?? null;
+  const { changes } =
+    settings === null
+      ? sql.run("delete_type_override", { type })
+      : sql.run("put_type_override", {
+          type,
+          ...overrideColumns(settings),
+          by,
+          now: clock.now(),
+        });
+  if (changes > 0) writeAudits(session, [typeOverridden(text, by, { before, after: settings })]);
+  return changes > 0;
 }
 
 export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {

@@ -7,13 +7,25 @@ const SHARED = {
   first_failure: [["closed letters count", "status IN (1, 2)", "status > 0"]],
   letters_of_cause: [["letters of all causes", "WHERE cause = ", "WHERE '' <> "]],
   decide_failure_group: [["the person stays", "by = excluded.by, ", ""]],
+  delete_failure_groups: [
+    ["open letters do not matter", "AND NOT EXISTS (", "AND (true OR 1 = 1) OR EXISTS ("],
+    ["letters of other tenants count", "AND old.tenant IN (0, letter.tenant)", ""],
+    ["decisions of the installation count nothing", "(0, letter.tenant)", "(letter.tenant)"],
+  ],
 } as const;
 
 export const SQLITE_FAILURE_FAULTS: Faults = {
   failureGroups: { failure_causes: SHARED.failure_causes },
   failureGroup: { first_failure: SHARED.first_failure },
   lettersOfCause: { letters_of_cause: SHARED.letters_of_cause },
-  decideGroup: { decide_failure_group: SHARED.decide_failure_group },
+  decideGroup: {
+    decide_failure_group: SHARED.decide_failure_group,
+    delete_failure_groups: [
+      ...SHARED.delete_failure_groups,
+      ["a snooze does not matter", "AND coalesce(old.until, 0) <= :before", ""],
+      ["new decisions go", "old.decided_at <= :before", "old.decided_at > 0"],
+    ],
+  },
   reprocessMany: {
     "jobs/failures.ts": [
       [
@@ -32,7 +44,14 @@ export const POSTGRES_FAILURE_FAULTS: Faults = {
   failureGroups: { failure_causes: SHARED.failure_causes },
   failureGroup: { first_failure: SHARED.first_failure },
   lettersOfCause: { letters_of_cause: SHARED.letters_of_cause },
-  decideGroup: { decide_failure_group: SHARED.decide_failure_group },
+  decideGroup: {
+    decide_failure_group: SHARED.decide_failure_group,
+    delete_failure_groups: [
+      ...SHARED.delete_failure_groups,
+      ["a snooze does not matter", "(old.until IS NULL OR old.until <= moment.before)", "true"],
+      ["new decisions go", "old.decided_at <= moment.before", "moment.before IS NOT NULL"],
+    ],
+  },
   reprocessMany: {
     "jobs/failures.ts": [
       [
@@ -43,6 +62,6 @@ export const POSTGRES_FAILURE_FAULTS: Faults = {
     ],
   },
   discardMany: {
-    "jobs/failures.ts": [["closed ones count", "return open.length;", "return rows.size;"]],
+    "jobs/failures.ts": [["closed ones count", 'status === "reviewed"', 'status !== "unknown"']],
   },
 };

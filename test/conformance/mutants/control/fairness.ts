@@ -38,7 +38,10 @@ export const SQLITE_FAIRNESS_FAULTS: Faults = {
         'sql.run("put_fair_turns", { lane, turns: lists.last });',
         "",
       ],
-      ["no more jobs are said to wait", "counts.some((count) => count >= share)", "false"],
+      ["no more jobs are said to wait", "answers.some(({ more }) => more)", "false"],
+      ["the newest jobs are not looked at", "rows: [...newest, ...later]", "rows: later"],
+      ["jobs in between are not looked at", "rows: [...newest, ...later]", "rows: newest"],
+      ["a look begins with the oldest jobs again", "state.fairLooks.set(lane, next)", ""],
     ],
     jobs_without_turn: [
       [
@@ -102,7 +105,10 @@ export const POSTGRES_FAIRNESS_FAULTS: Faults = {
         'await transaction.run("put_fair_turns", { lane, turns: lists.last });',
         "",
       ],
-      ["no more jobs are said to wait", "more ||= count >= share;", ""],
+      ["no more jobs are said to wait", "more ||= answer.more;", ""],
+      ["the newest jobs are not looked at", "rows: [...newest, ...later]", "rows: later"],
+      ["jobs in between are not looked at", "rows: [...newest, ...later]", "rows: newest"],
+      ["a look begins with the oldest jobs again", "state.fairLooks.set(lane, next)", ""],
     ],
     first_turns: [
       ["the clock is the last turn", "SELECT min(ready.rank)", "SELECT max(ready.rank)"],

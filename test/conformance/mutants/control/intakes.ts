@@ -16,8 +16,8 @@ export const SQLITE_INTAKE_FAULTS: Faults = {
     "jobs/intakes.ts": [
       [
         "an open intake was closed",
-        'session.sql.run("open_intake", { name }).changes > 0',
-        'session.sql.run("open_intake", { name }).changes >= 0',
+        "if (name === undefined || before === undefined) return false;",
+        "if (name === undefined) return false;",
       ],
     ],
   },
@@ -26,8 +26,8 @@ export const SQLITE_INTAKE_FAULTS: Faults = {
     "jobs/enqueue.ts": [
       [
         "bisection forgets the intakes",
-        "enqueueBisecting(session, jobs, admission(session))",
-        "enqueueBisecting(session, jobs, ALL_OPEN)",
+        "enqueueBisecting(session, jobs, admission(session, jobs))",
+        "enqueueBisecting(session, jobs, ADMITTED)",
       ],
       [
         "a refused job replaces the holder of its key",
@@ -56,16 +56,18 @@ export const SQLITE_INTAKE_FAULTS: Faults = {
     ],
   },
   "the tick of a schedule behind a closed intake": {
-    "schedules/ticks.ts": [
+    "jobs/enqueue.ts": [
       [
-        "a tick makes its job all the same",
+        "a tick replaces the job before all the same",
         "if (refused !== null) return jobs.map(() => refused);",
         "",
       ],
+    ],
+    "schedules/ticks.ts": [
       [
         "a run by hand makes its job all the same",
-        "refusedByIntake(session, job) ?? enqueueWithin",
-        "enqueueWithin",
+        "enqueueScheduled(session, [job], () => {})",
+        "enqueueScheduled(session, [{ ...job, retryOf: job.id }], () => {})",
       ],
     ],
   },
@@ -79,11 +81,15 @@ export const POSTGRES_INTAKE_FAULTS: Faults = {
     open_intake: [
       ["all intakes open", "WHERE name = :name::integer", "WHERE :name::integer IS NOT NULL"],
     ],
-    "jobs/intakes.ts": [["an open intake was closed", "closed.length > 0", "closed.length >= 0"]],
+    "jobs/intakes.ts": [["an open intake was closed", ") === 0) return;", ") < 0) return;"]],
   },
   closeIntake: {
     "functions/enqueue.sql": [
-      ["jobs that are alike pass", "IF parent IS NULL AND EXISTS (", "IF false AND EXISTS ("],
+      [
+        "jobs that are alike pass",
+        "OR EXISTS (SELECT 1 FROM millrace.intake) AND EXISTS (",
+        "OR false AND EXISTS (",
+      ],
       [
         "the intake of the lane",
         "intake.name IN (type, tenant, lane, -2)",
@@ -109,7 +115,7 @@ export const POSTGRES_INTAKE_FAULTS: Faults = {
     "jobs/enqueue.ts": [
       [
         "bisection forgets the intakes",
-        "insertBisecting({ ...transaction, isProducer: true }, jobs, NONE)",
+        "insertBisecting({ ...transaction, isProducer: true, overQuota }, jobs, NONE)",
         "insertBisecting(transaction, jobs, NONE)",
       ],
     ],
@@ -138,8 +144,8 @@ export const POSTGRES_INTAKE_FAULTS: Faults = {
     "jobs/enqueue-keyed.ts": [
       [
         "the successors of an operator are refused",
-        "intakeRefusal(interned.job, interned, closed)",
-        "intakeRefusal({ ...interned.job, retryOf: null }, interned, closed)",
+        "intakeRefusal(job, interned, closed)",
+        "intakeRefusal({ ...job, retryOf: null }, interned, closed)",
       ],
     ],
   },
@@ -152,8 +158,8 @@ export const POSTGRES_INTAKE_FAULTS: Faults = {
       ],
       [
         "a run by hand makes its job all the same",
-        "const refused = isRepeat ? null :",
-        "const refused = 1 ? null :",
+        "const closed = isRepeat ? null :",
+        "const closed = 1 ? null :",
       ],
     ],
   },

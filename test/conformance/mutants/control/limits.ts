@@ -21,8 +21,8 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ["jobs stay in the queue", 'sql.run("open_limit_gate", { gate });', "void gate;"],
       [
         "a limit of the code is removed",
-        "if (row?.owner !== OPERATOR) return false;",
-        "if (row === undefined) return false;",
+        "if (row?.owner !== OPERATOR) return undefined;",
+        "if (row === undefined) return undefined;",
       ],
     ],
   },
@@ -35,8 +35,8 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ],
       [
         "the code is not asked after a removal",
-        "if (code_cap !== null) {\n    const rule",
-        "if (code_cap === 0) {\n    const rule",
+        "if (code_rule !== null) {\n    put(",
+        'if (code_rule === "") {\n    put(',
       ],
     ],
   },
@@ -239,12 +239,13 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ["no token is taken", "limits.tokens - need.jobs AS tokens", "limits.tokens AS tokens"],
       [
         "a token needs a new permit",
-        "WHERE need.jobs > limits.free OR limits.has_rate",
-        "WHERE need.jobs > limits.free",
+        "WHERE known.jobs > known.free OR known.has_rate",
+        "WHERE known.jobs > known.free",
       ],
     ],
   },
   "the queue of a limit": {
+    barriers_in_use: [["a limit that is used up is not noticed", "used >= cap", "used > cap"]],
     "functions/claim.sql": [
       [
         "a job stays in the queue",

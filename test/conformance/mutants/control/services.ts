@@ -52,15 +52,26 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
     ],
   },
   callServices: {
-    probe_has_ended: [["a probe is never replaced", "SELECT EXISTS", "SELECT 0 AND EXISTS"]],
+    run_has_ended: [["a probe is never replaced", "SELECT EXISTS", "SELECT 0 AND EXISTS"]],
     paused_until: [["a pause does not count", "WHERE name", "WHERE 0 AND name"]],
     "services/breakers.ts": [
       ["every run is a probe", "if (id !== undefined) putBreaker(session, id, breaker, next);", ""],
+      ["a run that is over is the probe", "hasEnded(session, asked)", "asked.n < 0"],
     ],
   },
   claimProbe: {
     due_breakers: [
       ["a probe comes too soon", "breaker.probe_at <= :now", "breaker.probe_at <= :now + 1"],
+      [
+        "a breaker of the future stays open",
+        "breaker.opened_at > :now",
+        "breaker.opened_at > 2 * :now",
+      ],
+      [
+        "a breaker that an operator keeps open is tried",
+        "(breaker.probe_at IS NOT NULL AND",
+        "(1 AND",
+      ],
       ["a probe is never replaced", "OR EXISTS (", "OR 0 AND EXISTS ("],
       ["a pause does not count", "gate.until IS NULL OR", "0 AND gate.until IS NULL AND"],
       ["a service that asked for a pause is tried", "park.until > :now", "park.until < 0 * :now"],
@@ -141,7 +152,7 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
   },
   openBreaker: {
     "services/breakers.ts": [
-      ["nothing is opened", "forceOpen(breaker, { ...why, nowMs: clock.now() })", "breaker"],
+      ["nothing is opened", "forceOpen(before, { ...why, nowMs: clock.now() })", "before"],
     ],
   },
   resetBreaker: {
@@ -243,6 +254,10 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ["a pause does not count", "gate.name IS NOT NULL AS is_paused", "false AS is_paused"],
     ],
     lock_breakers: [["every process has a probe", "FOR UPDATE", ""]],
+    ended_runs: [
+      ["a run that is over is the probe", "WHERE EXISTS", "WHERE false AND EXISTS"],
+      ["the run of a removed job is the probe", "OR NOT EXISTS", "OR false AND NOT EXISTS"],
+    ],
   },
   claimProbe: {
     "functions/claim-probe.sql": [
@@ -256,6 +271,16 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
         "a probe comes too soon",
         "breaker.probe_at <= moment",
         "breaker.probe_at <= moment + interval '1 ms'",
+      ],
+      [
+        "a breaker of the future stays open",
+        "AND breaker.opened_at > moment",
+        "AND breaker.opened_at > moment + interval '1 day'",
+      ],
+      [
+        "a breaker that an operator keeps open is tried",
+        "(breaker.probe_at IS NOT NULL AND",
+        "(true AND",
       ],
       ["a pause does not count", "          AND breaker.service <> ALL (asker.paused)\n", ""],
       [
@@ -275,7 +300,7 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ["a tenant without a permit is first", "          AND front.tenant <> ALL (used_up)\n", ""],
       [
         "a tenant that has to wait is tried",
-        "          AND front.tenant || ' ' || front.type <> ALL (asker.parked)\n",
+        "          AND (front.tenant::bigint << 32) + front.type <> ALL (asker.parked)\n",
         "",
       ],
       [
@@ -308,7 +333,7 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
     "functions/claim-crashed.sql": [
       [
         "a crashed job of a tenant that has to wait runs",
-        "                  AND tenant || ' ' || type <> ALL (parked)\n",
+        "                  AND (tenant::bigint << 32) + type <> ALL (parked)\n",
         "",
       ],
     ],
@@ -332,7 +357,7 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
   },
   openBreaker: {
     "services/breakers.ts": [
-      ["nothing is opened", "breaker: forceOpen(breaker, { ...why, nowMs })", "breaker"],
+      ["nothing is opened", "forceOpen(before, { ...why, nowMs })", "before"],
     ],
   },
   resetBreaker: {
@@ -345,7 +370,7 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ],
       ["no job is due", "waiting.n - 1", "waiting.n"],
     ],
-    "services/breakers.ts": [["nothing is closed", "breaker: reset(breaker, by)", "breaker"]],
+    "services/breakers.ts": [["nothing is closed", "reset(before, by)", "before"]],
   },
   breakers: {
     list_breakers: [

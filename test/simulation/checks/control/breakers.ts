@@ -32,6 +32,7 @@ const NEW: BreakerRow = {
   service: 0,
   state: CLOSED,
   failure_count: 0,
+  opened_at: null,
   probe_at: null,
   probe_key: null,
   probe_n: null,
@@ -95,14 +96,12 @@ function checkProbe(
   count: Count,
 ): void {
   const run = after.held.get(now.probe_key ?? 0)?.find(({ n }) => n === now.probe_n);
-  // A run that an operator has ended may not know it yet.
-  const isEnded = after.attempts.get(now.probe_key ?? 0)?.some(({ n }) => n === now.probe_n);
-  if (isEnded === true) count("probe of a service by a run that has ended");
-  else if (run === undefined) wrong(`is probed by run ${now.probe_n} of ${now.probe_key}: none`);
+  if (run === undefined) wrong(`is probed by run ${now.probe_n} of ${now.probe_key}: none`);
   if (was.state === CLOSED) wrong("is probed although it was closed");
-  if (was.state === OPEN && (was.probe_at === null || was.probe_at > nowMs)) {
-    wrong("is probed before its time");
-  }
+  // A breaker that opened while a clock was ahead is due at once.
+  const isAhead = (was.opened_at ?? 0) > nowMs;
+  const isEarly = was.probe_at === null || (was.probe_at > nowMs && !isAhead);
+  if (was.state === OPEN && isEarly) wrong("is probed before its time");
   const isOther = was.probe_key !== now.probe_key || was.probe_n !== now.probe_n;
   if (was.state !== HALF_OPEN || !isOther) return;
   count("probe of a service replaced");

@@ -1,6 +1,6 @@
 /** Repeats a final job as a new job, its successor. The final job does not change. */
 import { MillraceError } from "../core/errors.ts";
-import type { JobId, JsonText } from "../core/job.ts";
+import type { JobId } from "../core/job.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
@@ -33,7 +33,6 @@ export function successorOf(
   job: Repeatable,
   id: JobId,
   change: {
-    readonly payload?: JsonText | null;
     readonly createdBy?: string;
     /** The successor keeps no checkpoints. */
     readonly restart?: boolean;
@@ -49,7 +48,7 @@ export function successorOf(
     due: { delayMs: 0 },
     maxAttempts: job.maxAttempts,
     timeoutMs: job.timeoutMs,
-    payload: change.payload === undefined ? job.payload : change.payload,
+    payload: job.payload,
     payloadVersion: job.payloadVersion,
     correlationId: job.correlationId,
     parentId: job.parentId,

@@ -1,9 +1,9 @@
 /** The job that repeats a dead letter. */
-import type { JobId, JsonText } from "../../core/job.ts";
-import { decode } from "../../core/payload.ts";
-import type { NewJob } from "../../store/types/jobs-and-runs.ts";
-import type { DeadLetterRecord, JobSpec } from "../../store/types/records.ts";
-import { successorOf, type Repeatable } from "../retry-as-new-job.ts";
+import type { JobId } from "../core/job.ts";
+import { decode } from "../core/payload.ts";
+import type { NewJob } from "../store/types/jobs-and-runs.ts";
+import type { DeadLetterRecord, JobSpec } from "../store/types/records.ts";
+import { successorOf, type Repeatable } from "./retry-as-new-job.ts";
 
 const KEY_LENGTH_MAX = 500;
 
@@ -17,15 +17,11 @@ export function specOf({ id, spec }: DeadLetterRecord): JobSpec {
 export function letterSuccessor(
   letter: DeadLetterRecord,
   id: JobId,
-  by: { readonly actor: string; readonly nowMs: number; readonly payload?: JsonText | null },
+  by: { readonly actor: string; readonly nowMs: number },
 ): NewJob & { readonly retryOf: JobId } {
   const spec = specOf(letter);
   const repeatable: Repeatable = spec;
-  const { actor: createdBy, payload } = by;
-  const job = successorOf(repeatable, id, {
-    createdBy,
-    ...(payload === undefined ? {} : { payload }),
-  });
+  const job = successorOf(repeatable, id, { createdBy: by.actor });
   const key = spec.idempotencyKey === null ? null : retryKey(spec.idempotencyKey, id, by.nowMs);
   return {
     ...job,

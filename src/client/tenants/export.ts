@@ -1,0 +1,133 @@
+/** `mill.tenants.export`: all data of one tenant, page by page. */
+import type { TenantLine } from "../../api/control/tenants.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { JsonText } from "../../core/job.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { JobKey } from "../../store/types/jobs-and-runs.ts";
+import type { JobRecord } from "../../store/types/records.ts";
+import { tenantStore } from "./tenant-store.ts";
+
+/** Rows of one page: what an export holds in memory at the same time. */
+const PAGE = 100;
+const LOG_PAGE = 1_000;
+
+/** The store of the tenant reads: an export cannot contain a row of another tenant. */
+export async function* exportTenant(
+  store: JobStore,
+  clock: Pick<Clock, "now">,
+  tenant: string,
+): AsyncGenerator<TenantLine, void, undefined> {
+  const own = tenantStore(store, tenant);
+  const counts = new Map<string, number>();
+  const parts = [
+    [{ kind: "tenant", data: { tenant, exportedAt: new Date(clock.now()) } } as const],
+    jobLines(own),
+    letterLines(own),
+    scheduleLines(own),
+    tokenLines(own),
+    eventLines(own),
+    // Entries of the audit about the tenant belong here.
+  ];
+  for (const part of parts) {
+    for await (const line of part) {
+      counts.set(line.kind, (counts.get(line.kind) ?? 0) + 1);
+      yield line;
+    }
+  }
+  yield { kind: "end", data: { lines: Object.fromEntries(counts) } };
+}
+
+type Lines = AsyncGenerator<TenantLine, void, undefined>;
+
+async function* jobLines(store: JobStore): Lines {
+  for (let after: JobKey | undefined; ;) {
+    const { jobs, next } = await store.list({}, { limit: PAGE, ...(after && { after }) });
+    for (const job of jobs) yield* linesOfJob(store, job);
+    if (next === null) return;
+    after = next;
+  }
+}
+
+async function* linesOfJob(store: JobStore, record: JobRecord): Lines {
+  const { key: _key, payload, result, ...job } = record;
+  const of = job.id;
+  yield { kind: "job", of, data: { ...job, payload: parsed(payload), result: parsed(result) } };
+  for (const attempt of await store.attempts(of)) yield { kind: "attempt", of, data: attempt };
+  const progress = await store.progress(of);
+  if (progress !== null && progress.phases.length > 0) yield { kind: "phases", of, data: progress };
+  yield* unitLines(store, of);
+  for (let line: number | undefined; ;) {
+    const page = { limit: LOG_PAGE, ...(line !== undefined && { after: line }) };
+    const logs = await store.logs(of, page);
+    for (const log of logs) yield { kind: "log", of, data: log };
+    if (logs.length < LOG_PAGE) return;
+    line = logs.at(-1)?.line;
+  }
+}
+
+async function* unitLines(store: JobStore, of: string): Lines {
+  type Units = Awaited<ReturnType<JobStore["units"]>>;
+  for (let after: Units[number] | undefined; ;) {
+    const units: Units = await store.units(of, {}, { limit: PAGE, ...(after && { after }) });
+    for (const { result, ...unit } of units) {
+      yield { kind: "unit", of, data: { ...unit, result: parsed(result) } };
+    }
+    if (units.length < PAGE) return;
+    after = units.at(-1);
+  }
+}
+
+async function* letterLines(store: JobStore): Lines {
+  for (let after: string | undefined; ;) {
+    const letters = await store.deadLetters({}, { limit: PAGE, ...(after && { after }) });
+    for (const { spec, ...letter } of letters) {
+      yield { kind: "deadLetter", of: letter.id, data: { ...letter, spec: parsed(spec) } };
+    }
+    if (letters.length < PAGE) return;
+    after = letters.at(-1)?.id;
+  }
+}
+
+async function* scheduleLines(store: JobStore): Lines {
+  for (let after: string | undefined; ;) {
+    const schedules = await store.schedules({}, { limit: PAGE, ...(after && { after }) });
+    for (const schedule of schedules) {
+      yield { kind: "schedule", of: schedule.name, data: schedule };
+      for (const tick of await store.scheduleTicks(schedule.name, { limit: PAGE })) {
+        yield { kind: "tick", of: schedule.name, data: tick };
+      }
+    }
+    if (schedules.length < PAGE) return;
+    after = schedules.at(-1)?.name;
+  }
+}
+
+/** A record of a token has no secret and no hash of one. */
+async function* tokenLines(store: JobStore): Lines {
+  for (let after: string | undefined; ;) {
+    const page = { limit: PAGE, ...(after && { after }) };
+    const tokens = await store.tokens({ includeEnded: true }, page);
+    for (const token of tokens) yield { kind: "token", of: token.id, data: token };
+    if (tokens.length < PAGE) return;
+    after = tokens.at(-1)?.id;
+  }
+}
+
+/** Up to the end that the feed has when the export reads it. */
+async function* eventLines(store: JobStore): Lines {
+  const end = await store.feedEnd();
+  for (let position = await store.feedStart(); position < end;) {
+    const entries = await store.feed(position, PAGE);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    for (const { kind, at, jobs, details } of entries) {
+      const data = { kind, at, jobs, details: details?.map(parsed) };
+      if (jobs.length > 0) yield { kind: "event", data };
+    }
+    position = last.position;
+  }
+}
+
+function parsed(text: JsonText | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}

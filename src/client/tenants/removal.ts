@@ -1,0 +1,65 @@
+/**
+ * `mill.tenants.remove`. The row of the removal says who has asked for it; everything else follows
+ * from the rows that are left, so that a removal continues after a crash where the rows say.
+ */
+import { wait, type Clock } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { JobKey } from "../../store/types/jobs-and-runs.ts";
+import type { Remark } from "../../store/types/quotas.ts";
+import { REMOVAL_STEP_MAX, type TenantRows } from "../../store/types/tenants.ts";
+
+/** Jobs of one page that are cancelled. */
+const PAGE = 100;
+/** The time between two looks at jobs that cannot be removed yet. */
+const LOOK_MS = 200;
+
+interface RemovalParts {
+  readonly store: JobStore;
+  readonly clock: Clock;
+}
+
+export async function removeTenant(
+  { store, clock }: RemovalParts,
+  tenant: string,
+  { graceMs, ...why }: Remark & { readonly graceMs: number },
+): Promise<TenantRows> {
+  await store.beginRemoval(tenant, why);
+  await store.closeIntake({ kind: "tenant", name: tenant }, why);
+  await cancelAll(store, tenant, why);
+  let movedAt = clock.monotonic();
+  for (;;) {
+    const step = await store.removeOfTenant(tenant, REMOVAL_STEP_MAX);
+    if (step.status === "done") return step.rows;
+    if (!step.isBlocked) {
+      movedAt = clock.monotonic();
+      continue;
+    }
+    if (clock.monotonic() - movedAt >= graceMs) throw await busy(store, tenant, graceMs);
+    await wait(clock, LOOK_MS);
+    // A run that is being cancelled may have enqueued children.
+    await cancelAll(store, tenant, why);
+  }
+}
+
+/** Waiting jobs are cancelled at once, running ones are asked to stop. */
+async function cancelAll(store: JobStore, tenant: string, { by, reason }: Remark): Promise<void> {
+  for (let after: JobKey | undefined; ;) {
+    const filter = { tenant, states: ["scheduled", "queued", "running"] } as const;
+    const { jobs, next } = await store.list(filter, { limit: PAGE, ...(after && { after }) });
+    for (const { id, cancelRequested } of jobs) {
+      if (!cancelRequested) await store.cancel(id, by, reason);
+    }
+    if (next === null) return;
+    after = next;
+  }
+}
+
+async function busy(store: JobStore, tenant: string, graceMs: number): Promise<MillraceError> {
+  const left = await store.count({ tenant }, REMOVAL_STEP_MAX);
+  const message =
+    `${left === REMOVAL_STEP_MAX ? "at least " : ""}${left} jobs of the tenant ` +
+    `${JSON.stringify(tenant)} cannot be removed after ${graceMs} ms: they run, or jobs of other ` +
+    "tenants need them";
+  return new MillraceError("TENANT_BUSY", message, { details: { tenant, left } });
+}

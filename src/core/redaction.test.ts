@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { redacted, redactedChanges, redactionRules } from "./redaction.ts";
+
+const RULES = redactionRules(["card.number", "PIN"]);
+
+describe("redacted", () => {
+  test("hides secrets at any depth, and paths that the rules name", () => {
+    const value = {
+      Password: "x",
+      card: { number: 4711, name: "Ada" },
+      number: 1,
+      list: [{ pin: 1, keep: null }],
+    };
+    expect(redacted(value, RULES)).toEqual({
+      Password: "[redacted]",
+      card: { number: "[redacted]", name: "Ada" },
+      number: 1,
+      list: [{ pin: "[redacted]", keep: null }],
+    });
+  });
+
+  test("hides what is too deep as a whole", () => {
+    let value: unknown = "deep";
+    for (let depth = 0; depth < 200; depth += 1) value = { a: value };
+    expect(JSON.stringify(redacted(value, RULES))).toContain("[redacted]");
+  });
+});
+
+describe("redactedChanges", () => {
+  test("keeps the paths, and hides the values of secrets", () => {
+    const changes = [
+      { path: "$.token", before: "a", after: "b" },
+      { path: "$.users[0].card.number", after: 4712 },
+      { path: "$.card", before: { number: 4711, name: "Ada" } },
+      { path: "$.items[12].price", before: 1, after: 2 },
+      { path: "$", after: { secret: "x" } },
+    ];
+    expect(redactedChanges(changes, redactionRules(["users.card.number", "card.number"]))).toEqual([
+      { path: "$.token", before: "[redacted]", after: "[redacted]" },
+      { path: "$.users[0].card.number", after: "[redacted]" },
+      { path: "$.card", before: { number: "[redacted]", name: "Ada" } },
+      { path: "$.items[12].price", before: 1, after: 2 },
+      { path: "$", after: { secret: "[redacted]" } },
+    ]);
+  });
+});

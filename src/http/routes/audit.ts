@@ -1,0 +1,209 @@
+/** `/api/v1/audit`: what operators have done. */
+import { z } from "@hono/zod-openapi";
+import type { AuditEntry, AuditFilter } from "../../api/control/audit.ts";
+import { AUDIT_NAMES, AUDIT_SUBJECTS, type AuditName } from "../../core/audit/names.ts";
+import { READ_AUDIT, SEE, type Identity } from "../identity/identity.ts";
+import type { AppParts } from "../parts.ts";
+import { RequestRefusal } from "../problem.ts";
+import { Redactor } from "../redaction.ts";
+import { route, type Route, type RouteRequest } from "../route.ts";
+import {
+  ANYTHING,
+  COUNT,
+  LIMIT,
+  MOMENT,
+  NAME,
+  REMARK,
+  TEXT,
+  TEXT_OR_NULL,
+} from "../schemas/common.ts";
+import { redactedAudit } from "../views.ts";
+
+const PATH = "/api/v1/audit";
+/** After so many entries of an export, the credential is checked again. */
+const CHECKED_EVERY = 1_000;
+
+const NAMES: readonly string[] = Object.keys(AUDIT_NAMES);
+const QUERY = {
+  tenant: NAME.optional(),
+  name: z.enum(NAMES).optional(),
+  actor: REMARK.optional(),
+  subject_kind: z.enum(AUDIT_SUBJECTS).optional(),
+  subject: z.string().min(1).max(500).optional().openapi({
+    description: "An id or a name; needs `subject_kind`.",
+  }),
+  from: MOMENT.optional(),
+  to: MOMENT.optional(),
+};
+
+const ENTRY = z
+  .strictObject({
+    id: COUNT,
+    at: MOMENT,
+    tenant: TEXT_OR_NULL,
+    name: TEXT,
+    actor: TEXT_OR_NULL,
+    reason: TEXT_OR_NULL,
+    subject: z.strictObject({ kind: TEXT, name: TEXT }),
+    before: ANYTHING,
+    after: ANYTHING,
+  })
+  .openapi("AuditEntry");
+
+const PLACE = { tenant: TEXT_OR_NULL, day: TEXT, position: COUNT };
+const VERDICT = z
+  .strictObject({
+    isIntact: z.boolean(),
+    findings: z.array(
+      z.strictObject({
+        kind: TEXT,
+        tenant: TEXT_OR_NULL,
+        day: TEXT_OR_NULL,
+        position: COUNT.nullable(),
+        entryId: z.int().nullable(),
+        message: TEXT,
+      }),
+    ),
+    more: COUNT,
+    sealed: COUNT,
+    unsealed: COUNT,
+    heads: z.array(z.strictObject({ ...PLACE, hash: TEXT })),
+  })
+  .openapi("AuditVerdict");
+
+export function auditRoutes(parts: AppParts): readonly Route[] {
+  return [listRoute(parts), exportRoute(parts), verifyRoute()];
+}
+
+function listRoute({ redaction }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: PATH,
+    name: "listAudit",
+    summary: "Lists audit entries, newest first, in pages. A viewer reads its own acts.",
+    access: SEE,
+    query: z.strictObject({
+      ...QUERY,
+      after: z.coerce.number().int().min(0).optional().openapi({
+        description: "The `next` of the previous page.",
+      }),
+      limit: LIMIT,
+    }),
+    answers: {
+      200: {
+        description: "One page; `next` is the `after` of the next one.",
+        schema: z.strictObject({ entries: z.array(ENTRY), next: COUNT.nullable() }),
+      },
+    },
+    problems: [],
+  } as const;
+  return route(form, async ({ query: { after, limit, ...query }, mill, identity }) => {
+    const redactor = new Redactor(redaction, identity);
+    const page = { limit, ...(after === undefined ? {} : { after }) };
+    const found = await mill.audit.list({ ...filterOf(query, identity), ...page });
+    const entries = found.map((entry) => redactedAudit(entry, redactor));
+    const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
+    return Response.json({ entries, next });
+  });
+}
+
+function exportRoute({ redaction }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: `${PATH}/export`,
+    name: "exportAudit",
+    summary: "All audit entries, oldest first, as lines of JSON. A viewer reads its own acts.",
+    access: SEE,
+    query: z.strictObject(QUERY),
+    answers: {
+      200: {
+        description: "One entry in each line.",
+        schema: ENTRY,
+        type: "application/x-ndjson",
+      },
+    },
+    problems: [],
+  } as const;
+  return route(form, async ({ query, mill, identity, isStillValid }) => {
+    const redactor = new Redactor(redaction, identity);
+    const exported = mill.audit.export(filterOf(query, identity));
+    const lines = redactedLines(exported, redactor, isStillValid);
+    // A store that fails is answered with a problem, and not in the middle of a body.
+    const first = await lines.next();
+    const body = ReadableStream.from(first.done === true ? [] : followedBy(first.value, lines));
+    return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+  });
+}
+
+async function* followedBy(
+  first: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}
+
+async function* redactedLines(
+  lines: AsyncIterable<string>,
+  redactor: Redactor,
+  isStillValid: RouteRequest<never, never, never, never>["isStillValid"],
+): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let count = 0;
+  for await (const line of lines) {
+    count += 1;
+    if (count % CHECKED_EVERY === 0 && !(await isStillValid())) {
+      throw new RequestRefusal("UNAUTHORIZED", "The credential has ended.");
+    }
+    const entry: AuditEntry = JSON.parse(line);
+    yield encoder.encode(`${JSON.stringify(redactedAudit(entry, redactor))}\n`);
+  }
+}
+
+function verifyRoute(): Route {
+  const form = {
+    method: "get",
+    path: `${PATH}/verify`,
+    name: "verifyAudit",
+    summary: "Checks the chain of the audit: what was removed, altered or inserted.",
+    access: READ_AUDIT,
+    answers: { 200: { description: "What was found.", schema: VERDICT } },
+    problems: [],
+  } as const;
+  return route(form, async ({ mill }) => Response.json(await mill.audit.verify()));
+}
+
+interface AuditQueryFields {
+  readonly tenant?: string | undefined;
+  readonly name?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly subject_kind?: (typeof AUDIT_SUBJECTS)[number] | undefined;
+  readonly subject?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** A viewer reads what it did itself. */
+function filterOf(query: AuditQueryFields, identity: Identity): AuditFilter {
+  const { tenant, name, subject, subject_kind: kind, from, to } = query;
+  if ((subject === undefined) !== (kind === undefined)) {
+    throw new RequestRefusal("INPUT_INVALID", "subject and subject_kind go together.");
+  }
+  const actor = readsAll(identity) ? query.actor : identity.actor;
+  return {
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(isName(name) ? { name } : {}),
+    ...(actor === undefined ? {} : { actor }),
+    ...(subject === undefined || kind === undefined ? {} : { subject: { kind, name: subject } }),
+    ...(from === undefined ? {} : { from: new Date(from) }),
+    ...(to === undefined ? {} : { to: new Date(to) }),
+  };
+}
+
+function isName(name: string | undefined): name is AuditName {
+  return name !== undefined && Object.hasOwn(AUDIT_NAMES, name);
+}
+
+function readsAll({ roles }: Identity): boolean {
+  return roles.some((role) => READ_AUDIT.roles.includes(role));
+}

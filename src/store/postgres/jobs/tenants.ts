@@ -1,0 +1,88 @@
+/** tenantNames, beginRemoval, removeOfTenant and removal. */
+import { nameCodec } from "../../shared/codes.ts";
+import {
+  CLEAR_BY_ID,
+  CLEAR_BY_NAME,
+  isEmpty,
+  KEEP_NOTHING,
+  PROOF_MAX,
+  removalRecord,
+  rowsByTable,
+} from "../../shared/control/tenants.ts";
+import { removalRequested } from "../../shared/audit/governance-drafts.ts";
+import { bounded } from "../../shared/limits.ts";
+import { PAGE_MAX } from "../../shared/lists/bounds.ts";
+import type { Remark } from "../../types/quotas.ts";
+import { REMOVAL_STEP_MAX, type RemovalRecord, type RemovalStep } from "../../types/tenants.ts";
+import { writeAudits } from "../audit/write.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
+import { removeJobs } from "../retention/prune.ts";
+
+/** Not a name: an id that no tenant has. */
+const NO_TENANT = -1;
+
+export async function tenantNames(
+  { read }: Session,
+  { after = "", limit }: { readonly after?: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const page = { kind: nameCodec.code.tenant, after, limit: bounded(limit, PAGE_MAX) };
+  return (await read.all("tenant_names", page)).map(({ name }) => name);
+}
+
+export async function beginRemoval(
+  session: Session,
+  tenant: string,
+  { by, reason }: Remark,
+): Promise<void> {
+  await repeating(session.dice, (isRepeat) =>
+    session.transaction(async (transaction) => {
+      await transaction.run("begin_removal", { tenant, by, reason });
+      await writeAudits(transaction, [removalRequested(tenant, { by, reason })], isRepeat);
+    }),
+  );
+}
+
+export async function removal({ read }: Session, tenant: string): Promise<RemovalRecord | null> {
+  const row = await read.get("removal_of", { tenant });
+  return row === undefined ? null : removalRecord(row);
+}
+
+export async function removeOfTenant(
+  session: Session,
+  name: string,
+  wanted: number,
+): Promise<RemovalStep> {
+  const { read, write, names, dice } = session;
+  const tenant = (await names.id("tenant", name)) ?? NO_TENANT;
+  const limit = bounded(wanted, REMOVAL_STEP_MAX);
+  const keys = (await read.all("keys_to_remove", { tenant, limit })).map(({ key }) => key);
+  if (keys.length > 0) {
+    const { count, waiting } = await removeJobs(session, keys, KEEP_NOTHING);
+    await repeating(dice, () => write.run("note_removed", { tenant: name, count }));
+    return { status: "removing", removed: count, isBlocked: count === 0 && waiting === 0 };
+  }
+  return repeating(dice, () =>
+    session.transaction((transaction) => clearSome(transaction, { tenant, name, limit })),
+  );
+}
+
+async function clearSome(
+  transaction: StoreTransaction,
+  {
+    tenant,
+    name,
+    limit,
+  }: { readonly tenant: number; readonly name: string; readonly limit: number },
+): Promise<RemovalStep> {
+  let removed = await transaction.run("clear_idempotency", { tenant, limit });
+  removed += await transaction.run("clear_dead_letters", { tenant, limit });
+  for (const query of CLEAR_BY_ID) removed += await transaction.run(query, { tenant });
+  for (const query of CLEAR_BY_NAME) removed += await transaction.run(query, { name });
+  await transaction.run("note_removed", { tenant: name, count: removed });
+  const whose = { tenant, name, max: PROOF_MAX };
+  const rows = rowsByTable((await transaction.get("rows_of_tenant", whose)) ?? {});
+  if (!isEmpty(rows)) return { status: "removing", removed, isBlocked: removed === 0 };
+  await transaction.run("end_removal", { tenant: name });
+  return { status: "done", rows };
+}

@@ -1,0 +1,68 @@
+import { writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { userInfo } from "node:os";
+import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
+import { TestStore } from "../command-line.ts";
+
+/** Seals what a worker or a server would seal. */
+async function seal(path: string): Promise<void> {
+  const store = makeSqliteStore({ path });
+  await store.open();
+  while ((await store.sealAudit(100)) > 0);
+  await store.close();
+}
+
+describe("millrace audit", () => {
+  test("lists and exports what commands have done, with the person and the reason", async () => {
+    await using store = new TestStore();
+    await store.type("pause", "--lane", "fast", "--reason", "slow", "--by", "ada");
+    await store.type("resume", "--lane", "fast");
+    await store.type("intake", "close", "--type", "email", "--reason", "moves", "--by", "ada");
+
+    const listed = await store.type("audit", "list", "--actor", "ada", "-o", "json");
+    const named = await store.type("audit", "list", "--subject", "lane:fast", "--limit", "1");
+    const exported = await store.type("audit", "export", "--name", "lane_paused");
+    const none = await store.type("audit", "list", "--tenant", "nowhere");
+
+    expect(JSON.parse(listed.out)).toMatchObject([
+      { name: "intake_closed", actor: "ada", reason: "moves", tenant: null },
+      { name: "lane_paused", actor: "ada", subject: { kind: "lane", name: "fast" } },
+    ]);
+    expect(named.out).toContain("lane_resumed");
+    expect(named.out).toContain(userInfo().username);
+    expect(JSON.parse(exported.out)).toMatchObject({ name: "lane_paused", reason: "slow" });
+    expect(none).toMatchObject({ code: 0, out: "", err: "There are no such entries.\n" });
+    expect((await store.type("audit", "list", "--subject", "x")).code).toBe(2);
+  });
+
+  test("verify finds changes, and doctor too", async () => {
+    await using store = new TestStore();
+    for (const name of ["a", "b", "c"]) await store.type("pause", "--lane", name);
+    await seal(store.file);
+    const intact = await store.type("audit", "verify", "-o", "json");
+    const head = `${store.file}.head.json`;
+    writeFileSync(head, intact.out);
+    const database = new DatabaseSync(store.file);
+    database.exec("DROP TRIGGER millrace_audit_never_changes");
+    database.exec("DROP TRIGGER millrace_audit_stays; DROP TRIGGER millrace_audit_seal_stays");
+
+    database.exec("UPDATE millrace_audit SET actor = 'eve' WHERE id = 2");
+    const altered = await store.type("audit", "verify");
+    const examined = await store.type("doctor");
+    database.exec("DELETE FROM millrace_audit WHERE id > 1");
+    database.exec("DELETE FROM millrace_audit_seal WHERE audit_id > 1");
+    database.close();
+    const cut = await store.type("audit", "verify");
+    const compared = await store.type("audit", "verify", "--head", head);
+
+    expect(intact).toMatchObject({ code: 0 });
+    expect(JSON.parse(intact.out)).toMatchObject({ isIntact: true, sealed: 3, heads: [{}] });
+    expect(altered).toMatchObject({ code: 1, out: expect.stringContaining("entry 2") });
+    expect(examined).toMatchObject({ code: 1, out: expect.stringContaining("FINDING  audit") });
+    expect(cut.code).toBe(0);
+    expect(compared).toMatchObject({ code: 1, out: expect.stringContaining("no longer has") });
+    const missing = await store.type("audit", "verify", "--head", "nowhere.json");
+    expect(missing).toMatchObject({ code: 2 });
+  });
+});

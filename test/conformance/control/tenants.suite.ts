@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { RemovalStep } from "../../../src/store/types/tenants.ts";
+import { completed, failedWith, newJob, newSchedule, newToken } from "../../support/factories.ts";
+import { add, settleAll, takeOne } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+const WHY = { reason: "the contract has ended", by: "ada" } as const;
+const NONE = { waiting: null, rate: null, payloadBytes: null };
+
+export function tenantSuite(open: OpenStore): void {
+  describe("tenantNames", () => {
+    test("tells tenants of jobs, schedules, tokens and settings, page by page", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue([newJob({ tenant: "b" })]);
+      await saveSchedule(store, "a", "s");
+      await store.createToken(newToken({ tenant: "c" }));
+      await store.createToken(newToken({ tenant: null }));
+      await store.setQuota("d", { ...NONE, waiting: 1 }, WHY);
+
+      expect(await store.tenantNames({ limit: 9 })).toEqual(["a", "b", "c", "d", "default"]);
+      expect(await store.tenantNames({ limit: 2 })).toEqual(["a", "b"]);
+      expect(await store.tenantNames({ limit: 2, after: "b" })).toEqual(["c", "d"]);
+      expect(await store.tenantNames({ limit: 2, after: "default" })).toEqual([]);
+    });
+  });
+
+  describe("beginRemoval", () => {
+    test("keeps the removal that is under way", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const begunAt = clock.now();
+      await store.beginRemoval("acme", WHY);
+      await clock.advance(5);
+      await store.beginRemoval("acme", { by: "eve", reason: "again" });
+      expect(await store.removal("acme")).toMatchObject({ ...WHY, begunAt });
+    });
+  });
+
+  describe("removal", () => {
+    test("tells who has asked for it, and when it was done", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      expect(await store.removal("acme")).toBeNull();
+      const begunAt = clock.now();
+      await store.beginRemoval("acme", WHY);
+      await clock.advance(5);
+
+      const record = { tenant: "acme", ...WHY, begunAt, doneAt: null, removed: 0 };
+      expect(await store.removal("acme")).toEqual(record);
+      expect(await store.removeOfTenant("acme", 10)).toMatchObject({ status: "done" });
+      expect(await store.removal("acme")).toEqual({ ...record, doneAt: begunAt + 5 });
+      await store.beginRemoval("acme", { by: "eve", reason: "again" });
+      expect(await store.removal("acme")).toMatchObject({ by: "eve", doneAt: null });
+    });
+  });
+
+  describe("removeOfTenant", () => {
+    test("deletes what one tenant has, in steps that another process continues", async () => {
+      await using db = await open();
+      const { store } = db;
+      await fill(store, "umbra");
+      const before = await contentOf(store, "umbra");
+      await fill(store, "acme");
+      await store.beginRemoval("acme", WHY);
+
+      const first = await store.removeOfTenant("acme", 1);
+      expect(first).toEqual({ status: "removing", removed: 1, isBlocked: false });
+      // The process dies here.
+      const { steps, done } = await removeAll(await db.another());
+
+      expect(steps).toBeGreaterThan(1);
+      expect(Object.keys(done.rows)).toContain("dead_letter");
+      expect(Object.values(done.rows).filter((count) => count !== 0)).toEqual([]);
+      expect(await contentOf(store, "acme")).toEqual({
+        jobs: [],
+        letters: [],
+        schedules: [],
+        tokens: [],
+        limits: [],
+        gates: [],
+        quota: null,
+        weights: undefined,
+      });
+      expect(await contentOf(store, "umbra")).toEqual(before);
+      expect((await store.removal("acme"))?.removed).toBeGreaterThan(6);
+    });
+
+    test("deletes no job that waits or runs, and says so", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [queued] = await add(store, { tenant: "acme" });
+      await store.beginRemoval("acme", WHY);
+      const blocked = { status: "removing", removed: 0, isBlocked: true } as const;
+      expect(await store.removeOfTenant("acme", 10)).toEqual(blocked);
+      const batch = await takeOne(store);
+      expect(await store.removeOfTenant("acme", 10)).toEqual(blocked);
+      expect(await store.get(queued)).not.toBeNull();
+      await settleAll(store, batch, completed());
+      expect(await store.removeOfTenant("acme", 10)).toMatchObject({ removed: 1 });
+    });
+
+    test("frees the keys of the tenant at once", async () => {
+      await using db = await open();
+      const { store } = db;
+      const idempotency = { key: "k", onConflict: "return-existing" } as const;
+      await add(store, { tenant: "acme", idempotency });
+      await settleAll(store, await takeOne(store), completed());
+      await store.beginRemoval("acme", WHY);
+      await removeAll(store);
+      const again = newJob({ tenant: "acme", idempotency, type: "other" });
+      expect(await store.enqueue([again])).toMatchObject([{ status: "created" }]);
+    });
+  });
+}
+
+async function removeAll(
+  store: JobStore,
+): Promise<{ steps: number; done: Extract<RemovalStep, { status: "done" }> }> {
+  for (let steps = 1; steps < 50; steps += 1) {
+    const step = await store.removeOfTenant("acme", 1);
+    if (step.status === "done") return { steps, done: step };
+  }
+  throw new Error("the removal does not end");
+}
+
+/** Two final jobs with all that jobs have, and everything that an operator can set. */
+async function fill(store: JobStore, tenant: string): Promise<void> {
+  await add(store, {
+    tenant,
+    tags: { mark: tenant },
+    idempotency: { key: `${tenant}-1`, onConflict: "return-existing" },
+  });
+  await settleAll(store, await takeOne(store), completed());
+  await add(store, { tenant, dedup: { key: "weekly", onConflict: "skip" } });
+  await settleAll(store, await takeOne(store), failedWith());
+  await saveSchedule(store, tenant, `${tenant}-daily`);
+  await store.createToken(newToken({ tenant }));
+  const rate = { count: 1, perMs: 1_000, burst: 1 };
+  await store.setLimit({ kind: "tenant", name: tenant }, { concurrency: 3, rate: null }, "ada");
+  await store.setLimit({ kind: "key", name: "k", tenant }, { concurrency: null, rate }, "ada");
+  await store.pause({ kind: "tenant", name: tenant }, { reason: "late", by: "ada" });
+  await store.setQuota(tenant, { ...NONE, waiting: 5 }, WHY);
+  const lane = (await store.fairLanes())[0]?.weights ?? {};
+  await store.setFairness("general", { ...lane, [tenant]: 3 }, "ada");
+}
+
+async function contentOf(store: JobStore, tenant: string): Promise<object> {
+  const isOwn = ({ kind, name }: { kind: string; name: string }): boolean =>
+    kind === "tenant" && name === tenant;
+  const limits = await store.limits();
+  return {
+    jobs: (await store.list({ tenant }, { limit: 9 })).jobs.map(({ id }) => id),
+    letters: (await store.deadLetters({ tenant }, { limit: 9 })).map(({ id }) => id),
+    schedules: (await store.schedules({ tenant }, { limit: 9 })).map(({ name }) => name),
+    tokens: (await store.tokens({ tenant }, { limit: 9 })).map(({ id }) => id),
+    limits: limits
+      .filter((limit) => isOwn(limit) || limit.tenant === tenant)
+      .map(({ kind }) => kind),
+    gates: (await store.gates()).filter(isOwn).map(({ reason }) => reason),
+    quota: (await store.quotas()).find((each) => each.tenant === tenant)?.waiting ?? null,
+    weights: (await store.fairLanes())[0]?.weights[tenant],
+  };
+}
+
+async function saveSchedule(store: JobStore, tenant: string, name: string): Promise<void> {
+  const schedule = newSchedule({ name, job: { tenant } });
+  await store.saveSchedule(schedule, { revision: null, by: null }, () => 4_000_000_000_000);
+}
