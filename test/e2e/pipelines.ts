@@ -94,7 +94,11 @@ export function pipelinesOn(store: "sqlite" | "postgres"): void {
 /** What a show prints. It ends with an error when a promise is broken. */
 async function show(name: string, store: string, ...options: readonly string[]): Promise<string> {
   const args = ["--conditions=source", join(SHOWS, name), "--store", store, ...options];
-  const { stdout } = await run(process.execPath, args);
+  const { code, stdout, stderr } = await run(process.execPath, args).then(
+    (done) => ({ ...done, code: 0 }),
+    (failure: { code: number; stdout: string; stderr: string }) => failure,
+  );
+  expect(code, `${name} printed:\n${stdout}${stderr}`).toBe(0);
   expect(stdout).toMatch(/^sound$/m);
   return stdout;
 }
