@@ -174,16 +174,6 @@ export function isOverdue({ beatAgoMs, beatMs }: store.JobHolder): boolean {
   return beatAgoMs > BEATS_MISSED_MAX * beatMs;
 }
 
-/** Whether the lease of a worker holds and its heartbeats arrive. */
-export function isAlive(worker: store.WorkerRecord, now: number): boolean {
-  return worker.until > now && !isOverdue(worker);
-}
-
-/** Whether a worker is alive and claims jobs. */
-export function isWorking(worker: store.WorkerRecord, now: number): boolean {
-  return isAlive(worker, now) && !worker.quiet;
-}
-
 export function workerView(worker: store.WorkerRecord, now: number): WorkerView {
   return {
     id: worker.id,
@@ -192,7 +182,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     version: worker.version,
     appVersion: worker.appVersion,
     joinedAt: new Date(worker.joinedAt),
-    isAlive: isAlive(worker, now),
+    isAlive: worker.until > now && !isOverdue(worker),
     heartbeatAgoMs: Math.max(0, worker.beatAgoMs),
     isQuiet: worker.quiet,
     isStopping: worker.stopping,
@@ -201,8 +191,6 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     tenant: worker.tenant,
     slots: worker.slots,
     running: worker.running,
-    memoryBytes: worker.memoryBytes,
-    loopLagMs: worker.loopLagMs,
   };
 }
 

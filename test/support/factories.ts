@@ -95,7 +95,6 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     types: ["email"],
     lanes: ["general"],
     slots: 1,
-    laneSlots: { general: 1 },
     tenant: null,
     appVersion: null,
     ...overrides,

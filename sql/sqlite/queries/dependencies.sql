@@ -9,15 +9,14 @@ WHERE id = :id;
 
 -- name: awaited_code
 -- The jobs with code that the successor of a job must wait for: the job, the jobs that it repeats,
--- and all jobs that repeat one of these. Negated, they are dependencies. A removed job still names
--- the jobs that repeat it.
+-- and all jobs that repeat one of these. Negated, they are dependencies.
 -- returns: key integer
-WITH RECURSIVE up (id, depth) AS (
-    SELECT :id, 1
+WITH RECURSIVE up (id, retry_of, depth) AS (
+    SELECT id, retry_of, 1 FROM millrace_job WHERE id = :id
     UNION ALL
-    SELECT job.retry_of, up.depth + 1
+    SELECT job.id, job.retry_of, up.depth + 1
     FROM up
-    CROSS JOIN millrace_job AS job ON job.id = up.id AND job.retry_of IS NOT NULL
+    CROSS JOIN millrace_job AS job ON job.id = up.retry_of
     WHERE up.depth < :depth
 ),
 family (id, depth) AS (

@@ -1,7 +1,6 @@
 /** `millrace dev`: serves the dashboard, and runs a worker that restarts when the jobs change. */
 import type { Command } from "commander";
 import type { Lanes } from "../../jobs/lanes-rule.ts";
-import type { Links } from "../../jobs/links-rule.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { findJobFile } from "../jobs-file/job-file.ts";
@@ -10,7 +9,6 @@ import {
   durationOption,
   jobsOption,
   lanesOption,
-  linkOption,
   portOption,
 } from "../terminal/options.ts";
 import { RestartingWorker } from "../dev/restarting-worker.ts";
@@ -28,7 +26,6 @@ interface DevOptions {
   readonly grace: number;
   readonly jobs?: string;
   readonly lanes?: Lanes;
-  readonly links?: Links;
 }
 
 export function declareDev(program: Command, { terminal, end }: Shell): void {
@@ -39,7 +36,6 @@ export function declareDev(program: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(portOption())
     .addOption(lanesOption())
-    .addOption(linkOption())
     .addOption(
       durationOption("--grace <time>", "how long a restart waits for running jobs").default(
         GRACE_MS_DEFAULT,
@@ -78,8 +74,7 @@ async function dev(options: DevOptions, isAnyPort: boolean, terminal: Terminal):
   const { server } = await import("./server.ts");
   try {
     const address = { db, host: "127.0.0.1", port, isAnyPort, jobs: findJobFile(options.jobs) };
-    const { links = {} } = options;
-    return await server({ ...address, links }, terminal, () => worker.contracts);
+    return await server(address, terminal, () => worker.contracts);
   } finally {
     await worker.stop();
   }

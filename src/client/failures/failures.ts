@@ -18,7 +18,6 @@ import type { JobId } from "../../core/job.ts";
 import { anyRemark, insistOn } from "../../jobs/check-text.ts";
 import { aMoment } from "../../jobs/enqueue-options.ts";
 import { dateOf } from "../../jobs/views.ts";
-import type { LetterPlace } from "../../store/types/letters.ts";
 import type { JobStore } from "../../store/store.ts";
 import type {
   FailureGroupRecord,
@@ -193,14 +192,14 @@ async function inChunks(
   change: (letters: readonly DeadLetterRecord[]) => Promise<void>,
 ): Promise<boolean> {
   let left = by.limit ?? LETTERS_DEFAULT;
-  let behind: LetterPlace | undefined;
+  let after: JobId | undefined;
   while (left > 0) {
-    const page = { limit: Math.min(CHUNK, left), ...(behind === undefined ? {} : { behind }) };
+    const page = { limit: Math.min(CHUNK, left), ...(after === undefined ? {} : { after }) };
     const letters = await store.lettersOfCause(cause, scopeOf(by), page);
     if (letters.length > 0) await change(letters);
     if (letters.length < page.limit) return true;
     left -= letters.length;
-    behind = letters.at(-1);
+    after = letters.at(-1)?.id;
   }
   return false;
 }

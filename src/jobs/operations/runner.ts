@@ -54,9 +54,7 @@ export class OperationRunner {
     const due = [...this.#held.values()].filter(({ dueAt }) => dueAt <= clock.monotonic());
     for (const held of due) await this.#run(held);
     if (this.#held.size === 0) return null;
-    const dueAts = [...this.#held.values()].map(({ dueAt }) => dueAt);
-    // A slow operation must not keep the runner from others that begin meanwhile.
-    const nextAt = Math.min(this.#lookAt, ...dueAts);
+    const nextAt = Math.min(...[...this.#held.values()].map(({ dueAt }) => dueAt));
     return Math.max(0, nextAt - clock.monotonic());
   }
 

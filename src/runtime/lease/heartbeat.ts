@@ -12,7 +12,6 @@ import type { JobStore } from "../../store/store.ts";
 import type { ThreadEntry, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import type { BeatTimes } from "./beat-times.ts";
 import { beatOnce, type Beat } from "./clock-skew.ts";
-import { EventLoopWatch } from "./event-loop-watch.ts";
 import type { RunName } from "../run/lock-queue.ts";
 import { Ticker } from "../ticker.ts";
 
@@ -66,29 +65,18 @@ export type ThreadMessage =
 
 export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
   const entry = parts.store.thread;
-  const watch = new EventLoopWatch();
-  watch.start();
-  const heartbeat =
-    entry === null ? inlineHeartbeat(parts, watch) : threadHeartbeat(parts, entry, watch);
-  return {
-    assist: () => heartbeat.assist(),
-    stop() {
-      watch.stop();
-      return heartbeat.stop();
-    },
-  };
+  return entry === null ? inlineHeartbeat(parts) : threadHeartbeat(parts, entry);
 }
 
 /** Beats on the event loop of the worker. */
-function inlineHeartbeat(parts: HeartbeatParts, watch: EventLoopWatch): Heartbeat {
+function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
   const { store, clock, worker, leaseMs, beatMs, times, onBeat, failed } = parts;
   const ticker = new Ticker({
     clock,
     retryMs: beatMs,
     failed,
     async tick() {
-      const vitals = { memoryBytes: process.memoryUsage.rss(), loopLagMs: watch.take() };
-      onBeat(await beatOnce(store, clock, { worker, leaseMs, times, vitals }));
+      onBeat(await beatOnce(store, clock, { worker, leaseMs, times }));
       return beatMs;
     },
   });
@@ -100,11 +88,7 @@ function inlineHeartbeat(parts: HeartbeatParts, watch: EventLoopWatch): Heartbea
  * Beats on a thread. The event loop beats until the first message, after the thread has ended, and
  * from the expiry of the lease until the next message.
  */
-function threadHeartbeat(
-  parts: HeartbeatParts,
-  entry: ThreadEntry,
-  watch: EventLoopWatch,
-): Heartbeat {
+function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, onNotOpen, failed } = parts;
   const times = parts.times.buffer;
   const { module, options, isValid = () => true } = entry;
@@ -118,7 +102,7 @@ function threadHeartbeat(
   const thread = new Thread(file, { workerData: start, resourceLimits: THREAD_LIMITS });
   // The worker keeps the process alive, not its heartbeat.
   thread.unref();
-  let substitute: Heartbeat | null = inlineHeartbeat(parts, watch);
+  let substitute: Heartbeat | null = inlineHeartbeat(parts);
   let isStopping = false;
   thread.on("message", (message: ThreadMessage) => {
     // A thread that is stopped while it loads reports that its modules are incomplete.
@@ -137,14 +121,13 @@ function threadHeartbeat(
     }
     void substitute?.stop();
     substitute = null;
-    parts.times.tellLag(watch.take(), parts.clock.monotonic());
     onBeat(message.beat);
     // The heartbeat of the event loop then fails, and says why.
     if (!isValid()) void thread.terminate();
   });
   thread.on("error", failed);
   thread.on("exit", () => {
-    if (!isStopping) substitute ??= inlineHeartbeat(parts, watch);
+    if (!isStopping) substitute ??= inlineHeartbeat(parts);
   });
   return {
     async stop() {
@@ -152,7 +135,7 @@ function threadHeartbeat(
       await Promise.all([thread.terminate(), substitute?.stop()]);
     },
     assist() {
-      if (!isStopping) substitute ??= inlineHeartbeat(parts, watch);
+      if (!isStopping) substitute ??= inlineHeartbeat(parts);
     },
   };
 }

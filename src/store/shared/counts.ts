@@ -63,9 +63,7 @@ export function statsBehindGates(
   };
 }
 
-interface GroupCounts extends Readonly<Record<"type" | "lane" | "tenant" | CountName, number>> {
-  readonly oldest_ms: number | null;
-}
+type GroupCounts = Readonly<Record<"type" | "lane" | "tenant" | CountName, number>>;
 
 /** What closed gates hold back: names, and pairs of a tenant and a type. */
 export type ClosedNames = ReadonlySet<string>;
@@ -89,8 +87,7 @@ export function groupsBehindGates<Group extends GroupCounts>(
     const { type, lane, tenant } = group;
     const names = [type, lane, tenant, GATE_INSTALLATION].map(String);
     const isBehind = [...names, closedName(type, tenant)].some((name) => closed.has(name));
-    if (!isBehind) return group;
-    return { ...group, queued: 0, held: group.held + group.queued, oldest_ms: null };
+    return isBehind ? { ...group, queued: 0, held: group.held + group.queued } : group;
   });
 }
 

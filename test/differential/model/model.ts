@@ -26,7 +26,6 @@ type Beyond =
   | "enqueueInTransaction"
   | "claimsAtOnce"
   | "thread"
-  | "place"
   | "watch"
   | "onWarning";
 
@@ -67,10 +66,6 @@ type Unmodelled =
   | "removal"
   | "idsBetween"
   | "minutes"
-  | "deploys"
-  | "savedViews"
-  | "saveView"
-  | "removeView"
   | "foldMinutes"
   | "dependants"
   | "holder"

@@ -1,6 +1,5 @@
 /** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
 import type { JobId } from "../../../core/job.ts";
-import type { LetterPage } from "../../types/letters.ts";
 import {
   ALL_TENANTS,
   decisionParams,
@@ -79,7 +78,7 @@ export function lettersOfCause(
   session: Session,
   cause: string,
   scope: FailureScope,
-  page: LetterPage,
+  page: { readonly after?: JobId; readonly limit: number },
 ): DeadLetterRecord[] {
   const tenant = tenantOf(session, scope);
   return tenant === undefined ? [] : pageOfCause(session, tenant, cause, page);
@@ -89,9 +88,9 @@ function pageOfCause(
   session: Session,
   tenant: number | null,
   cause: string,
-  page: LetterPage,
+  page: { readonly after?: JobId; readonly limit: number },
 ): DeadLetterRecord[] {
-  const before = boundary(session, page);
+  const before = boundary(session, page.after);
   if (before === null) return [];
   const asked = { ...before, cause, limit: bounded(page.limit, LETTER_CHUNK_MAX) };
   const rows =

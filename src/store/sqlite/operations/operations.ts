@@ -2,15 +2,12 @@
 import { idBytes, idFromBytes, idHex } from "../../../core/ids.ts";
 import { operationStarted, operationStopped } from "../../shared/audit/drafts.ts";
 import {
-  actOf,
   advanceParams,
   allOutcomes,
   isNextChunk,
   isUndecided,
   itemCodec,
   newOperationParams,
-  openMax,
-  requestsOf,
   operationCodec,
   operationRecord,
   tooManyOperations,
@@ -20,6 +17,7 @@ import { bounded } from "../../shared/limits.ts";
 import {
   OPERATION_CHUNK_MAX,
   OPERATION_LEASE_MS,
+  OPERATIONS_OPEN_MAX,
   OPERATIONS_RUNNING_MAX,
   type ChunkAnswer,
   type ItemOutcome,
@@ -35,7 +33,6 @@ import {
 import type { OperationRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { writeAudits } from "../audit/write.ts";
-import { requestReprocess } from "../jobs/retry.ts";
 import { effectsOf } from "./effects.ts";
 
 const PAGE_MAX = 1_000;
@@ -46,15 +43,13 @@ export function startOperation(session: Session, given: NewOperation): Operation
   const { sql, clock } = session;
   const before = operation(session, given.id);
   if (before !== null) return before;
-  const [{ tenant }, max] = [given, openMax(given)];
-  const open = sql.get("count_open_operations", { tenant, max })?.count ?? 0;
-  if (open >= max) throw tooManyOperations(given);
+  const open = sql.get("count_open_operations", { max: OPERATIONS_OPEN_MAX })?.count ?? 0;
+  if (open >= OPERATIONS_OPEN_MAX) throw tooManyOperations();
   sql.run("insert_operation", {
     ...newOperationParams(given),
     id: idBytes(given.id),
     expected_at_least: given.isExpectedExact ? 0 : 1,
     walks_jobs: "jobs" in given.plan ? 1 : 0,
-    walks_letters: "deadLetters" in given.plan ? 1 : 0,
     now: clock.now(),
   });
   const started = operation(session, given.id)!;
@@ -91,7 +86,6 @@ export function applyChunk(session: Session, id: OperationId, chunk: OperationCh
   if (row === undefined || !isNextChunk(row, chunk)) return { status: "moved" };
   const before = recordOf(row);
   const items = chunk.items.slice(0, OPERATION_CHUNK_MAX);
-  requestReprocess(session, requestsOf(before, items), actOf(before));
   const decided = effectsOf(session, before, items.filter(isUndecided), chunk);
   if (decided === null) return { status: "again" };
   const outcomes = allOutcomes(items, decided);
