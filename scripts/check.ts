@@ -48,6 +48,12 @@ function steps(): Step[] {
     program("lint", bin("oxlint"), []),
     program("types", bin("tsc"), ["-p", "tsconfig.json"]),
     program("types as shipped", bin("tsc"), ["--noEmit", "-p", "tsconfig.build.json"]),
+    program("types of the page", bin("tsc"), ["-p", "dashboard/tsconfig.json"]),
+    program("calls of the page", process.execPath, [
+      "--conditions=source",
+      "scripts/embed-api.ts",
+      "--check",
+    ]),
     program("embedded sql", process.execPath, ["scripts/embed-sql.ts", "--check"]),
     program("format", bin("oxfmt"), ["--check"]),
   ];

@@ -58,6 +58,7 @@ export type {
   WorkerView,
 } from "./api/client.ts";
 export type {
+  DeployView,
   Metrics,
   MetricsQuery,
   Quantiles,
@@ -65,6 +66,7 @@ export type {
   RunGroup,
   RunMetrics,
 } from "./api/metrics/metrics.ts";
+export type { NewView, SavedView, SavedViews } from "./api/control/views.ts";
 export type {
   DrainSettings,
   DrainProgress,
@@ -145,6 +147,20 @@ export type {
 } from "./api/progress.ts";
 export type { JobCount, JobDetails, JobLinks, JobWorkerView } from "./api/details.ts";
 export type { LogPage, LogView } from "./api/logs.ts";
+export type { About, AboutRetention } from "./api/control/about.ts";
+export type { StorePlace } from "./store/store.ts";
+export type { Attention } from "./api/control/attention.ts";
+export type { AttentionCheck } from "./core/attention/attention.ts";
+export type {
+  AttentionRule,
+  AttentionFinding,
+  FindingAction,
+  FindingDetails,
+  FindingOf,
+  FindingScreen,
+  FindingSubject,
+} from "./core/attention/finding.ts";
+export type { LaneOverview, LanePause, LaneView } from "./api/control/lanes.ts";
 export type { Fairness, FairnessRule, FairLane } from "./api/control/fairness.ts";
 export type { Limit, LimitRule, Limits, LimitTarget } from "./api/control/limits.ts";
 export type { RetentionOptions, RetentionPeriods } from "./api/retention.ts";

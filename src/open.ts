@@ -1,5 +1,4 @@
 /** `openMillrace`: chooses and opens a store, and joins client and runtime. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { currentJob } from "./jobs/async-context.ts";
 import { insistOn } from "./jobs/check-text.ts";
@@ -15,6 +14,7 @@ import { aName, anObject, must, notYet, type Rule } from "./api/rules.ts";
 import type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";
 import { stderrLogger } from "./lib/stderr-logger.ts";
 import { makeStore } from "./make-store.ts";
+import { packageVersion } from "./lib/package-version.ts";
 import { systemClock, systemDice } from "./lib/system.ts";
 import { settingsOf } from "./runtime/settings.ts";
 import { thisProcess } from "./runtime/crashes/host-process.ts";
@@ -146,7 +146,7 @@ class OpenedMillrace extends Client implements Millrace {
   work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker {
     const settings = settingsOf({ preset: this.parts.preset, ...options });
     this.learn(settings.definitions.values(), settings.preset.retry);
-    this.learnRetention(settings.retention.keptMs);
+    this.learnRetention(settings.retention);
     const { store, clock, dice, logger } = this.parts;
     const worker = new JobWorker({
       store,
@@ -192,11 +192,4 @@ class OpenedMillrace extends Client implements Millrace {
     const failed = stops.find((stop) => stop.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
-}
-
-/** Reads package.json, which is one folder up in the source and in the build. */
-function packageVersion(): string {
-  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  const { version }: { version: string } = JSON.parse(manifest);
-  return version;
 }

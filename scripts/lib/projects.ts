@@ -39,7 +39,7 @@ export const BUDGET_SECONDS_TOTAL = 360;
 export const PROJECTS: readonly TestProject[] = [
   {
     name: "unit",
-    include: ["src/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "dashboard/src/**/*.test.ts"],
     budgetSeconds: 30,
     testSeconds: 10,
     batch: "unit",
@@ -118,6 +118,13 @@ export const PROJECTS: readonly TestProject[] = [
     testSeconds: 60,
     batch: "processes",
     setup: "test/http/install.ts",
+  },
+  {
+    name: "dashboard",
+    include: ["test/dashboard/*.test.ts"],
+    budgetSeconds: 90,
+    testSeconds: 120,
+    batch: "processes",
   },
   {
     name: "cli",

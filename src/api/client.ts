@@ -25,18 +25,22 @@ import type { StreamMessage, StreamOptions } from "./stream.ts";
 import type { Schedules } from "./schedule.ts";
 import type { PayloadRules } from "./control/payload-rules.ts";
 import type { Fairness } from "./control/fairness.ts";
+import type { About } from "./control/about.ts";
+import type { Attention } from "./control/attention.ts";
+import type { LaneOverview } from "./control/lanes.ts";
 import type { Limits } from "./control/limits.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Breakers } from "./services/breakers.ts";
 import type { Types } from "./services/types.ts";
+import type { SavedViews } from "./control/views.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
 export type { Explanation, ExplanationDetails, ExplanationReason } from "./control/explanation.ts";
+export type { JobFilter } from "./control/job-filter.ts";
 export type {
   AttemptView,
   GroupedJobStats,
   GroupName,
-  JobFilter,
   JobPage,
   JobGroupStats,
   Jobs,
@@ -148,10 +152,51 @@ export interface Millrace extends AsyncDisposable {
   readonly breakers: Breakers;
   readonly limits: Limits;
   readonly fairness: Fairness;
+  readonly lanes: LaneOverview;
   readonly intake: Intake;
   readonly audit: Audit;
   readonly payloadRules: PayloadRules;
+  readonly views: SavedViews;
   readonly tenants: Tenants;
+
+  /**
+   * The kind and the name of the store, the version of Millrace, and what the workers of this
+   * process remove.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * assert.deepEqual(test.mill.about().store, { kind: "sqlite", name: ":memory:" });
+   * ```
+   */
+  about(): About;
+
+  /**
+   * What an operator should look at now: open breakers, new causes of failures, jobs that wait too
+   * long, silent workers, schedules that make no jobs, and so on. The answer also says what was
+   * checked and is well, and what could not be read within five seconds. Each read is bounded. The
+   * mill of a tenant tells what concerns the tenant, and nothing about workers and services.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { mill } = test;
+   * assert.deepEqual((await mill.attention()).findings, []);
+   *
+   * await mill.enqueue(defineJob({ type: "email" }));
+   * await test.advance("2m");
+   * const { findings } = await mill.attention();
+   * assert.equal(findings[0]?.sentence, "1 job waits, and no worker is running.");
+   * ```
+   */
+  attention(): Promise<Attention>;
 
   /**
    * The same installation, limited to one tenant: jobs, dead letters and tokens of other tenants do
@@ -381,6 +426,10 @@ export interface WorkerView {
   /** The number of jobs it can run at once, and the number it runs now. */
   readonly slots: number;
   readonly running: number;
+  /** The resident memory of its process; null before its first heartbeat. */
+  readonly memoryBytes: number | null;
+  /** The largest delay of its event loop between its last two heartbeats; null: not known yet. */
+  readonly loopLagMs: number | null;
 }
 
 /** The review record of a failed job. */

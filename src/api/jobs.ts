@@ -7,6 +7,7 @@ import type { Json } from "../core/payload.ts";
 import type { Explanation } from "./control/explanation.ts";
 import type { JobDetails } from "./details.ts";
 import type { Enqueued } from "./enqueue.ts";
+import type { CountFilter, JobFilter } from "./control/job-filter.ts";
 import type { LogPage, LogView } from "./logs.ts";
 import type { JobSettings } from "./settings.ts";
 import type { ProgressView, UnitFilter, UnitHolderView, UnitView } from "./progress.ts";
@@ -35,6 +36,24 @@ export interface Jobs {
    * ```
    */
   details(id: string): Promise<JobDetails>;
+  /**
+   * Returns the payload and the result of a job as the JSON texts that are stored. Numbers beyond
+   * 2^53, which lose digits when JavaScript reads them, are as they were written. Throws
+   * JOB_NOT_FOUND.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, typed } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const greet = defineJob({ type: "greet", payload: typed<{ to: string }>() });
+   * const { id } = await test.mill.enqueue(greet, { to: "Ada" });
+   * assert.deepEqual(await test.mill.jobs.texts(id), { payload: '{"to":"Ada"}', result: null });
+   * ```
+   */
+  texts(id: string): Promise<JobTexts>;
   /**
    * Returns the ids that begin with these letters, oldest first, at most `limit` (default 10): of
    * jobs, and of dead letters whose job has been removed. Throws ID_INVALID for fewer than four
@@ -332,9 +351,6 @@ export interface Jobs {
   statsBy(by: GroupName): Promise<GroupedJobStats>;
 }
 
-/** The filters of a count: those of a list, without the page. */
-export type CountFilter = Omit<JobFilter, "after" | "limit">;
-
 export interface CountedJobs {
   readonly count: number;
   /** True when the count stopped at its maximum: there are at least so many. */
@@ -457,41 +473,8 @@ export interface AttemptView {
   readonly nextRunAt: Date | null;
 }
 
-export interface JobFilter {
-  /** `pending` means scheduled or queued. */
-  state?: State | "pending" | readonly (State | "pending")[];
-  type?: string;
-  tenant?: string;
-  category?: string;
-  /** The text that `correlationId` of a view shows, or the id of the first job of the chain. */
-  correlationId?: string;
-  parentId?: string;
-  /** The job must have all of these tags. */
-  tags?: Readonly<Record<string, string>>;
-  /**
-   * Created at this time or later. Where the clock of the store was set back by more than an hour,
-   * jobs may be missing from a range of time.
-   */
-  createdAfter?: Instant;
-  /** Created before this time. */
-  createdBefore?: Instant;
-  /**
-   * Running jobs whose present run started longer ago, by the clock of the store. Cannot be
-   * combined with a `state` other than `running`.
-   *
-   * @example
-   * ```ts
-   * import assert from "node:assert/strict";
-   * import { createTestMill } from "millrace/testing";
-   *
-   * await using test = await createTestMill();
-   * const { jobs } = await test.mill.jobs.list({ runningLongerThan: "30m" });
-   * assert.deepEqual(jobs, []);
-   * ```
-   */
-  runningLongerThan?: Duration;
-  /** The `next` of the previous page, or the id of a job. */
-  after?: string;
-  /** The maximum number of jobs. Default 50, at most 1,000. */
-  limit?: number;
+/** JSON as it is stored; null if there is none. */
+export interface JobTexts {
+  readonly payload: string | null;
+  readonly result: string | null;
 }

@@ -64,6 +64,8 @@ describe("a schedule", () => {
   test.each<Timing>([
     { cron: "* * * * *", missed: "skip", overlap: "skip" },
     { cron: "@daily", missed: { all: 1 }, overlap: "queue" },
+    { cron: "* * * * *", jitter: "59s", overlap: "replace" },
+    { cron: "* * * * *", jitter: "1h", overlap: "skip" },
     { cron: "0 3 * * *", overlap: "replace" },
     { cron: "*/10 * * * * *", jitter: "5m", start: new Date(0), end: "2030-01-01T00:00:00Z" },
     { cron: "@daily", jitter: "1d", start: "2030-01-01T00:00+01:00", end: 1_893_452_400_000 },
@@ -121,6 +123,11 @@ describe("a schedule", () => {
       { cron: "@daily", start: "2030-01-01" },
       "when.start must be a Date, milliseconds since 1970, or ISO text with an offset, " +
         'not "2030-01-01"',
+    ],
+    [
+      { cron: "* * * * *", jitter: "1h", overlap: "replace" },
+      "when.jitter must be shorter than the time between two ticks, 60 s: " +
+        'with overlap "replace", the next tick would cancel the job before it is due',
     ],
     [{ cron: "@daily", start: 2, end: 1 }, "when.end must not be before the start"],
     [

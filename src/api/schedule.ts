@@ -1,7 +1,7 @@
 /** Jobs that are enqueued by a cron expression. */
 import type { ActedBy } from "./control/audit.ts";
 import { cronFault } from "../core/cron/cron.ts";
-import { JITTER_MS_MAX, MISSED_MAX } from "../core/cron/plan.ts";
+import { JITTER_MS_MAX, MISSED_MAX, shortestInterval } from "../core/cron/plan.ts";
 import { isTimeZone } from "../core/cron/time-zone.ts";
 import { durationMs, instantMs, type Duration, type Instant } from "../core/duration.ts";
 import { shown } from "../core/text.ts";
@@ -50,7 +50,7 @@ export interface Timing {
   /**
    * The job of a tick is due up to this much later than the tick. How much follows from the name
    * and the tick, so that schedules of the same time do not start together. Default: 0, at most a
-   * day.
+   * day, and with `overlap: "replace"` less than the time between two ticks.
    */
   readonly jitter?: Duration;
   /** There is no tick before this instant. A text needs an offset, or `Z`. */
@@ -263,7 +263,8 @@ const aMissedWord = must(
 const A_MOMENT = "a Date, milliseconds since 1970, or ISO text with an offset";
 
 /** The options of a time, for `schedule` and `mill.schedules.update`. */
-export const TIMING_RULE: Rule = (value, place) => TIMING(value, place) ?? anOrder(value, place);
+export const TIMING_RULE: Rule = (value, place) =>
+  TIMING(value, place) ?? anOrder(value, place) ?? aShortJitter(value, place);
 
 const TIMING = anObject(
   {
@@ -298,6 +299,24 @@ function anOrder(value: unknown, place: string): ReturnType<Rule> {
   if (start === undefined || end === undefined) return null;
   if (instantMs(start, "start") <= instantMs(end, "end")) return null;
   return { place: place === "" ? "end" : `${place}.end`, problem: "must not be before the start" };
+}
+
+/** With `replace`, the next tick would cancel the job before it is due. */
+function aShortJitter(value: unknown, place: string): ReturnType<Rule> {
+  const {
+    cron = "",
+    timeZone = "UTC",
+    overlap,
+    jitter = 0,
+  }: Partial<Timing> = isObject(value) ? value : {};
+  const jitterMs = durationMs(jitter, "jitter");
+  if (overlap !== "replace" || jitterMs === 0) return null;
+  const intervalMs = shortestInterval({ cron: cron.trim(), timeZone });
+  if (jitterMs < intervalMs) return null;
+  const cause = 'with overlap "replace", the next tick would cancel the job before it is due';
+  const most = `the time between two ticks, ${intervalMs / 1_000} s`;
+  const problem = `must be shorter than ${most}: ${cause}`;
+  return { place: place === "" ? "jitter" : `${place}.jitter`, problem };
 }
 
 function isJitter(value: unknown): boolean {

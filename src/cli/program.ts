@@ -2,8 +2,8 @@
  * Declares the commands. Store, engine and server are loaded when a command needs them, so that
  * `--help` and `--version` load none of them.
  */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { declareAttention } from "./commands/control/attention.ts";
 import { declareAudit } from "./commands/audit/audit.ts";
 import { declareOperations } from "./commands/bulk/operations.ts";
 import { declareConfig } from "./commands/config.ts";
@@ -16,6 +16,7 @@ import { declareFailures } from "./commands/control/failures.ts";
 import { declareJobs } from "./commands/jobs/jobs.ts";
 import { declareDrain } from "./commands/control/drain.ts";
 import { declareFairness } from "./commands/control/fairness.ts";
+import { declareLanes } from "./commands/control/lanes.ts";
 import { declareLimits } from "./commands/control/limits.ts";
 import { declareTenants } from "./commands/control/tenants.ts";
 import { declareIntake } from "./commands/control/intake.ts";
@@ -30,6 +31,7 @@ import { declareWorker } from "./commands/worker.ts";
 import { declareWorkers } from "./commands/workers.ts";
 import type { ServerOptions } from "./commands/server.ts";
 import { applyConfig } from "./jobs-file/config-file.ts";
+import { packageVersion } from "../lib/package-version.ts";
 import { EXIT, reportError } from "./terminal/exit-codes.ts";
 import { optionAdvice } from "./terminal/option-advice.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
@@ -37,6 +39,7 @@ import {
   applyServer,
   databaseOption,
   jobsOption,
+  linkOption,
   outputOption,
   PORT_DEFAULT,
   portOption,
@@ -90,6 +93,7 @@ export function createProgram(shell: Shell): Command {
   program.commandsGroup("Run:");
   declareDev(program, shell);
   declareServer(program, shell);
+  declareDashboard(program, shell);
   declareWorker(program, shell);
   program.commandsGroup("Jobs:");
   declareEnqueue(program, shell);
@@ -98,9 +102,11 @@ export function createProgram(shell: Shell): Command {
   declareFailures(program, shell);
   declareOperations(program, shell);
   program.commandsGroup("Operate:");
+  declareAttention(program, shell);
   declarePause(program, shell);
   declareDrain(program, shell);
   declareLimits(program, shell);
+  declareLanes(program, shell);
   declareFairness(program, shell);
   declareIntake(program, shell);
   declarePayloads(program, shell);
@@ -155,6 +161,7 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
     .option("--public-url <url>", "address that browsers use, for a host beyond this machine")
     .option("--trust-proxy", "believe the X-Forwarded-Host header of a proxy")
     .option("--redact <field...>", "fields whose values only managers read")
+    .addOption(linkOption())
     .addOption(jobsOption())
     .option("--demo", "also run demo jobs")
     .addHelpText("after", SERVER_HELP_AFTER)
@@ -174,6 +181,33 @@ With --jobs, or jobs in millrace.config.ts, jobs that are enqueued over HTTP use
 the payload is checked, and lane, timeout and attempts are set. A type that the file does not
 declare is refused (422 TYPE_UNKNOWN). Without a job file, any type and payload are accepted, with
 the settings that a worker has declared for the type, or else the default settings.
+`;
+
+function declareDashboard(program: Command, { terminal, end }: Shell): void {
+  program
+    .command("dashboard")
+    .description("Serve the dashboard of an existing store, without a job file. Reads only.")
+    .addOption(databaseOption())
+    .addOption(portOption())
+    .option("--write", "also act on jobs, schedules and workers from the page")
+    .addHelpText("after", DASHBOARD_HELP_AFTER)
+    .action(async (options: { db: string; port: number; write?: true }, command: Command) => {
+      const { server } = await import("./commands/server.ts");
+      const { db, port, write } = options;
+      const isAnyPort = command.getOptionValueSource("port") === "default";
+      const isReadOnly = write !== true;
+      const chosen = { db, port, host: "127.0.0.1", isAnyPort, isReadOnly, isExisting: true };
+      end(await server(chosen, terminal));
+    });
+}
+
+const DASHBOARD_HELP_AFTER = `
+The page listens on this machine alone. The printed link signs one browser in. Without --write the
+server has no route that changes anything, whatever credential a caller has.
+
+Examples:
+  npx millrace dashboard --db sqlite:./millrace.db
+  npx millrace dashboard --db postgres://user@host/database --write
 `;
 
 function declareMigrate(program: Command, { terminal, end }: Shell): void {
@@ -200,11 +234,4 @@ function declareBackup(program: Command, { terminal, end }: Shell): void {
       const { backup } = await import("./commands/backup.ts");
       end(await backup(file, options, terminal));
     });
-}
-
-/** The version in package.json, which is two folders up in the source and in the build. */
-function packageVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  const { version }: { version: string } = JSON.parse(manifest);
-  return version;
 }

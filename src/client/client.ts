@@ -29,6 +29,9 @@ import type { Tenants } from "../api/control/tenants.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
 import type { Events } from "../api/events.ts";
 import type { PayloadRules } from "../api/control/payload-rules.ts";
+import type { About } from "../api/control/about.ts";
+import type { Attention } from "../api/control/attention.ts";
+import type { LaneOverview } from "../api/control/lanes.ts";
 import type { Fairness } from "../api/control/fairness.ts";
 import type { Limits } from "../api/control/limits.ts";
 import type { StreamMessage, StreamOptions } from "../api/stream.ts";
@@ -38,6 +41,7 @@ import type { Breakers } from "../api/services/breakers.ts";
 import type { Types } from "../api/services/types.ts";
 import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
+import { packageVersion } from "../lib/package-version.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
 import type { DeclaredRule } from "../store/types/payload-rules.ts";
@@ -60,7 +64,7 @@ import { makeSchedules } from "./control/schedules.ts";
 import { makeTokens } from "./tokens.ts";
 import { makeBreakers } from "./services/breakers.ts";
 import { makeTypes } from "./services/types.ts";
-import { KnownTypes } from "./known-types.ts";
+import { KnownTypes, type KnownRetention } from "./known-types.ts";
 import { OpenCalls } from "./waits/open-calls.ts";
 import { OperationRunner } from "../jobs/operations/runner.ts";
 import { LocalRuns } from "./operations/local-runs.ts";
@@ -68,6 +72,10 @@ import { makeOperations } from "./operations/operations.ts";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { PayloadGate } from "../jobs/payloads/payload-gate.ts";
 import { makePayloadRules } from "./control/payload-rules.ts";
+import { readAttention } from "./attention/attention.ts";
+import { makeLanes } from "./control/lanes.ts";
+import { makeViews } from "./control/views.ts";
+import type { SavedViews } from "../api/control/views.ts";
 import { makeFairness } from "./control/fairness.ts";
 import { makeLimits } from "./control/limits.ts";
 import { listPauses, pause, resume } from "./pauses.ts";
@@ -126,9 +134,11 @@ export class Client implements Omit<Millrace, "work"> {
   readonly breakers: Breakers;
   readonly limits: Limits;
   readonly fairness: Fairness;
+  readonly lanes: LaneOverview;
   readonly intake: Intake;
   readonly audit: Audit;
   readonly payloadRules: PayloadRules;
+  readonly views: SavedViews;
   readonly #payloads: PayloadGate;
   readonly tenants: Tenants;
   readonly #events: Feed;
@@ -200,9 +210,11 @@ export class Client implements Omit<Millrace, "work"> {
     this.schedules = makeSchedules({ store, clock, defaults: this.jobDefaults });
     this.limits = makeLimits(store, parts.tenant);
     this.fairness = makeFairness(store);
+    this.lanes = makeLanes(store, clock);
     this.intake = makeIntake(store);
     this.audit = makeAudit(store);
     this.payloadRules = makePayloadRules(store, logger);
+    this.views = makeViews(store);
     this.tenants = makeTenants(store, clock);
     this.workers = makeWorkers(store, clock);
     this.metrics = makeMetrics(store, clock);
@@ -286,6 +298,17 @@ export class Client implements Omit<Millrace, "work"> {
     return listPauses(this.parts.store);
   }
 
+  about(): About {
+    const { place: store } = this.parts.store;
+    return { store, version: packageVersion(), retention: this.#known.retention };
+  }
+
+  async attention(): Promise<Attention> {
+    const { store, clock } = this.parts;
+    const tenant = this.#tenantParts === null ? null : this.parts.tenant;
+    return readAttention({ store, clock, tenant });
+  }
+
   drain(target: DrainTarget, options?: DrainSettings): Promise<void> {
     const { store, clock } = this.parts;
     return drain({ store, clock, closing: this.#calls.closing }, target, options);
@@ -318,8 +341,8 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   /** Remembers the retention periods of workers that were started here. */
-  learnRetention(keptMs: readonly number[]): void {
-    this.#known.learnRetention(keptMs);
+  learnRetention(plan: KnownRetention): void {
+    this.#known.learnRetention(plan);
   }
 
   /** What is started here begins here, also without a worker. */

@@ -2,10 +2,11 @@
 import type { Annotation } from "../store/types/reviews.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
-import type { JobId } from "../core/job.ts";
+import type { JobId, JsonText } from "../core/job.ts";
+import { canonicalJson } from "../core/payload.ts";
 import type { DeadLetters, Reprocessed } from "../api/client.ts";
 import { aName, anObject, type Rule } from "../api/rules.ts";
-import type { DeadLetterRecord } from "../store/types/records.ts";
+import type { DeadLetterRecord, JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
 import { editedSuccessor, type EditParts } from "./failures/edited-payload.ts";
@@ -69,23 +70,51 @@ export function makeDeadLetters(parts: DeadLetterParts): DeadLetters {
       const changes = edit?.changes ?? null;
       const answer = await store.reprocess(id, successor, actor, notes ?? null, changes);
       if (answer.status === "unknown") throw unknown(id);
-      if (answer.status === "closed") return successorBefore(store, answer.letter);
+      const edited = edit === null ? undefined : successor.payload;
+      if (answer.status === "closed") return successorBefore(store, answer.letter, edited);
       const { created, ...enqueued } = successorAnswer(spec, answer.answer);
-      const idempotencyKey = created
-        ? (successor.idempotency?.key ?? null)
-        : ((await store.get(idOf(enqueued.id)))?.idempotencyKey ?? null);
-      return { ...enqueued, created, idempotencyKey };
+      if (created)
+        return { ...enqueued, created, idempotencyKey: successor.idempotency?.key ?? null };
+      const existing = await store.get(idOf(enqueued.id));
+      insistOnPayload(letter, enqueued.id, existing, edited);
+      return { ...enqueued, created, idempotencyKey: existing?.idempotencyKey ?? null };
     },
   };
 }
 
 /** A dead letter has one successor, however often it is asked for. */
-async function successorBefore(store: JobStore, letter: DeadLetterRecord): Promise<Reprocessed> {
+async function successorBefore(
+  store: JobStore,
+  letter: DeadLetterRecord,
+  edited: JsonText | null | undefined,
+): Promise<Reprocessed> {
   const { successor: id, type } = letter;
   if (id === null) throw closed(letter);
   const job = await store.get(id);
+  insistOnPayload(letter, id, job, edited);
   const [state, idempotencyKey] = [job?.state ?? null, job?.idempotencyKey ?? null];
   return { id, type, state, created: false, idempotencyKey };
+}
+
+/** An edited payload must not be dropped because there is a successor with another one. */
+function insistOnPayload(
+  { id }: DeadLetterRecord,
+  successorId: JobId,
+  job: JobRecord | null,
+  edited: JsonText | null | undefined,
+): void {
+  if (edited === undefined) return;
+  if (job !== null && sameJson(job.payload, edited)) return;
+  const message = `dead letter ${id} is not reprocessed with this payload`;
+  throw new MillraceError("JOB_OVER", `${message}: job ${successorId} repeats it already`, {
+    details: { id, successorId },
+    hint: "Follow this job. If it fails, reprocess its own dead letter with the payload.",
+  });
+}
+
+function sameJson(one: JsonText | null, other: JsonText | null): boolean {
+  if (one === null || other === null) return one === other;
+  return canonicalJson(one) === canonicalJson(other);
 }
 
 /** The actor of a review, and notes. */

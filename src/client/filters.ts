@@ -4,12 +4,20 @@ import { MillraceError } from "../core/errors.ts";
 import { STATES, type State } from "../core/job.ts";
 import type { JobFilter } from "../api/client.ts";
 import type { DeadLetterCountFilter, DeadLetterFilter } from "../api/control/letters.ts";
-import type { CountFilter } from "../api/jobs.ts";
+import type { CountFilter } from "../api/control/job-filter.ts";
 import type { LogPage } from "../api/logs.ts";
 import type { UnitFilter } from "../api/progress.ts";
-import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
+import {
+  anObject,
+  aWholeNumber,
+  isObject,
+  listOf,
+  oneOf,
+  type Rule,
+  type RuleMismatch,
+} from "../api/rules.ts";
 import type { DeadLetterQuery } from "../store/types/letters.ts";
-import type * as store from "../store/types/records.ts";
+import type { ListFilter } from "../store/types/lists.ts";
 import { aDelay, aMoment, aTagSet } from "../jobs/enqueue-options.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
 import { idOf } from "../jobs/views.ts";
@@ -17,27 +25,57 @@ import { idOf } from "../jobs/views.ts";
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1_000;
 const TEXT_LENGTH_MAX = 500;
+/** A shorter part of a payload matches almost every job. */
+const PART_LENGTH_MIN = 3;
+const PATHS_MAX = 5;
+const PATH_LENGTH_MAX = 200;
 /** Phase and key of a unit as JSON in base64. */
 const CURSOR_LENGTH_MAX = 4_000;
 
 const PENDING: readonly State[] = ["scheduled", "queued"];
 
 const someText = aText(TEXT_LENGTH_MAX);
+const aPath = aText(PATH_LENGTH_MAX);
 const aState = oneOf(...STATES, "pending");
 const aStatus = oneOf("pending_review", "acknowledged", "reprocessed", "discarded");
 const aLimit = aWholeNumber({ min: 1 });
+
+/** Texts by path of the payload. A text may be empty. */
+const somePaths: Rule = (value, place) => {
+  if (!isObject(value)) return mustBe(place, 'an object such as { "user.id": "42" }');
+  const paths = Object.entries(value);
+  if (paths.length > PATHS_MAX) return mustBe(place, `an object with up to ${PATHS_MAX} paths`);
+  for (const [path, text] of paths) {
+    const inPath = aPath(path, `a path of ${place}`);
+    if (inPath !== null) return inPath;
+    const inText = text === "" ? null : someText(text, `${place}[${JSON.stringify(path)}]`);
+    if (inText !== null) return inText;
+  }
+  return null;
+};
+
+function mustBe(place: string, form: string): RuleMismatch {
+  return { place, problem: `must be ${form}` };
+}
 
 const JOB_FILTERS: Readonly<Record<keyof CountFilter, Rule>> = {
   state: (value, place) => (Array.isArray(value) ? listOf(aState) : aState)(value, place),
   type: someText,
   tenant: someText,
   category: someText,
+  lane: someText,
   correlationId: someText,
   parentId: someText,
   tags: aTagSet,
   createdAfter: aMoment,
   createdBefore: aMoment,
   runningLongerThan: aDelay,
+  error: someText,
+  payload: somePaths,
+  text: (value, place) =>
+    typeof value === "string" && value.length < PART_LENGTH_MIN
+      ? { place, problem: `must have at least ${PART_LENGTH_MIN} characters` }
+      : someText(value, place),
 };
 
 const LIST_FILTER: Rule = anObject(
@@ -98,18 +136,18 @@ interface PageRequest<Filter> {
   readonly limit: number;
 }
 
-export function listFilter(given: JobFilter): PageRequest<store.ListFilter> {
+export function listFilter(given: JobFilter): PageRequest<ListFilter> {
   insistOn("jobs.list", LIST_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
   return { filter: storeFilter(filter), after, limit: pageOf(limit) };
 }
 
-export function countFilter(given: CountFilter): store.ListFilter {
+export function countFilter(given: CountFilter): ListFilter {
   insistOn("jobs.count", COUNT_FILTER, given, "");
   return storeFilter(present(given));
 }
 
-function storeFilter(given: CountFilter): store.ListFilter {
+function storeFilter(given: CountFilter): ListFilter {
   const { state, parentId, createdAfter, createdBefore, runningLongerThan, ...rest } = given;
   return {
     ...(runningLongerThan === undefined
@@ -160,7 +198,7 @@ function createdRange({
 }: {
   readonly createdAfter: Instant | undefined;
   readonly createdBefore: Instant | undefined;
-}): Pick<store.ListFilter, "createdFrom" | "createdBefore"> {
+}): Pick<ListFilter, "createdFrom" | "createdBefore"> {
   return {
     ...(createdAfter === undefined ? {} : { createdFrom: instantMs(createdAfter, "createdAfter") }),
     ...(createdBefore === undefined

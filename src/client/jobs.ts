@@ -87,6 +87,10 @@ function readers(parts: JobsParts): Omit<Jobs, Verb> {
       const job = await find(id);
       return detailsOf(store, job, known.phasesOf(job.type));
     },
+    async texts(id) {
+      const { payload, result } = await find(id);
+      return { payload, result };
+    },
     findIds: async (prefix, limit) => findIds(store, prefix, limit),
     list: async (filter = {}) => listJobs(store, filter),
     count: async (filter = {}, options = {}) => countMatching(store, filter, options),

@@ -25,6 +25,7 @@ import type * as store from "../store/types/minutes.ts";
 const MINUTE_MS = 60_000;
 const STRETCH_MS = 60 * MINUTE_MS;
 const STEPS_MAX = 1_500;
+const DEPLOYS_MAX = 1_000;
 const NAME_LENGTH_MAX = 200;
 
 const aStep = must(
@@ -39,10 +40,14 @@ const QUERY: { readonly [K in keyof Required<MetricsQuery>]: Rule } = {
   type: aText(NAME_LENGTH_MAX),
   lane: aText(NAME_LENGTH_MAX),
 };
+const A_STRETCH = anObject(
+  { required: {}, optional: { from: aMoment, to: aMoment } },
+  "an object such as { from: new Date(0) }",
+);
 const A_QUERY = anObject({ required: {}, optional: QUERY }, 'an object such as { type: "email" }');
 
 export function makeMetrics(
-  { minutes }: Pick<JobStore, "minutes">,
+  { minutes, deploys }: Pick<JobStore, "minutes" | "deploys">,
   clock: Pick<Clock, "now">,
 ): Metrics {
   return {
@@ -51,15 +56,34 @@ export function makeMetrics(
       const query = queryOf(given, clock.now());
       return metricsOf(query, await minutes(query), clock.now());
     },
+    async deploys(given = {}) {
+      insistOn("metrics.deploys", A_STRETCH, given, "");
+      const now = clock.now();
+      const { from, to } = stretchOf(given, now);
+      // A deploy of this moment is in the stretch up to now, also at a whole minute.
+      const until = given.to === undefined ? Math.max(to, now + 1) : to;
+      const found = await deploys({ from, to: until }, DEPLOYS_MAX);
+      return found.map(({ appVersion, at }) => ({ appVersion, at: new Date(at) }));
+    },
   };
 }
 
-function queryOf({ from, to, step, type, lane }: MetricsQuery, now: number): store.MinutesQuery {
+/** Whole minutes, by default the last hour. */
+function stretchOf(
+  { from, to }: Pick<MetricsQuery, "from" | "to">,
+  now: number,
+): Pick<store.MinutesQuery, "from" | "to"> {
   const end = Math.ceil((to === undefined ? now : instantMs(to, "to")) / MINUTE_MS) * MINUTE_MS;
   const begin = from === undefined ? end - STRETCH_MS : instantMs(from, "from");
   const start = Math.max(0, Math.floor(begin / MINUTE_MS) * MINUTE_MS);
-  const stepMs = step === undefined ? null : durationMs(step, "step");
   if (start > end) throw refused("from", "from is after to");
+  return { from: start, to: end };
+}
+
+function queryOf(given: MetricsQuery, now: number): store.MinutesQuery {
+  const { step, type, lane } = given;
+  const { from: start, to: end } = stretchOf(given, now);
+  const stepMs = step === undefined ? null : durationMs(step, "step");
   if (stepMs !== null && stepMs % MINUTE_MS !== 0) {
     throw refused("step", "step must be whole minutes");
   }
@@ -76,7 +100,7 @@ function queryOf({ from, to, step, type, lane }: MetricsQuery, now: number): sto
 }
 
 function refused(option: string, problem: string): MillraceError {
-  return new MillraceError("OPTION_INVALID", `metrics.read: ${problem}`, { details: { option } });
+  return new MillraceError("OPTION_INVALID", `metrics: ${problem}`, { details: { option } });
 }
 
 function metricsOf(

@@ -1,7 +1,7 @@
 /** `mill.jobs.count`, `stats` and `statsBy`: counts that stop at a maximum, and say so. */
+import type { CountFilter } from "../api/control/job-filter.ts";
 import type {
   CountedJobs,
-  CountFilter,
   GroupName,
   GroupedJobStats,
   JobGroupStats,

@@ -39,3 +39,6 @@ export function crashGateReason(deaths: number): string {
     "one job at a time is tried alone, and a success opens the gate"
   );
 }
+
+/** The name under which the engine pauses a type whose jobs kill their processes. */
+export const CRASH_GATE_BY = "millrace";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redacted, redactedChanges, redactionRules } from "./redaction.ts";
+import { isHiddenPath, redacted, redactedChanges, redactionRules } from "./redaction.ts";
 
 const RULES = redactionRules(["card.number", "PIN"]);
 
@@ -23,6 +23,26 @@ describe("redacted", () => {
     let value: unknown = "deep";
     for (let depth = 0; depth < 200; depth += 1) value = { a: value };
     expect(JSON.stringify(redacted(value, RULES))).toContain("[redacted]");
+  });
+});
+
+describe("isHiddenPath", () => {
+  test.each<[string, boolean]>([
+    ["user.id", false],
+    ["number", false],
+    ["card.name", false],
+    ["my.card.number", false],
+    ["card.number.more", true],
+    ["Card.Number", true],
+    ["card.3.number", true],
+    ["0.card.12.number", true],
+    ["list.0.pin", true],
+    ["password", true],
+    ["a.secret.b", true],
+    ["box.7.key", true],
+    ["box.8.key", false],
+  ])("%s: %s", (path, isHidden) => {
+    expect(isHiddenPath(path, redactionRules(["card.number", "PIN", "box.7.key"]))).toBe(isHidden);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Which fields of JSON are secrets, wherever it is shown or recorded. */
 import type { JsonChange } from "./failures/json-difference.ts";
+import { isExactNumber } from "../lib/exact-json.ts";
 import type { Json } from "./payload.ts";
 
 /** The values of these fields are secrets, wherever they occur. */
@@ -29,7 +30,7 @@ export function redactionRules(fields: readonly string[] = []): RedactionRules {
 
 /** A value without its secrets. `path` is where the value is. */
 export function redacted(value: unknown, rules: RedactionRules, path = "", depth = 0): unknown {
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
   if (depth === DEPTH_MAX) return HIDDEN;
   if (Array.isArray(value)) return value.map((item) => redacted(item, rules, path, depth + 1));
   const entries = Object.entries(value).map(([name, each]) => {
@@ -37,6 +38,27 @@ export function redacted(value: unknown, rules: RedactionRules, path = "", depth
     return [name, isSecret(rules, name, place) ? HIDDEN : redacted(each, rules, place, depth + 1)];
   });
   return Object.fromEntries(entries);
+}
+
+/**
+ * Whether a dotted path leads into a secret. A number in the path may be an index, which places do
+ * not have, or the name of a field.
+ */
+export function isHiddenPath(path: string, { fields }: RedactionRules): boolean {
+  const names = path.toLowerCase().split(".");
+  if (names.some((name) => fields.has(name))) return true;
+  return [...fields].some((field) => leadsThrough(names, field.split(".")));
+}
+
+/** Whether the names begin with the steps, if numbers among the names may be left out. */
+function leadsThrough(names: readonly string[], steps: readonly string[]): boolean {
+  let reached = new Set([0]);
+  for (const name of names) {
+    const next = [...reached].filter((at) => steps[at] === name).map((at) => at + 1);
+    reached = new Set(/^\d+$/.test(name) ? [...next, ...reached] : next);
+    if (reached.has(steps.length)) return true;
+  }
+  return false;
 }
 
 /** Changes of a payload without the values of secrets. */

@@ -1,6 +1,7 @@
 /**
- * The jobs of the demo: fast jobs and slow jobs, a job that fails at times, a job that always
- * fails, a job that is cancelled, a pipeline, and a schedule. All jobs only wait.
+ * The jobs of the demo: fast jobs and slow jobs, a job that calls a service with outages, a job
+ * that fails for one of three causes, a job that is cancelled, a pipeline with units that fail at
+ * times, and a schedule. All jobs only wait.
  *
  * No job crashes its worker, because the worker and the server are one process in the demo.
  */
@@ -13,10 +14,14 @@ export interface DemoDeps {
   pause(ms: number, signal: AbortSignal): Promise<void>;
   /** Uniform in [0, 1). */
   random(): number;
+  /** Whether the service `ledger` has an outage. */
+  isLedgerDown(): boolean;
 }
 
 /** The share of runs of the flaky job that fail. */
-const FLAKY_SHARE = 0.45;
+const FLAKY_SHARE = 0.25;
+/** Every fifth edition has a page that cannot be rendered. */
+const BROKEN = { every: 5, page: 3 };
 
 /** A fast job in a lane of its own, so that it never waits for slow jobs. */
 export const email: Job<"demo.email", { to: string }, { sent: string }, DemoDeps> = defineJob({
@@ -56,7 +61,10 @@ export const thumbnail: Job<
     return { file: `${picture}-${width}.webp` };
   });
 
-/** A job that fails at times and succeeds after some attempts. */
+/**
+ * A job that fails at times and succeeds after some attempts. In an outage of its service the
+ * circuit breaker opens, and the jobs wait without losing attempts.
+ */
 export const sync: Job<
   "demo.sync",
   { account: string },
@@ -65,13 +73,14 @@ export const sync: Job<
 > = defineJob({
   type: "demo.sync",
   payload: typed<{ account: string }>(),
+  services: ["ledger"],
   maxAttempts: 8,
   backoff: { kind: "exponential", base: "1s", cap: "8s", jitter: 0.3 },
 })
   .using<DemoDeps>()
   .run(async ({ account }, ctx) => {
     await ctx.deps.pause(300, ctx.signal);
-    if (ctx.deps.random() < FLAKY_SHARE) {
+    if (ctx.deps.isLedgerDown() || ctx.deps.random() < FLAKY_SHARE) {
       throw new TransientError(`the ledger of ${account} did not answer`, { service: "ledger" });
     }
     return { account, records: Math.round(500 * ctx.deps.random()) };
@@ -90,16 +99,31 @@ export const report: Job<
     return { month, pages: 12 };
   });
 
-/** A job that fails at once with a NonRetryableError and becomes a dead letter. */
-export const invoice: Job<"demo.invoice", { customer: string }, undefined, DemoDeps> = defineJob({
+/** A job that fails without a retry, for one of three causes, and becomes a dead letter. */
+export const invoice: Job<
+  "demo.invoice",
+  { customer: string; number: number },
+  undefined,
+  DemoDeps
+> = defineJob({
   type: "demo.invoice",
-  payload: typed<{ customer: string }>(),
+  payload: typed<{ customer: string; number: number }>(),
+  category: "billing",
+  maxAttempts: 1,
 })
   .using<DemoDeps>()
-  .run(async ({ customer }, ctx) => {
+  .run(async ({ customer, number }, ctx) => {
     await ctx.deps.pause(200, ctx.signal);
-    throw new NonRetryableError(`the account of ${customer} is closed`);
+    if (number % 3 === 0) throw new NonRetryableError(`the account of ${customer} is closed`);
+    if (number % 3 === 1) throw taxOf(customer, number);
+    throw new TypeError(`Cannot read properties of undefined (reading 'vatId')`);
   });
+
+function taxOf(customer: string, number: number): Error {
+  return new RangeError(
+    `invoice ${number} of ${customer} has no tax rate for 2026-11-18T09:00:00Z`,
+  );
+}
 
 /** A job of one minute, which the producer cancels. */
 export const archive: Job<"demo.export", undefined, undefined, DemoDeps> = defineJob({
@@ -111,23 +135,33 @@ export const archive: Job<"demo.export", undefined, undefined, DemoDeps> = defin
     await ctx.deps.pause(60_000, ctx.signal);
   });
 
-/** A pipeline. Each phase reads the results of the earlier phases. */
+/** A pipeline. Each phase reads the results of the earlier phases; readers get an email. */
 export const publish: Job<
   "demo.publish",
   { edition: number },
   { edition: number; files: number },
   DemoDeps
-> = defineJob({ type: "demo.publish", payload: typed<{ edition: number }>() })
+> = defineJob({ type: "demo.publish", payload: typed<{ edition: number }>(), category: "media" })
   .using<DemoDeps>()
   .phase("collect", async ({ edition }, ctx) => {
     await ctx.deps.pause(600, ctx.signal);
-    return { edition, pages: 3 + Math.round(9 * ctx.deps.random()) };
+    const pages = 6 + Math.round(12 * ctx.deps.random());
+    ctx.log.info(`collected ${pages} pages`, { edition });
+    return { edition, pages };
   })
-  .phase("render", async (_, ctx) => {
-    await ctx.deps.pause(150 * ctx.results.collect.pages, ctx.signal);
-    return { files: ctx.results.collect.pages };
+  .phase("render", async ({ edition }, ctx) => {
+    const pages = Array.from({ length: ctx.results.collect.pages }, (_, index) => index + 1);
+    const render = async (page: number): Promise<string> => {
+      await ctx.deps.pause(200 + 600 * ctx.deps.random(), ctx.signal);
+      const isBroken = edition % BROKEN.every === 0 && page === BROKEN.page;
+      if (isBroken) throw new NonRetryableError(`page ${page} has no text`);
+      return `page-${page}.pdf`;
+    };
+    const done = await ctx.each(pages, (page) => `page-${page}`, render, { concurrency: 4 });
+    return { files: done.completed.length };
   })
   .phase("announce", async (_, ctx) => {
     await ctx.deps.pause(300, ctx.signal);
+    await ctx.enqueue(email, { to: "readers@example.com" });
     return { edition: ctx.results.collect.edition, files: ctx.results.render.files };
   });

@@ -94,8 +94,8 @@ describe("the demo's jobs", () => {
     ["completed", thumbnail.of({ picture: "mill", width: 320 }), { file: "mill-320.webp" }],
     ["completed", report.of({ month: "2026-11" }), { month: "2026-11", pages: 12 }],
     ["completed", sync.of({ account: "ada" }), { account: "ada", records: 450 }],
-    ["completed", publish.of({ edition: 7 }), { edition: 7, files: 11 }],
-    ["failed", invoice.of({ customer: "ada" }), null],
+    ["completed", publish.of({ edition: 7 }), { edition: 7, files: 17 }],
+    ["failed", invoice.of({ customer: "ada", number: 3 }), null],
   ])("end as %s: %o", async (state, request, result) => {
     await using mill = await openMillrace("sqlite::memory:");
     const demo = runDemo(mill, hastyWorld(0.9));
@@ -119,6 +119,53 @@ describe("the demo's jobs", () => {
     expect(await retrying).toBe(id);
     expect((await mill.jobs.get(id)).error).toMatchObject({ class: "transient" });
     await demo.stop();
+  });
+});
+
+describe("the demo's failures", () => {
+  test("have three causes", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    const demo = runDemo(mill, hastyWorld(0.9));
+
+    const requests = [3, 4, 5, 6, 7, 8].map((number) => invoice.of({ customer: "ada", number }));
+    for (const job of await mill.enqueueMany(requests)) await mill.wait(job);
+
+    const groups = await mill.failures.list();
+    expect(groups.map(({ count }) => count)).toEqual([2, 2, 2]);
+    await demo.stop();
+  });
+
+  test("of pages leave a job that has completed with errors", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    const demo = runDemo(mill, hastyWorld(0.9));
+
+    const job = await mill.enqueue(publish, { edition: 10 });
+
+    expect(await mill.wait(job)).toMatchObject({ state: "completed_with_errors" });
+    await demo.stop();
+  });
+
+  test("of the ledger open its breaker", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    const world = hastyWorld(0.9);
+    const ledger = { isDown: true };
+    const jobs = mill.work({
+      jobs: [sync],
+      deps: {
+        random: () => world.random(),
+        pause: async () => {},
+        isLedgerDown: () => ledger.isDown,
+      },
+      signals: false,
+    });
+
+    const requests = Array.from({ length: 6 }, () => sync.of({ account: "ada" }));
+    await mill.enqueueMany(requests);
+
+    await expect
+      .poll(async () => (await mill.breakers.list())[0]?.state, { timeout: 5_000 })
+      .toBe("open");
+    await jobs.stop();
   });
 });
 

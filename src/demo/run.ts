@@ -32,6 +32,10 @@ export interface Demo {
 }
 
 const STEP_MS = 500;
+/** The service `ledger` has an outage in these steps: 20 seconds of every two minutes. */
+const OUTAGE = { every: 240, from: 60, to: 100 };
+const APP_VERSION = "demo-1";
+const TENANTS = ["acme", "umbra"];
 const WAITING_MAX = 200;
 const CALLED_OFF_AFTER_MS = 3_000;
 const LANES = { fast: 3, general: 8 };
@@ -46,14 +50,19 @@ type DemoStep = (mill: Millrace, n: number, later: RunLater) => Promise<unknown>
 type RunLater = (ms: number, work: () => Promise<unknown>) => void;
 
 const sendMail: DemoStep = (mill, n) =>
-  mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` });
+  mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` }, of(n));
 const shrink: DemoStep = (mill, n) =>
-  mill.enqueue(thumbnail, { picture: pick(PICTURES, n), width: 320 }, { tags: { area: "media" } });
-const synchronise: DemoStep = (mill, n) => mill.enqueue(sync, { account: pick(PEOPLE, n) });
+  mill.enqueue(
+    thumbnail,
+    { picture: pick(PICTURES, n), width: 320 },
+    { ...of(n), tags: { area: "media" } },
+  );
+const synchronise: DemoStep = (mill, n) => mill.enqueue(sync, { account: pick(PEOPLE, n) }, of(n));
 const writeReport: DemoStep = (mill, n) =>
   mill.enqueue(report, { month: `2026-${String(1 + (n % 12)).padStart(2, "0")}` });
-const bill: DemoStep = (mill, n) => mill.enqueue(invoice, { customer: pick(PEOPLE, n) });
-const press: DemoStep = (mill, n) => mill.enqueue(publish, { edition: n });
+const bill: DemoStep = (mill, n) =>
+  mill.enqueue(invoice, { customer: pick(PEOPLE, n), number: n + Math.floor(n / 60) }, of(n));
+const press: DemoStep = (mill, n) => mill.enqueue(publish, { edition: n }, of(n));
 const remind: DemoStep = (mill, n) =>
   mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` }, { delay: "20s" });
 const changeOnesMind: DemoStep = async (mill, _, later) => {
@@ -61,13 +70,18 @@ const changeOnesMind: DemoStep = async (mill, _, later) => {
   later(CALLED_OFF_AFTER_MS, () => mill.jobs.cancel(id, "the export is no longer needed"));
 };
 
+/** Two customers take turns. */
+function of(n: number): { tenant: string } {
+  return { tenant: pick(TENANTS, Math.floor(n / 2)) };
+}
+
 /** The order of the jobs. One round takes half a minute. */
 const ROUND: readonly DemoStep[] = [
   [sendMail, shrink, sendMail, synchronise, press, sendMail],
   [sendMail, shrink, synchronise, sendMail, writeReport, sendMail],
   [sendMail, shrink, press, sendMail, changeOnesMind, sendMail],
   [synchronise, sendMail, shrink, remind, sendMail, shrink],
-  [sendMail, synchronise, sendMail, press, bill, sendMail],
+  [sendMail, synchronise, bill, press, bill, sendMail],
   [sendMail, shrink, sendMail, writeReport, sendMail, synchronise],
   [shrink, sendMail, press, sendMail, shrink, sendMail],
   [sendMail, synchronise, remind, sendMail, shrink, sendMail],
@@ -76,15 +90,17 @@ const ROUND: readonly DemoStep[] = [
 ].flat();
 
 export function runDemo(mill: Millrace, world: DemoWorld): Demo {
+  const ledger = { isDown: false };
   const worker = mill.work({
     jobs: demoJobs,
+    appVersion: APP_VERSION,
     schedules: [digest],
     lanes: LANES,
     grace: GRACE,
-    deps: depsOf(world),
+    deps: depsOf(world, ledger),
     signals: false,
   });
-  const producer = startProducer(mill, world);
+  const producer = startProducer(mill, world, ledger);
   return {
     async stop() {
       await producer.stop();
@@ -93,11 +109,17 @@ export function runDemo(mill: Millrace, world: DemoWorld): Demo {
   };
 }
 
-/** Enqueues one job per step, round after round. */
-export function startProducer(mill: Millrace, world: DemoWorld): Demo {
+/** Enqueues one job per step, round after round, and lets the ledger fail at times. */
+export function startProducer(
+  mill: Millrace,
+  world: DemoWorld,
+  ledger: { isDown: boolean } = { isDown: false },
+): Demo {
   const plans = new Plans(world);
   let n = 0;
   const step = async (): Promise<void> => {
+    const at = n % OUTAGE.every;
+    ledger.isDown = at >= OUTAGE.from && at < OUTAGE.to;
     try {
       if (await hasRoom(mill)) await pick(ROUND, n)(mill, n, (ms, work) => plans.add(ms, work));
     } finally {
@@ -144,8 +166,9 @@ async function hasRoom(mill: Millrace): Promise<boolean> {
   return scheduled + queued <= WAITING_MAX;
 }
 
-function depsOf(world: DemoWorld): DemoDeps {
+function depsOf(world: DemoWorld, ledger: { readonly isDown: boolean }): DemoDeps {
   return {
+    isLedgerDown: () => ledger.isDown,
     random: () => world.random(),
     pause: (ms, signal) =>
       new Promise((resolve, reject) => {

@@ -47,37 +47,6 @@ describe("the server", () => {
     expect(server.failures).toEqual([secret]);
   });
 
-  test.each([
-    ["/", "text/html; charset=utf-8"],
-    ["/style.css", "text/css; charset=utf-8"],
-    ["/page.js", "text/javascript; charset=utf-8"],
-  ])("serves %s as %s to any caller", async (path, type) => {
-    await using server = await openServer();
-
-    const response = await server.ask(path, { as: "anonymous" });
-
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe(type);
-  });
-
-  test("serves a page without code or style between its lines", async () => {
-    await using server = await openServer();
-
-    const html = await (await server.ask("/")).text();
-
-    expect(html).toContain("<title>Millrace</title>");
-    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/i);
-  });
-
-  test("serves a script that never reads text as markup", async () => {
-    await using server = await openServer();
-
-    const script = await (await server.ask("/page.js")).text();
-
-    expect(script).toContain(".textContent = ");
-    expect(script).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/);
-  });
-
   test.each(["/nowhere", "/../package.json", "/%2e%2e/package.json", "/index.html"])(
     "has nothing at %s",
     async (path) => {

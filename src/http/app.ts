@@ -14,7 +14,7 @@ import { identify } from "./identity/identify.ts";
 import { mayCall, type Access, type Identity } from "./identity/identity.ts";
 import { insistOwnHost } from "./identity/origin.ts";
 import { documentOf, register } from "./openapi.ts";
-import { servePage } from "./page.ts";
+import { servePage } from "./page/page.ts";
 import type { AppParts } from "./parts.ts";
 import { problem, RequestRefusal } from "./problem.ts";
 import type { Route } from "./route.ts";

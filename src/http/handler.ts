@@ -3,12 +3,14 @@ import type { Millrace } from "../api/client.ts";
 import type { Logger } from "../api/context.ts";
 import type { AnyContract } from "../api/definition.ts";
 import { aFunction, anObject, listOf, must, type Rule } from "../api/rules.ts";
+import { someLinks } from "../jobs/links-rule.ts";
 import { insistOn } from "../jobs/check-text.ts";
 import { stderrLogger } from "../lib/stderr-logger.ts";
 import { systemClock } from "../lib/system.ts";
 import { createApp } from "./app.ts";
 import type { Authenticate } from "./identity/identify.ts";
 import { makeParts } from "./make-parts.ts";
+import { pageFolder } from "./page/page-folder.ts";
 import { redactionRules } from "../core/redaction.ts";
 
 export interface HandlerOptions {
@@ -29,6 +31,15 @@ export interface HandlerOptions {
   readonly jobs?: readonly AnyContract[];
   /** More fields whose values only managers read, such as `iban` or `card.number`. */
   readonly redact?: readonly string[];
+  /** Also serve the dashboard, at the path of the handler. Default: the API alone. */
+  readonly dashboard?: boolean;
+  /**
+   * Links from a job to other systems, by name: at most 20 URLs with placeholders, such as
+   * `{ trace: "https://trace.example/{correlation_id}" }`. The dashboard shows them. Placeholders
+   * are `{id}`, `{type}`, `{tenant}`, `{correlation_id}`, `{parent_id}`, `{tags.NAME}` and
+   * `{payload.PATH}`.
+   */
+  readonly links?: Readonly<Record<string, string>>;
   /** Where unexpected errors go. Default: the standard error output. */
   readonly logger?: Logger;
 }
@@ -49,6 +60,8 @@ const OPTIONS: Rule = anObject(
       publicUrl: PUBLIC_URL,
       jobs: must(Array.isArray, "a list of jobs"),
       redact: listOf(aText),
+      dashboard: must((value) => typeof value === "boolean", "true or false"),
+      links: someLinks,
       logger: must((value) => typeof value === "object" && value !== null, "a logger"),
     },
   },
@@ -77,7 +90,8 @@ const OPTIONS: Rule = anObject(
  */
 export function createHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
   insistOn("createHandler", OPTIONS, options, "");
-  const { mill, basePath: base = "", jobs = [], redact = [] } = options;
+  const { mill, basePath: base = "", jobs = [], redact = [], links = {} } = options;
+  const { dashboard: hasPage = false } = options;
   const logger = options.logger ?? stderrLogger("warn", () => systemClock.now());
   const origin = {
     publicUrl: options.publicUrl === undefined ? null : new URL(options.publicUrl),
@@ -89,11 +103,23 @@ export function createHandler(options: HandlerOptions): (request: Request) => Pr
       contracts: () => jobs,
       identify: { origin, authenticate: options.authenticate ?? null },
       redaction: redactionRules(redact),
+      linkTemplates: { ...links },
       base,
+      pageFolder: hasPage ? pageFolder() : null,
       failed: (error, requestId) => logger.error("a request failed", { error, requestId }),
     }),
   );
-  return async (request) => app.fetch(withoutBase(request, base));
+  return async (request) => {
+    // The addresses of the page are relative: they need the slash at the end of its own.
+    if (hasPage && isBareBase(request, base)) {
+      return new Response(null, { status: 308, headers: { location: `${base}/` } });
+    }
+    return app.fetch(withoutBase(request, base));
+  };
+}
+
+function isBareBase({ url, method }: Request, base: string): boolean {
+  return base !== "" && method === "GET" && new URL(url).pathname === base;
 }
 
 /** Some frameworks remove the path of a mounted handler, others do not. */

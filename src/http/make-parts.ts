@@ -1,4 +1,5 @@
 /** The parts of an app, with the real clock and defaults for what a caller does not choose. */
+import { ChangeDigest } from "./streams/changes.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import type { IdentifyParts } from "./identity/identify.ts";
 import { KnownTokens } from "./identity/known-tokens.ts";
@@ -6,7 +7,7 @@ import { LoginThrottle } from "./identity/login-throttle.ts";
 import { OneTimeLinks } from "./identity/one-time-links.ts";
 import type { AppParts } from "./parts.ts";
 import { redactionRules } from "../core/redaction.ts";
-import { OpenStreams } from "./sse.ts";
+import { OpenStreams } from "./streams/sse.ts";
 
 type Chosen = Pick<AppParts, "mill" | "failed"> &
   Partial<Omit<AppParts, "identify">> & {
@@ -22,7 +23,9 @@ export function makeParts({ identify, ...chosen }: Chosen): AppParts {
     throttle: new LoginThrottle(clock),
     links: new OneTimeLinks(clock, dice),
     streams: new OpenStreams(clock, (error) => chosen.failed(error, "of a stream")),
+    changes: new ChangeDigest(mill, clock, (error) => chosen.failed(error, "of a stream")),
     redaction: redactionRules(),
+    linkTemplates: {},
     base: "",
     pageFolder: null,
     clock,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { jsonOf, openServer } from "../../test/support/http/http-server.ts";
 
-const PAGE_PATHS = new Set(["/", "/style.css", "/page.js"]);
+const PAGE_PATHS = new Set(["/", "/icon.svg", "/licences.md", "/assets/:file"]);
 
 interface Operation {
   readonly operationId: string;

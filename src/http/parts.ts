@@ -6,7 +6,9 @@ import type { IdentifyParts } from "./identity/identify.ts";
 import type { LoginThrottle } from "./identity/login-throttle.ts";
 import type { OneTimeLinks } from "./identity/one-time-links.ts";
 import type { RedactionRules } from "../core/redaction.ts";
-import type { OpenStreams } from "./sse.ts";
+import type { ChangeDigest } from "./streams/changes.ts";
+import type { Links } from "../jobs/links-rule.ts";
+import type { OpenStreams } from "./streams/sse.ts";
 
 /** What the routes use of a mill. */
 export type HttpMill = TenantMillrace;
@@ -27,7 +29,10 @@ export interface AppParts {
   readonly throttle: LoginThrottle;
   readonly links: OneTimeLinks;
   readonly streams: OpenStreams;
+  readonly changes: ChangeDigest;
   readonly redaction: RedactionRules;
+  /** Templates of links from a job to other systems, by name. */
+  readonly linkTemplates: Links;
   /** The path under which the API is mounted, such as `/jobs`; empty for the root. */
   readonly base: string;
   /** The folder with the files of the dashboard; null: there is no page. */

@@ -5,8 +5,10 @@
  */
 import type { PersonRole } from "../api/tokens.ts";
 import type { Fault } from "../core/outcome.ts";
-import { HIDDEN, redacted, type RedactionRules } from "../core/redaction.ts";
+import type { JobFilter } from "../api/control/job-filter.ts";
+import { HIDDEN, isHiddenPath, redacted, type RedactionRules } from "../core/redaction.ts";
 import type { Identity } from "./identity/identity.ts";
+import { RequestRefusal } from "./problem.ts";
 
 /** How much a caller reads. */
 type Sight = "all" | "fields" | "none";
@@ -23,6 +25,28 @@ export class Redactor {
   /** Whether nothing is hidden. */
   get seesAll(): boolean {
     return this.#sight === "all";
+  }
+
+  /**
+   * Refuses a search in values that the caller does not read: its results would tell them, letter
+   * by letter.
+   */
+  insistOnSearch({ payload = {}, text, error }: SearchedContent): void {
+    if (text !== undefined && !this.seesAll) {
+      throw hiddenFrom("text", "searches whole payloads, which only a manager reads");
+    }
+    if (error !== undefined && this.#sight === "none") {
+      throw hiddenFrom("error", "searches messages of errors, which an operator or manager reads");
+    }
+    for (const path of Object.keys(payload)) {
+      if (!this.#hides(path)) continue;
+      throw hiddenFrom("payload", `searches ${path}, which is hidden from the role of the caller`);
+    }
+  }
+
+  #hides(path: string): boolean {
+    if (this.#sight === "fields") return isHiddenPath(path, this.#rules);
+    return this.#sight === "none";
   }
 
   /** A payload, a result or any other JSON of the application. */
@@ -46,6 +70,12 @@ export class Redactor {
     const { class: errorClass, name, cause } = fault;
     return { class: errorClass, name, message: HIDDEN, ...(cause === undefined ? {} : { cause }) };
   }
+}
+
+type SearchedContent = Pick<JobFilter, "payload" | "text" | "error">;
+
+function hiddenFrom(option: string, why: string): RequestRefusal {
+  return new RequestRefusal("FORBIDDEN", `${option} ${why}.`, [{ path: option, message: why }]);
 }
 
 /** Programs read what they need to do their work. */

@@ -1,11 +1,13 @@
 /** Views of the library as a caller may read them. */
 import type { AuditEntry } from "../api/control/audit.ts";
 import type { DeadLetter, Explanation, JobView } from "../api/client.ts";
+import type { AttentionFinding } from "../core/attention/finding.ts";
 import type { JobDetails } from "../api/details.ts";
 import type { AttemptView } from "../api/jobs.ts";
 import type { BreakerChangeView, BreakerView } from "../api/services/breakers.ts";
 import type { LogView } from "../api/logs.ts";
 import type { ProgressView, UnitView } from "../api/progress.ts";
+import { readExactly } from "../lib/exact-json.ts";
 import type { Redactor } from "./redaction.ts";
 
 export function redactedJob(job: JobView, redactor: Redactor): object {
@@ -17,6 +19,12 @@ export function redactedJob(job: JobView, redactor: Redactor): object {
     error: redactor.fault(error),
     cancelReason: cancelReason === null ? null : redactor.text(cancelReason),
   };
+}
+
+/** JSON as text. Numbers that lose digits when they are read stay as they are written. */
+export function redactedText(text: string | null, redactor: Redactor): string | null {
+  if (text === null || redactor.seesAll) return text;
+  return JSON.stringify(redactor.value(readExactly(text)));
 }
 
 export function redactedProgress(progress: ProgressView, redactor: Redactor): object {
@@ -78,6 +86,27 @@ export function redactedBreaker(breaker: BreakerView, redactor: Redactor): objec
     reason: redactor.stateReason(reason, changedBy),
     parkedUntil: parkedUntil.map((park) => ({ ...park, reason: redactor.text(park.reason) })),
   };
+}
+
+/** The texts of errors are in the details. Operators write the reasons of pauses and intakes. */
+export function redactedFinding(finding: AttentionFinding, redactor: Redactor): object {
+  if (finding.rule === "breaker") {
+    const { reason, by } = finding.details;
+    return {
+      ...finding,
+      details: { ...finding.details, reason: redactor.stateReason(reason, by) },
+    };
+  }
+  if (finding.rule === "failure_cause") {
+    const { error } = finding.details;
+    return { ...finding, details: { ...finding.details, error: redactor.fault(error) } };
+  }
+  if (finding.rule === "operation" && finding.details.error !== null) {
+    const { name, message } = finding.details.error;
+    const error = { name, message: redactor.text(message) };
+    return { ...finding, details: { ...finding.details, error } };
+  }
+  return finding;
 }
 
 export function redactedBreakerChange(change: BreakerChangeView, redactor: Redactor): object {

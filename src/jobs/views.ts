@@ -174,6 +174,16 @@ export function isOverdue({ beatAgoMs, beatMs }: store.JobHolder): boolean {
   return beatAgoMs > BEATS_MISSED_MAX * beatMs;
 }
 
+/** Whether the lease of a worker holds and its heartbeats arrive. */
+export function isAlive(worker: store.WorkerRecord, now: number): boolean {
+  return worker.until > now && !isOverdue(worker);
+}
+
+/** Whether a worker is alive and claims jobs. */
+export function isWorking(worker: store.WorkerRecord, now: number): boolean {
+  return isAlive(worker, now) && !worker.quiet;
+}
+
 export function workerView(worker: store.WorkerRecord, now: number): WorkerView {
   return {
     id: worker.id,
@@ -182,7 +192,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     version: worker.version,
     appVersion: worker.appVersion,
     joinedAt: new Date(worker.joinedAt),
-    isAlive: worker.until > now && !isOverdue(worker),
+    isAlive: isAlive(worker, now),
     heartbeatAgoMs: Math.max(0, worker.beatAgoMs),
     isQuiet: worker.quiet,
     isStopping: worker.stopping,
@@ -191,6 +201,8 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     tenant: worker.tenant,
     slots: worker.slots,
     running: worker.running,
+    memoryBytes: worker.memoryBytes,
+    loopLagMs: worker.loopLagMs,
   };
 }
 

@@ -1,9 +1,11 @@
 /** `mill.jobs` of a server. */
 import type { JobPage, Jobs, JobView } from "../api/client.ts";
-import type { AttemptView, JobFilter } from "../api/jobs.ts";
+import type { JobFilter } from "../api/control/job-filter.ts";
+import type { AttemptView } from "../api/jobs.ts";
 import type { LogView } from "../api/logs.ts";
 import type { UnitView } from "../api/progress.ts";
 import { durationMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
 import { withDates } from "./dates.ts";
 import { readPages } from "./pages.ts";
 import type { ServerCalls } from "./server-calls.ts";
@@ -23,6 +25,7 @@ export function remoteJobs(calls: ServerCalls): RemoteJobs {
   return {
     get: async (id) => withDates(await calls.json<JobView>(jobPath(id))),
     details: (id) => read(id, "/details"),
+    texts: (id) => calls.json(jobPath(id, "/texts")),
     async findIds(prefix, limit) {
       const query = { prefix, limit };
       return (await calls.json<{ ids: string[] }>("/api/v1/job-ids", { query })).ids;
@@ -90,11 +93,19 @@ function queryOf({
   type,
   tenant,
   category,
+  lane,
+  error,
+  payload,
+  text,
 }: JobFilter): Record<string, string | readonly string[] | undefined> {
   return {
     type,
     tenant,
     category,
+    lane,
+    error,
+    text,
+    payload: payload && Object.entries(payload).map(([path, value]) => pairOf(path, value)),
     state: state === undefined ? undefined : [state].flat(),
     tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
     correlation_id: correlationId,
@@ -106,6 +117,13 @@ function queryOf({
         ? undefined
         : `${durationMs(runningLongerThan, "runningLongerThan")}ms`,
   };
+}
+
+/** The first colon of a pair ends the path. */
+function pairOf(path: string, value: string): string {
+  if (!path.includes(":")) return `${path}:${value}`;
+  const message = `jobs.list: the path ${path} has a colon, and a server cannot be asked for it`;
+  throw new MillraceError("OPTION_INVALID", message, { details: { option: "payload" } });
 }
 
 export function instantText(instant: JobFilter["createdAfter"]): string | undefined {

@@ -1,4 +1,5 @@
 /** A mill behind a server: the same verbs as a {@link Millrace}, over HTTP. */
+import type { LaneOverview, LaneView } from "../api/control/lanes.ts";
 import type { DeadLetterCountFilter, DeadLetterStats } from "../api/control/letters.ts";
 import type {
   DeadLetter,
@@ -14,7 +15,7 @@ import type {
 } from "../api/client.ts";
 import { pauseTargetOf } from "../api/control/targets.ts";
 import type { Finished } from "../api/enqueue.ts";
-import type { Metrics, RunMetrics } from "../api/metrics/metrics.ts";
+import type { DeployView, Metrics, MetricsQuery, RunMetrics } from "../api/metrics/metrics.ts";
 import type { Tokens, TokenView } from "../api/tokens.ts";
 import { wait } from "../core/clock.ts";
 import { durationMs, formatDuration, instantMs, type Instant } from "../core/duration.ts";
@@ -27,6 +28,7 @@ import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
 import { remoteFailures } from "./remote-failures.ts";
+import { remoteAttention } from "./remote-attention.ts";
 import { remoteAudit } from "./remote-audit.ts";
 import { remoteOperations } from "./remote-operations.ts";
 import { remoteIntake } from "./remote-intake.ts";
@@ -52,6 +54,8 @@ export type RemoteMillrace = Pick<
   | "breakers"
   | "limits"
   | "fairness"
+  | "lanes"
+  | "attention"
   | "intake"
   | "audit"
   | "payloadRules"
@@ -86,6 +90,8 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     breakers: remoteBreakers(calls),
     limits: remoteLimits(calls),
     fairness: remoteFairness(calls),
+    lanes: remoteLanes(calls),
+    attention: () => remoteAttention(calls),
     tokens: remoteTokens(calls),
     schedules: remoteSchedules(calls),
     intake: remoteIntake(calls),
@@ -175,13 +181,28 @@ function remoteWorkers(calls: ServerCalls): Workers {
   };
 }
 
-function remoteMetrics(calls: ServerCalls): Metrics {
+function remoteLanes(calls: ServerCalls): LaneOverview {
   return {
-    async read({ from, to, step, ...filter } = {}) {
+    list: async () => withDates((await calls.json<{ lanes: LaneView[] }>("/api/v1/lanes")).lanes),
+  };
+}
+
+function remoteMetrics(calls: ServerCalls): Metrics {
+  const stretchOf = ({ from, to }: Pick<MetricsQuery, "from" | "to">): object => ({
+    ...(from === undefined ? {} : { from: momentText(from, "from") }),
+    ...(to === undefined ? {} : { to: momentText(to, "to") }),
+  });
+  return {
+    async deploys(given = {}) {
+      const query = { ...stretchOf(given) };
+      const path = "/api/v1/metrics/deploys";
+      return withDates((await calls.json<{ deploys: DeployView[] }>(path, { query })).deploys);
+    },
+    async read(given = {}) {
+      const { from: _from, to: _to, step, ...filter } = given;
       const query = {
         ...filter,
-        ...(from === undefined ? {} : { from: momentText(from, "from") }),
-        ...(to === undefined ? {} : { to: momentText(to, "to") }),
+        ...stretchOf(given),
         ...(step === undefined ? {} : { step: `${durationMs(step, "step")}ms` }),
       };
       return withDates(await calls.json<RunMetrics>("/api/v1/metrics/minutes", { query }));

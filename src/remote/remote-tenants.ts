@@ -1,10 +1,19 @@
-/** `mill.tenants` of a server. An export and a removal need the store. */
-import type { QuotaRule, TenantDetails, Tenants, TenantView } from "../api/control/tenants.ts";
+/** `mill.tenants` of a server. */
+import type {
+  QuotaRule,
+  TenantDetails,
+  TenantLine,
+  TenantRemoved,
+  Tenants,
+  TenantView,
+} from "../api/control/tenants.ts";
 import { durationMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import { systemClock } from "../lib/system.ts";
 import { withDates } from "./dates.ts";
 import type { ServerCalls } from "./server-calls.ts";
 
-export type RemoteTenants = Pick<Tenants, "list" | "get" | "setQuota" | "removeQuota">;
+export type RemoteTenants = Omit<Tenants, "quotas">;
 
 export function remoteTenants(calls: ServerCalls): RemoteTenants {
   return {
@@ -28,7 +37,37 @@ export function remoteTenants(calls: ServerCalls): RemoteTenants {
       const query = new URLSearchParams({ reason }).toString();
       return calls.json(`${pathOf(tenant)}/quota?${query}`, { method: "DELETE" });
     },
+    async *export(tenant) {
+      for await (const line of calls.lines(`${pathOf(tenant)}/export`)) {
+        const parsed: TenantLine = JSON.parse(line);
+        yield parsed;
+      }
+    },
+    remove: (tenant, options) => removeAll(calls, tenant, options),
   };
+}
+
+/** Each request works for a few seconds, so requests are repeated until the removal has ended. */
+async function removeAll(
+  calls: ServerCalls,
+  tenant: string,
+  { reason, confirm, grace = "1m", within }: Parameters<Tenants["remove"]>[1],
+): Promise<TenantRemoved> {
+  const graceMs = durationMs(grace, "grace");
+  const withinMs = within === undefined ? Infinity : durationMs(within, "within");
+  const since = systemClock.monotonic();
+  for (let [count, movedAt] = [-1, since]; ;) {
+    const body = { reason, confirm };
+    const path = `${pathOf(tenant)}/removal`;
+    const answer = await calls.json<TenantRemoved>(path, { method: "POST", body });
+    const now = systemClock.monotonic();
+    if (answer.doneAt !== null || now - since >= withinMs) return withDates(answer);
+    if (answer.removed !== count) [count, movedAt] = [answer.removed, now];
+    if (now - movedAt >= graceMs) {
+      const message = `jobs of the tenant ${JSON.stringify(tenant)} cannot be removed yet`;
+      throw new MillraceError("TENANT_BUSY", message, { details: { tenant } });
+    }
+  }
 }
 
 function pathOf(tenant: string): string {

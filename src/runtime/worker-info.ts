@@ -4,6 +4,7 @@ import { GENERAL_LANE } from "../core/lanes.ts";
 import { PROTOCOL } from "../store/store.ts";
 import type {
   ClaimRequest,
+  SlotsByLane,
   LoneClaimRequest,
   WorkerId,
   WorkerInfo,
@@ -31,6 +32,7 @@ export function infoOf({ id, process, version, settings }: WorkerFacts): WorkerI
     types: [...settings.definitions.keys()],
     lanes: lanesWithSlots(settings),
     slots: slotsOf(settings),
+    laneSlots: usedLanes(settings),
     tenant: settings.tenant ?? null,
     appVersion: settings.appVersion,
   };
@@ -72,6 +74,10 @@ export function slotsOf({ lanes }: Pick<WorkerSettings, "lanes">): number {
   return Object.values(lanes).reduce((total, slots) => total + slots, 0);
 }
 
-function lanesWithSlots({ lanes }: Pick<WorkerSettings, "lanes">): string[] {
-  return Object.keys(lanes).filter((lane) => (lanes[lane] ?? 0) > 0);
+function lanesWithSlots(settings: Pick<WorkerSettings, "lanes">): string[] {
+  return Object.keys(usedLanes(settings));
+}
+
+function usedLanes({ lanes }: Pick<WorkerSettings, "lanes">): SlotsByLane {
+  return Object.fromEntries(Object.entries(lanes).filter(([, slots]) => slots > 0));
 }

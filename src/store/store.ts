@@ -29,6 +29,13 @@ export interface Store {
   readonly "~store": true;
 }
 
+/** The kind of a database and its name: a file without its folder, without credentials. */
+export interface StorePlace {
+  readonly kind: "sqlite" | "postgres";
+  /** Null: not known. */
+  readonly name: string | null;
+}
+
 export interface JobStore
   extends
     Store,
@@ -50,6 +57,8 @@ export interface JobStore
    * that removes the listener. Wake-ups are best effort: one may arrive without a change.
    */
   watch(listener: (wakeUp: WakeUp) => void): () => void;
+  /** Which database this is. */
+  readonly place: StorePlace;
   /** The second line of tenants, behind the filters of the statements. Absent: there is none. */
   readonly tenantReads?: TenantReads;
   /** Reports each warning for operators once, for example that wake-ups do not arrive. */

@@ -31,7 +31,7 @@ export class MortalMill extends Client implements Millrace {
   start(options: WorkOptions<readonly AnyJob[]>): { worker: JobWorker; mortal: Mortal } {
     const settings = settingsOf({ preset: this.parts.preset, signals: false, ...options });
     this.learn(settings.definitions.values(), settings.preset.retry);
-    this.learnRetention(settings.retention.keptMs);
+    this.learnRetention(settings.retention);
     const diesAt = (point: CrashPoint): boolean => this.#dies(point, settings.leaseMs);
     const { clock, dice, logger } = this.parts;
     const mortal = mortalStore(this.parts.store, diesAt);

@@ -1,6 +1,6 @@
 /** What the lists of the command line select, on real stores. */
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/index.ts";
+import { defineJob, typed } from "../../src/index.ts";
 import { TestStore, type } from "./command-line.ts";
 
 const UNKNOWN_ID = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
@@ -104,6 +104,52 @@ describe("millrace jobs list --running-longer-than", () => {
     expect(later.jobs).toEqual([]);
     expect(wrong.code).toBe(2);
     expect(wrong.err).toContain("OPTION_INVALID: runningLongerThan lists running jobs");
+  });
+});
+
+describe("millrace jobs list by lane, error and payload", () => {
+  test("finds the jobs, and the next page has the same filter", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const payload = typed<{ user: { id: number } }>();
+    const greet = defineJob({ type: "greet", lane: "slow", payload });
+    const [first, second] = await mill.enqueueMany([
+      greet.of({ user: { id: 42 } }),
+      greet.of({ user: { id: 42 } }),
+      greet.of({ user: { id: 43 } }),
+      defineJob({ type: "other" }).of(),
+    ]);
+    await mill.jobs.fail(first.id, "Disk is full");
+    const filters = ["--lane", "slow", "--payload", "user.id=42", "--text", "user"];
+
+    const page = await store.type("jobs", "list", ...filters, "--limit", "1");
+    const rest = await type(...wordsToContinue(page.err));
+    const failed = await store.json("jobs", "list", "--error", "disk IS");
+    const none = await store.json("jobs", "list", "--payload", "user.id=");
+    const wrong = await store.type("jobs", "list", "--payload", "user.id");
+    const short = await store.type("jobs", "list", "--text", "ab");
+
+    expect(idsIn(page.out)).toEqual([second.id]);
+    expect(idsIn(rest.out)).toEqual([first.id]);
+    expect(failed.jobs).toMatchObject([{ id: first.id }]);
+    expect(none.jobs).toEqual([]);
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.err).toContain("user.id=42");
+    expect(short).toMatchObject({ code: 2 });
+  });
+
+  test("selects the jobs of --where", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const greet = defineJob({ type: "greet", payload: typed<{ to: string }>() });
+    const [first, second] = await mill.enqueueMany([greet.of({ to: "a" }), greet.of({ to: "b" })]);
+
+    const words = ["--where", "--payload", "to=a", "--reason", "test", "--yes"];
+    const done = await store.type("jobs", "cancel", ...words);
+
+    expect(done.code).toBe(0);
+    expect((await mill.jobs.get(first.id)).state).toBe("cancelled");
+    expect((await mill.jobs.get(second.id)).state).toBe("queued");
   });
 });
 

@@ -270,6 +270,9 @@ describe("millrace workers", () => {
     );
     expect(quieted).toMatchObject({ code: 0, out: `${worker.id} claims no more jobs.\n` });
     expect(view).toMatchObject({ id: worker.id, isQuiet: true, types: ["email"], slots: 3 });
+    expect(listed.out).toMatch(/HEARTBEAT +MEMORY +LAG\n/);
+    expect(view).toHaveProperty("memoryBytes");
+    expect(view).toHaveProperty("loopLagMs");
     expect(gone.err).toContain("No workers.");
   });
 

@@ -25,6 +25,20 @@ describe("millrace stats --last", () => {
     expect(other).toMatchObject({ code: 0, out: "", err: "No run has ended in this time.\n" });
   });
 
+  test("shows the versions of the application that came in this time", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    await using worker = mill.work({ jobs: [email], signals: false, appVersion: "2.0" });
+    await worker.ready;
+
+    const { out, err } = await store.type("stats", "--last", "1h");
+    const metrics = await store.json("stats", "--last", "1h");
+
+    expect(err).toBe("No run has ended in this time.\n");
+    expect(out).toMatch(/^\nDEPLOYED +VERSION\n\d{4}-\d\d-\d\dT[\d:.]+Z +2\.0\n$/);
+    expect(metrics.deploys).toMatchObject([{ appVersion: "2.0" }]);
+  });
+
   test.each([
     [["--by", "type", "--last", "1h"], "exclude each other"],
     [["--type", "email"], "need --last"],

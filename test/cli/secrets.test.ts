@@ -106,6 +106,8 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "limits list": () => [],
   "limits set": () => ["--type", "unused", "--concurrency", "5"],
   "limits remove": () => ["--type", "unused"],
+  attention: () => [],
+  lanes: () => [],
   "fairness list": () => [],
   "fairness set": () => ["unused", "--weight", "acme=3"],
   "fairness remove": () => ["unused"],

@@ -48,11 +48,16 @@ import { lockWaitersSuite } from "./runs/lock-waiters.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
 import { linksSuite } from "./inspect/links.suite.ts";
 import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
+import { deploysSuite } from "./inspect/deploys.suite.ts";
+import { savedViewsSuite } from "./inspect/saved-views.suite.ts";
+import { listContentSuite } from "./inspect/list-content.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { fairnessSuite } from "./queue/fairness.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
 import { keyRatesSuite } from "./queue/key-rates.suite.ts";
+import { fairQueuesSuite } from "./queue/fair-queues.suite.ts";
+import { limitQueuesSuite } from "./queue/limit-queues.suite.ts";
 import { limitsSuite } from "./queue/limits.suite.ts";
 import { serviceLimitsSuite } from "./queue/service-limits.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
@@ -129,6 +134,9 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   endsSuite,
   listSuite,
   listBoundsSuite,
+  listContentSuite,
+  savedViewsSuite,
+  deploysSuite,
   annotateSuite,
   deadLettersSuite,
   letterCountsSuite,
@@ -179,6 +187,8 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   limitsSuite,
   fairnessSuite,
   limitedClaimsSuite,
+  limitQueuesSuite,
+  fairQueuesSuite,
   limitedServicesSuite,
   serviceLimitsSuite,
   overrideTypeSuite,

@@ -16,8 +16,7 @@ let client: Client;
 beforeAll(async () => {
   server = await startPostgres({ durable: false });
   client = await connect(server.url);
-  await client.query("CREATE SCHEMA millrace");
-  for (const { sql } of assembleMigrations("postgres")) await client.query(sql);
+  await migrate(client);
   await client.query(FILL);
 });
 afterAll(async () => {
@@ -25,10 +24,17 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-const FILL = `
+async function migrate(empty: Client): Promise<void> {
+  await empty.query("CREATE SCHEMA millrace");
+  for (const { sql } of assembleMigrations("postgres")) await empty.query(sql);
+}
+
+const JOBS = `
   INSERT INTO millrace.job
       (run_at, created_at, id, type, tenant, lane, priority, max_attempts, flags)
-  SELECT now(), now(), gen_random_uuid(), 1, 1, 1, 1, 1, 0 FROM generate_series(1, ${ROWS});
+  SELECT now(), now(), gen_random_uuid(), 1, 1, 1, 1, 1, 0 FROM generate_series(1, ${ROWS})`;
+const FILL = `
+  ${JOBS};
   INSERT INTO millrace.alias (id, job, parent)
   SELECT gen_random_uuid(), n, n FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO millrace.dead_letter (id, died_at, type, tenant, attempts, status, error, spec, cause)
@@ -71,20 +77,51 @@ test.each(["before", "after"])(
     if (when === "after") await client.query("ANALYZE millrace.unit");
     const read = `SELECT * FROM millrace.list_units(
     (SELECT id FROM chosen), 'build', ${ROWS / 2}, 'x', 'build', NULL, 10)`;
-    // The first call also reads the catalogue, to plan.
-    await client.query(read);
-    const { rows } = await client.query<{ "QUERY PLAN": string }>(
-      `EXPLAIN (ANALYZE, BUFFERS) ${read}`,
-    );
-
-    const text = rows.map((row) => row["QUERY PLAN"]).join("\n");
-    const [, scan = ""] =
-      /Function Scan on list_units.*\n((?:.*\n)*?.*Buffers: .*)/.exec(text) ?? [];
-    const blocks = [...scan.matchAll(/(?:hit|read)=(\d+)/g)].map(([, count]) => Number(count));
-    expect(blocks.length).toBeGreaterThan(0);
-    expect(blocks.reduce((sum, count) => sum + count, 0)).toBeLessThan(BLOCKS_MAX);
+    expect(await blocksOf(read, "list_units")).toBeLessThan(BLOCKS_MAX);
   },
 );
+
+test("a claim reads no jobs of other lanes in the queue of a limit", async () => {
+  await client.query(`
+    INSERT INTO millrace.blocked (key, rank, gate, lane, priority, type, tenant, n, tries, crashes)
+    SELECT n, n, -3 - 7, CASE WHEN n < ${ROWS} THEN 2 ELSE 1 END, 1, 7, 1, 1, 0, 0
+    FROM generate_series(1, ${ROWS}) AS n`);
+  const read = `SELECT keys FROM millrace.find_limited(
+    '{7}', '{5}', '{1}', NULL, NULL, '{}', '{}', false, 10, NULL, NULL, NULL)`;
+  await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off");
+  const { rows: found } = await client.query(read);
+  const blocks = await blocksOf(read, "find_limited");
+
+  expect(found).toEqual([{ keys: [String(ROWS)] }]);
+  expect(blocks).toBeLessThan(BLOCKS_MAX);
+});
+
+test("find_ends reads no other jobs, also if it was planned while there were few", async () => {
+  await client.query("CREATE DATABASE few");
+  const url = new URL(server.url);
+  url.pathname = "/few";
+  const own = await connect(url.href);
+  await migrate(own);
+  const read = "SELECT * FROM millrace.find_ends(ARRAY(SELECT id FROM millrace.job LIMIT 1))";
+  await own.query(read);
+  await own.query(JOBS);
+  const blocks = await blocksOf(read, "find_ends", own);
+  await own.end();
+
+  expect(blocks).toBeLessThan(BLOCKS_MAX);
+});
+
+/** How many blocks a function reads. The first call also reads the catalogue, to plan. */
+async function blocksOf(read: string, name: string, on = client): Promise<number> {
+  await on.query(read);
+  const { rows } = await on.query<{ "QUERY PLAN": string }>(`EXPLAIN (ANALYZE, BUFFERS) ${read}`);
+  const text = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  const scan = new RegExp(`Function Scan on ${name}.*\\n((?:.*\\n)*?.*Buffers: .*)`);
+  const [, scanned = ""] = scan.exec(text) ?? [];
+  const blocks = [...scanned.matchAll(/(?:hit|read)=(\d+)/g)].map(([, count]) => Number(count));
+  expect(blocks.length).toBeGreaterThan(0);
+  return blocks.reduce((sum, count) => sum + count, 0);
+}
 
 /** The plan that serves any parameters, as the store uses it. */
 async function planOf(name: string, values: readonly string[]): Promise<string[]> {

@@ -30,6 +30,14 @@ test("count_ahead reads the order of the claim up to the job, and crashed jobs a
   expect(steps.filter((step) => step.startsWith("SCAN ready"))).toEqual([]);
 });
 
+test("claim_limited reads one lane of the queue of a limit in the order of the claim", () => {
+  const steps = planOf("claim_limited");
+
+  const search = steps.find((step) => step.startsWith("SEARCH front"));
+  expect(search).toMatch(/millrace_blocked_queue \(gate=\? AND lane=\? AND priority>/);
+  expect(steps.filter((step) => step.includes("TEMP B-TREE"))).toEqual([]);
+});
+
 function planOf(name: string): string[] {
   using database = new DatabaseSync(":memory:");
   for (const { sql } of assembleMigrations("sqlite")) database.exec(sql);

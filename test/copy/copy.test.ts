@@ -12,6 +12,7 @@ import {
   newJobs,
   newToken,
   retention,
+  workerInfo,
 } from "../support/factories.ts";
 import { freed } from "../support/flows.ts";
 import { detailsOf } from "../support/notes.ts";
@@ -66,6 +67,10 @@ describe("a copy", () => {
     await ends.old.setQuota("metered", QUOTA, { by: "ada", reason: "small" });
     await ends.old.enqueue([newJob({ tenant: "metered" })]);
     await ends.old.beginRemoval("gone", { by: "ada", reason: "left" });
+    await ends.old.saveView({ tenant: "acme", name: "a", screen: "jobs", query: "", by: "ada" });
+    const worker = workerInfo({ appVersion: "1.4.0" });
+    await ends.old.register(worker);
+    await ends.old.deregister(worker.id);
     expect(await ends.old.sealAudit(1_000)).toBeGreaterThan(2);
     const pruned = await ends.old.prune({ ...retention(), auditMs: -2 * DAY_MS }, 1);
     expect(pruned.audits).toBe(1);

@@ -107,6 +107,10 @@ async function* operate(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
   yield did("declare a payload rule");
   await store.removePayloadRule(SMS_RULE, WHY);
   yield did("remove a payload rule of code");
+  await store.saveView({ tenant: null, name: "all", screen: "jobs", query: "", by: "ada" });
+  yield did("save a view");
+  await store.removeView({ tenant: null, name: "all" });
+  yield did("remove a view");
   yield* changeMany(store, job);
   yield* govern(store, job);
 }

@@ -9,7 +9,8 @@ import type {
   SettleItem,
   WorkerInfo,
 } from "../../src/store/types/jobs-and-runs.ts";
-import type { GateName, ListFilter } from "../../src/store/types/records.ts";
+import type { ListFilter } from "../../src/store/types/lists.ts";
+import type { GateName } from "../../src/store/types/records.ts";
 import type { RunNote } from "../../src/store/types/notes.ts";
 import { retention } from "../support/factories.ts";
 import {

@@ -51,7 +51,9 @@ describe("docs/http-api.md", () => {
     );
 
     const served = server.app.routes
-      .filter(({ method, path }) => method !== "ALL" && !/^\/$|\.(?:css|js)$/.test(path))
+      .filter(
+        ({ method, path }) => method !== "ALL" && !/^\/$|^\/assets\/|\.(?:svg|md)$/.test(path),
+      )
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     expect(named.toSorted()).toEqual([...new Set(served)].toSorted());
   });

@@ -38,6 +38,26 @@ describe("a heartbeat with a thread", () => {
   );
 
   test(
+    "tells the memory of the process, and how long the loop is blocked, also while it is blocked",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: mortalThread(world.path, Infinity) });
+      const vitals = async () => (await world.store.workers(1))[0];
+      await heart.until(async () => (await vitals())?.loopLagMs !== null);
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length > 2);
+      expect((await vitals())?.memoryBytes).toBeGreaterThan(10_000_000);
+      const until = systemClock.monotonic() + 5 * BEAT_MS + 300;
+      while (systemClock.monotonic() < until);
+
+      const whileBlocked = (await vitals())?.loopLagMs;
+      await heart.until(async () => ((await vitals())?.loopLagMs ?? 0) > 5 * BEAT_MS + 200);
+
+      expect(whileBlocked).toBeGreaterThan(BEAT_MS);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     "beats on the loop again when the thread has died",
     async () => {
       await using world = await openWorld();

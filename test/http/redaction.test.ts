@@ -121,6 +121,59 @@ describe("values of the application", () => {
     expect(text.includes(CANARY)).toBe(seesValues);
   });
 
+  test.each<[CallerName, readonly string[]]>([
+    ["viewer", []],
+    ["admin", []],
+    ["operator", ["name", "error"]],
+    ["manager", ["name", "error", "secret", "password", "text"]],
+  ])("are searched by a %s in: %s", async (caller, allowed) => {
+    await using server = await openServer(RULES);
+    const { ids, headersOf } = await worked(server);
+    const searches = {
+      name: `payload=name:${CANARY}`,
+      error: `error=${CANARY}`,
+      secret: `payload=card.number:${SECRET}`,
+      password: `payload=name:${CANARY}&payload=password:${SECRET}`,
+      text: `text=${CANARY}`,
+    };
+    const answers = new Map<string, { detail?: string; jobs?: { id: string }[] }>();
+    for (const [search, query] of Object.entries(searches)) {
+      const response = await server.ask(`/api/v1/jobs?count=true&${query}`, {
+        as: "anonymous",
+        headers: headersOf(caller, "tenant"),
+      });
+      answers.set(search, await jsonOf(response));
+    }
+
+    const refused = [...answers].filter(([, { detail }]) => detail !== undefined);
+    const found = [...answers].filter(([, { jobs }]) => ids.includes(jobs?.[0]?.id ?? ""));
+    expect(refused.every(([, { detail = "" }]) => / searches .*reads|hidden/.test(detail))).toBe(
+      true,
+    );
+    expect(found.map(([search]) => search)).toEqual(allowed);
+    expect(answers.size).toBe(refused.length + found.length);
+  });
+
+  test("are searched only in fields that the path of a filter may name", async () => {
+    await using server = await openServer(RULES);
+    const ask = async (query: string) => {
+      const response = await server.ask(`/api/v1/jobs?${query}`);
+      return jsonOf<{ errors?: { path: string }[]; jobs?: object[] }>(response);
+    };
+
+    const [missing, twice, short, many] = await Promise.all([
+      ask("payload=name"),
+      ask("payload=name:1&payload=name:2"),
+      ask("text=ab"),
+      ask(Array.from({ length: 6 }, (_, n) => `payload=p${n}:1`).join("&")),
+    ]);
+
+    expect(missing.errors).toMatchObject([{ path: "payload[0]" }]);
+    expect(twice.errors).toMatchObject([{ path: "payload" }]);
+    expect(short.errors).toMatchObject([{ path: "text" }]);
+    expect(many.errors).toMatchObject([{ path: "payload" }]);
+  });
+
   test("are hidden from a stream token, and its progress is not", async () => {
     await using server = await openServer(RULES);
     const { ids, headersOf } = await worked(server);
@@ -147,7 +200,7 @@ async function worked(server: TestServer) {
   for (const job of jobs) await mill.wait(job);
   await worker.stop();
   const ids = jobs.map(({ id }) => id);
-  const parts = ["", "/details", "/progress", "/units", "/attempts", "/logs", "/events"];
+  const parts = ["", "/details", "/texts", "/progress", "/units", "/attempts", "/logs", "/events"];
   const paths = [
     ...ids.flatMap((id) => parts.map((part) => `/api/v1/jobs/${id}${part}`)),
     "/api/v1/jobs",

@@ -28,6 +28,12 @@ const TENANTS = {
   getTenant: { path: "/api/v1/tenants/acme" },
   setQuota: { path: "/api/v1/tenants/acme/quota", json: { waiting: 1_000_000, reason: "asked" } },
   removeQuota: { path: "/api/v1/tenants/acme/quota?reason=asked" },
+  exportTenant: { path: "/api/v1/tenants/acme/export" },
+  getRemoval: { path: "/api/v1/tenants/acme/removal" },
+  removeTenant: {
+    path: "/api/v1/tenants/unused/removal",
+    json: { reason: "asked", confirm: "unused" },
+  },
 };
 
 const UNKNOWN = "01M7GQMY55ECET74219MBT9GXQ";
@@ -52,6 +58,9 @@ const CONTROL: Readonly<Record<string, SampleRequest>> = {
   listLimits: { path: "/api/v1/limits" },
   setLimit: { path: "/api/v1/limits/tenant/acme", json: { concurrency: 50 } },
   removeLimit: { path: "/api/v1/limits/tenant/acme" },
+  getSettings: { path: "/api/v1/settings" },
+  getAttention: { path: "/api/v1/attention" },
+  listLanes: { path: "/api/v1/lanes" },
   listFairLanes: { path: "/api/v1/fairness" },
   setFairness: { path: "/api/v1/fairness/general", json: { weights: { acme: 3 } } },
   removeFairness: { path: "/api/v1/fairness/general" },
@@ -81,6 +90,7 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     listJobs: { path: "/api/v1/jobs?limit=5" },
     getJob: { path: job },
     getJobDetails: { path: `${job}/details` },
+    getJobTexts: { path: `${job}/texts` },
     getJobProgress: { path: `${job}/progress` },
     listUnits: { path: `${job}/units` },
     listAttempts: { path: `${job}/attempts` },
@@ -93,6 +103,7 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     failJob: { path: `${job}/fail`, json: { message: "asked" } },
     releaseJob: { path: `${job}/release`, json: {} },
     streamEvents: { path: "/api/v1/events" },
+    streamChanges: { path: "/api/v1/changes" },
     streamJobEvents: { path: `${job}/events` },
     listEvents: { path: "/api/v1/feed" },
     listDeadLetters: { path: "/api/v1/dead-letters" },
@@ -113,6 +124,10 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     getStats: { path: "/api/v1/stats" },
     getStatsBy: { path: "/api/v1/stats/type" },
     getRunMetrics: { path: "/api/v1/metrics/minutes?from=2h&step=5m" },
+    listDeploys: { path: "/api/v1/metrics/deploys?from=2h" },
+    listViews: { path: "/api/v1/views" },
+    saveView: { path: "/api/v1/views/mine", json: { screen: "jobs", query: "state=failed" } },
+    removeView: { path: "/api/v1/views/mine" },
     ...scheduleSamples(`s${jobId}`),
     listTokens: { path: "/api/v1/tokens" },
     createToken: {

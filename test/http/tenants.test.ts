@@ -1,6 +1,6 @@
 /** A caller of one tenant, and the routes about tenants. */
 import { describe, expect, test } from "vitest";
-import type { Millrace } from "millrace";
+import { defineJob, typed, type Millrace } from "millrace";
 import { openMillrace } from "../../src/open.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { openServer } from "../support/http/http-server.ts";
@@ -53,6 +53,51 @@ describe("the routes of tenants", () => {
       method: "DELETE",
     });
     expect(await removed.json()).toEqual({ wasSet: true });
+  });
+
+  test("remove a tenant in requests that continue, and tell how far they have come", async () => {
+    await using server = await openServer();
+    const { mill } = server;
+    const path = "/api/v1/tenants/acme/removal";
+    expect(await (await server.ask(path)).json()).toEqual({ removal: null });
+    const email = defineJob({ type: "email" }).run(() => {});
+    await mill.enqueue(email, undefined, { tenant: "acme" });
+    await mill.enqueue(email, undefined, { tenant: "umbra" });
+    const post = (confirm: string) =>
+      server.ask(path, { method: "POST", json: { reason: "left", confirm } });
+    expect((await post("umbra")).status).toBe(400);
+    expect(await (await server.ask(path)).json()).toEqual({ removal: null });
+
+    const removed = await post("acme");
+    expect(removed.status).toBe(202);
+    expect(await removed.json()).toMatchObject({
+      reason: "left",
+      doneAt: expect.any(String),
+      removed: 1,
+      rows: { job: 0, operation: 0 },
+    });
+    expect(await (await server.ask(path)).json()).toMatchObject({
+      removal: { reason: "left", removed: 1 },
+    });
+    expect((await mill.jobs.count({ tenant: "umbra" })).count).toBe(1);
+  });
+
+  test("export a tenant as lines of JSON, up to the line that counts them", async () => {
+    await using server = await openServer();
+    const email = defineJob({ type: "email", payload: typed<string>() });
+    await server.mill.enqueue(email, "to acme", { tenant: "acme" });
+    await server.mill.enqueue(email, "to umbra", { tenant: "umbra" });
+    const exported = await server.ask("/api/v1/tenants/acme/export");
+    expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
+    const text = await exported.text();
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ kind: "tenant", data: { tenant: "acme" } });
+    expect(lines.at(-1)).toMatchObject({ kind: "end", data: { lines: { job: 1 } } });
+    expect(text).toContain("to acme");
+    expect(text).not.toContain("umbra");
   });
 
   test("a job over quota is refused with 429 and Retry-After, or with 413", async () => {

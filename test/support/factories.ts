@@ -95,6 +95,7 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     types: ["email"],
     lanes: ["general"],
     slots: 1,
+    laneSlots: { general: 1 },
     tenant: null,
     appVersion: null,
     ...overrides,

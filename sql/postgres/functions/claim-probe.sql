@@ -201,8 +201,19 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    -- The permits come before the lock, as in `claim_batch`, and are undone if it is taken.
+    -- The permits come after the lock, as in `claim_batch`, which is undone if there is none.
     BEGIN
+        IF place.concurrency IS NOT NULL THEN
+            INSERT INTO millrace.lock (job, n, tenant, name)
+            VALUES (place.key, place.n, place.tenant, place.concurrency)
+            ON CONFLICT (tenant, name) DO NOTHING;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION SQLSTATE 'MR001';
+            END IF;
+            IF has_rate THEN
+                PERFORM millrace.take_key_tokens(ARRAY[place.key], moment);
+            END IF;
+        END IF;
         IF asker.has_limits THEN
             SELECT * INTO permits
             FROM millrace.take_permits(
@@ -214,17 +225,6 @@ BEGIN
                 RAISE EXCEPTION SQLSTATE 'MR001';
             END IF;
             tags := json_build_object('granted', permits.granted, 'limits', permits.limits);
-        END IF;
-        IF place.concurrency IS NOT NULL THEN
-            INSERT INTO millrace.lock (job, n, tenant, name)
-            VALUES (place.key, place.n, place.tenant, place.concurrency)
-            ON CONFLICT (tenant, name) DO NOTHING;
-            IF NOT FOUND THEN
-                RAISE EXCEPTION SQLSTATE 'MR001';
-            END IF;
-            IF has_rate THEN
-                PERFORM millrace.take_key_tokens(ARRAY[place.key], moment);
-            END IF;
         END IF;
     EXCEPTION
         WHEN SQLSTATE 'MR001' THEN

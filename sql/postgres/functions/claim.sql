@@ -5,9 +5,9 @@
 -- A job whose lock is taken is skipped, and so are all but the most urgent job of a free lock. If
 -- that leaves room, the lanes are scanned again, further each time, for a limited number of rounds:
 -- without the candidates of earlier rounds, and without keys whose most urgent job is known,
--- because it comes before everything that was not scanned. The locks are acquired last and in their
--- order, after the row of the worker was locked; a job whose lock another claim has acquired
--- meanwhile is left out. A claim without keys pays nothing for this.
+-- because it comes before everything that was not scanned. The locks are acquired in their order,
+-- after the row of the worker was locked; a job whose lock another claim has acquired meanwhile is
+-- left out. A claim without keys pays nothing for this.
 --
 -- A scan starts at the low-water marks of the caller's claim cursor: each range of the index goes
 -- from its mark to the next marked priority, and the first range of a lane from the beginning. A
@@ -20,8 +20,10 @@
 -- claimed. A prefetch takes none.
 --
 -- If there are limits, the jobs of limits that are used up are skipped, and the jobs in the queues
--- of the others are candidates as well. `lent` are the free permits of the worker. Candidates that
--- get no permit are left out last: the caller claims again, and then the limit is used up.
+-- of the others are candidates as well, of all priorities or of `queue_priority`. `lent` are the
+-- free permits of the worker. The permits come after the locks, in all claims: a job that its key
+-- holds back must take no token of a rate. Candidates that get no permit are left out last: the
+-- caller claims again, and then the limit is used up.
 --
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
 -- has the lists of the lease in their order; or it only says that the worker is lost. Its kind has
@@ -39,7 +41,8 @@ CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
     to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
     mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], most_once integer,
-    most_often integer, cap integer, lent integer[], lent_counts integer[], given timestamptz
+    most_often integer, cap integer, lent integer[], lent_counts integer[],
+    queue_priority integer, given timestamptz
 )
 RETURNS TABLE (
     lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
@@ -155,7 +158,7 @@ BEGIN
         SELECT * INTO due
         FROM millrace.find_limited(
             limits.queues, limits.rooms, asker.lanes, of_types, of_tenants, asker.closed,
-            asker.parked, to_prefetch, most, awaited, awaited_priority
+            asker.parked, to_prefetch, most, queue_priority, awaited, awaited_priority
         );
         IF due.keys IS NOT NULL THEN
             has_queued := true;
@@ -164,7 +167,7 @@ BEGIN
             places := array_fill(NULL::tid, ARRAY[cardinality(due.keys)]);
             urgency := due.urgency;
             keys := due.keys;
-            ranks := millrace.ranks_in_queues(due.keys, due.ranks);
+            ranks := due.ranks;
             ns := due.ns;
             tries := due.tries;
             crashes := due.crashes;
@@ -357,39 +360,14 @@ BEGIN
 
     -- Waits for a rescuer that has locked the worker, and then claims nothing: the rows locked
     -- above are unlocked by the commit.
-    IF asker.has_limits THEN
+    IF asker.has_limits OR is_keyed THEN
         PERFORM FROM millrace.worker WHERE id = claimer FOR KEY SHARE;
         IF NOT FOUND THEN
-            RETURN NEXT;
-            RETURN;
-        END IF;
-        SELECT * INTO permits
-        FROM millrace.take_permits(
-            claimer, keys, places, has_queued, lent, lent_counts, to_prefetch, moment
-        );
-        tags := json_build_object(
-            'full', limits.words -> 'full', 'wanted', limits.words -> 'wanted',
-            'granted', permits.granted, 'limits', permits.limits,
-            'cut', permits.kept IS NOT NULL
-        );
-        IF permits.kept IS NOT NULL THEN
-            SELECT array_agg(places[turn]), array_agg(keys[turn]), array_agg(ranks[turn]),
-                   array_agg(ns[turn]), array_agg(tries[turn]), array_agg(crashes[turn])
-            INTO places, keys, ranks, ns, tries, crashes
-            FROM unnest(permits.kept) AS kept (turn);
-        END IF;
-        IF keys IS NULL THEN
-            PERFORM millrace.want_limits(limits.unheard, moment);
             RETURN NEXT;
             RETURN;
         END IF;
     END IF;
     IF is_keyed THEN
-        PERFORM FROM millrace.worker WHERE id = claimer FOR KEY SHARE;
-        IF NOT FOUND THEN
-            RETURN NEXT;
-            RETURN;
-        END IF;
         has_rates := EXISTS (SELECT FROM millrace.key_rate);
         IF has_rates THEN
             others := millrace.hold_spent_keys(keys, moment);
@@ -443,9 +421,40 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        IF has_rates THEN
-            PERFORM millrace.take_key_tokens(keys, moment);
+    END IF;
+    -- The permits come after the keys: a job that its key holds back takes no token of a rate. A
+    -- job that gets no permit gives its lock back.
+    IF asker.has_limits THEN
+        SELECT * INTO permits
+        FROM millrace.take_permits(
+            claimer, keys, places, has_queued, lent, lent_counts, to_prefetch, moment
+        );
+        tags := json_build_object(
+            'full', limits.words -> 'full', 'wanted', limits.words -> 'wanted',
+            'granted', permits.granted, 'limits', permits.limits,
+            'cut', permits.kept IS NOT NULL
+        );
+        IF permits.kept IS NOT NULL THEN
+            IF is_keyed THEN
+                DELETE FROM millrace.lock AS lock
+                USING unnest(keys, ns) WITH ORDINALITY AS due (key, n, turn)
+                WHERE lock.job = due.key
+                  AND lock.n = due.n
+                  AND due.turn <> ALL (permits.kept);
+            END IF;
+            SELECT array_agg(places[turn]), array_agg(keys[turn]), array_agg(ranks[turn]),
+                   array_agg(ns[turn]), array_agg(tries[turn]), array_agg(crashes[turn])
+            INTO places, keys, ranks, ns, tries, crashes
+            FROM unnest(permits.kept) AS kept (turn);
         END IF;
+        IF keys IS NULL THEN
+            PERFORM millrace.want_limits(limits.unheard, moment);
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END IF;
+    IF has_rates THEN
+        PERFORM millrace.take_key_tokens(keys, moment);
     END IF;
     -- The lease has due times. The caller must know which jobs had turns: they set no marks.
     IF 0 > ANY (ranks) THEN

@@ -10,27 +10,9 @@ RETURN (
         ON blocked.key = named.key AND named.rank < 0 AND ready.key IS NULL
 );
 
--- The ranks of candidates from the queues of limits. In a fair lane they come before the jobs with
--- turns: the queues have few permits to give, and a backlog with turns never ends.
-CREATE FUNCTION millrace.ranks_in_queues(keys bigint[], ranks bigint[])
-RETURNS bigint[]
-LANGUAGE sql STABLE
-RETURN CASE WHEN NOT EXISTS (SELECT 1 FROM millrace.fair_lane) THEN ranks ELSE (
-    SELECT array_agg(
-               CASE
-                   WHEN fair.lane IS NULL THEN named.rank
-                   ELSE named.rank - 9000000000000000
-               END
-               ORDER BY named.turn
-           )
-    FROM unnest(keys, ranks) WITH ORDINALITY AS named (key, rank, turn)
-    LEFT JOIN millrace.blocked AS blocked ON blocked.key = named.key
-    LEFT JOIN millrace.fair_lane AS fair ON fair.lane = blocked.lane
-) END;
-
--- Gives jobs their turns: key, rank and due time of each. Jobs that another transaction is moving
--- are skipped, and so are jobs that have a turn. The rows are looked up by their keys: the planner
--- would scan the whole backlog for each call.
+-- Gives jobs their turns: key, rank, due time and queue of each. Jobs that another transaction is
+-- moving are skipped, and so are jobs that have a turn or have left the queue. The rows are looked
+-- up by their keys: the planner would scan the whole backlog for each call.
 CREATE FUNCTION millrace.set_turns(turns json)
 RETURNS void
 LANGUAGE plpgsql VOLATILE
@@ -53,5 +35,17 @@ BEGIN
         FOR UPDATE OF own SKIP LOCKED
     ) AS turn
     WHERE ready.key = turn.key;
+    UPDATE millrace.blocked AS blocked
+    SET turn = turn.rank
+    FROM (
+        SELECT own.key, (turn.value ->> 1)::bigint AS rank
+        FROM json_array_elements(turns) AS turn (value)
+        JOIN millrace.blocked AS own ON own.key = (turn.value ->> 0)::bigint
+        WHERE own.gate = (turn.value ->> 3)::integer
+          AND own.gate < -2
+          AND own.turn IS NULL
+        FOR UPDATE OF own SKIP LOCKED
+    ) AS turn
+    WHERE blocked.key = turn.key;
 END
 $set$;

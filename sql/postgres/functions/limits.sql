@@ -314,11 +314,12 @@ $take$;
 
 -- The most urgent jobs in the queues of limits that have a permit left, up to the room of each,
 -- that nothing else blocks. `in_lanes` are all lanes of the claim, and `closed` has the limits
--- that are used up. The settings are those of `claim_batch`.
+-- that are used up. A recursive hop finds the lanes of a queue, so jobs of other lanes are not met.
+-- The settings are those of `claim_batch`.
 CREATE FUNCTION millrace.find_limited(
     queues integer[], rooms integer[], in_lanes integer[], of_types integer[],
     of_tenants integer[], closed integer[], parked bigint[], to_prefetch boolean, most integer,
-    awaited text, awaited_priority integer,
+    only_priority integer, awaited text, awaited_priority integer,
     OUT keys bigint[], OUT urgency integer[], OUT ranks bigint[], OUT ns integer[],
     OUT tries integer[], OUT crashes integer[], OUT is_keyed boolean
 )
@@ -336,32 +337,60 @@ BEGIN
         SELECT front.*
         FROM unnest(queues, rooms) AS queue (name, room)
         CROSS JOIN LATERAL (
-            SELECT key, priority, rank, n, tries, crashes, concurrency IS NOT NULL AS has_key
-            FROM millrace.blocked
-            WHERE gate = -3 - queue.name
-              AND lane = ANY (in_lanes)
-              AND (of_types IS NULL OR type = ANY (of_types))
-              AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
-              AND lane <> ALL (closed)
-              AND type <> ALL (closed)
-              AND tenant <> ALL (closed)
-              AND (tenant::bigint << 32) + type <> ALL (parked)
-              AND (concurrency IS NULL OR (
-                  NOT to_prefetch
-                  AND NOT EXISTS (
-                      SELECT 1
-                      FROM millrace.lock AS lock
-                      WHERE lock.tenant = blocked.tenant AND lock.name = blocked.concurrency
-                  )
-                  AND (
-                      awaited IS NULL
-                      OR priority < awaited_priority
-                      OR tenant || ' ' || concurrency <> awaited
-                  )
-              ))
-            ORDER BY priority, rank, key
+            SELECT first.*
+            FROM (
+                WITH RECURSIVE hop (lane) AS (
+                    SELECT min(lane)
+                    FROM millrace.blocked
+                    WHERE gate = -3 - queue.name AND gate < -2
+                    UNION ALL
+                    SELECT (
+                        SELECT min(next.lane)
+                        FROM millrace.blocked AS next
+                        WHERE next.gate = -3 - queue.name
+                          AND next.gate < -2
+                          AND next.lane > hop.lane
+                    )
+                    FROM hop
+                    WHERE hop.lane IS NOT NULL
+                )
+                SELECT hop.lane
+                FROM hop
+                WHERE hop.lane = ANY (in_lanes) AND hop.lane <> ALL (closed)
+            ) AS own
+            CROSS JOIN LATERAL (
+                SELECT key, priority, turn_or_rank AS rank, n, tries, crashes,
+                       concurrency IS NOT NULL AS has_key
+                FROM millrace.blocked
+                WHERE gate = -3 - queue.name
+                  AND gate < -2
+                  AND lane = own.lane
+                  AND priority BETWEEN coalesce(only_priority, 0)
+                      AND coalesce(only_priority, 2147483647)
+                  AND (of_types IS NULL OR type = ANY (of_types))
+                  AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+                  AND type <> ALL (closed)
+                  AND tenant <> ALL (closed)
+                  AND (tenant::bigint << 32) + type <> ALL (parked)
+                  AND (concurrency IS NULL OR (
+                      NOT to_prefetch
+                      AND NOT EXISTS (
+                          SELECT 1
+                          FROM millrace.lock AS lock
+                          WHERE lock.tenant = blocked.tenant AND lock.name = blocked.concurrency
+                      )
+                      AND (
+                          awaited IS NULL
+                          OR priority < awaited_priority
+                          OR tenant || ' ' || concurrency <> awaited
+                      )
+                  ))
+                ORDER BY priority, turn_or_rank, key
+                LIMIT least(most, queue.room)
+                FOR UPDATE SKIP LOCKED
+            ) AS first
+            ORDER BY first.priority, first.rank, first.key
             LIMIT least(most, queue.room)
-            FOR UPDATE SKIP LOCKED
         ) AS front
     ) AS row;
 END

@@ -158,6 +158,8 @@ CREATE INDEX ready_crashed ON millrace.ready (lane, crashes, priority, rank, key
 -- The oldest of the jobs that have a turn.
 CREATE INDEX ready_due ON millrace.ready (lane, priority, due) WHERE due IS NOT NULL;
 
+-- The rank is the due time in microseconds. `turn` is the turn of a job of a fair lane in the queue
+-- of a limit (gates below -2), in place of its rank.
 CREATE TABLE millrace.blocked (
     key         bigint  PRIMARY KEY,
     rank        bigint  NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),
@@ -169,13 +171,25 @@ CREATE TABLE millrace.blocked (
     n           integer NOT NULL CHECK (n >= 1),
     tries       integer NOT NULL CHECK (tries >= 0),
     crashes     integer NOT NULL CHECK (crashes >= 0),
-    concurrency text
+    concurrency text,
+    turn        bigint  CHECK (turn BETWEEN -4000000000000000 AND -1),
+    turn_or_rank bigint NOT NULL GENERATED ALWAYS AS (coalesce(turn, rank)) STORED,
+    CHECK (turn IS NULL OR gate < -2)
 ) WITH (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0
 );
 
 CREATE INDEX blocked_gate ON millrace.blocked (gate, priority, rank, key);
+-- The queues of limits, lane by lane: a claim does not meet jobs of lanes that it does not take.
+CREATE INDEX blocked_queue ON millrace.blocked
+    (gate, lane, priority, turn_or_rank, key)
+    WHERE gate < -2;
+-- The jobs of a lane in all queues, for `giveTurns`.
+CREATE INDEX blocked_lane ON millrace.blocked (lane, priority, turn_or_rank, key)
+    WHERE gate < -2;
+-- The oldest of the jobs in queues that have a turn.
+CREATE INDEX blocked_due ON millrace.blocked (lane, priority, rank) WHERE turn IS NOT NULL;
 -- Jobs whose lock is taken are behind gate -1. The most urgent job of each key is released first.
 CREATE INDEX blocked_key ON millrace.blocked (tenant, concurrency, priority, rank, key)
     WHERE gate = -1;
@@ -488,16 +502,18 @@ CREATE TABLE millrace.fair_lane (
     CHECK (owner = 2 OR code_weights IS NOT NULL)
 );
 
--- The last turn of each tenant in a fair lane: its tag, the due time of its newest job that has a
--- turn, and the tag of the last job that came back after a younger one of the tenant.
+-- The last turn of each tenant in a fair lane, and in each queue of a limit there (the gate of the
+-- queue; 0: `ready`): its tag, the due time of its newest job that has a turn, and the tag of the
+-- last job that came back after a younger one of the tenant.
 CREATE TABLE millrace.fair_turn (
     lane     integer NOT NULL,
     priority integer NOT NULL,
+    queue    integer NOT NULL CHECK (queue = 0 OR queue < -2),
     tenant   integer NOT NULL,
     tag      bigint  NOT NULL CHECK (tag >= 0),
     due      bigint  NOT NULL,
     back_tag bigint  NOT NULL CHECK (back_tag >= 0),
-    PRIMARY KEY (lane, priority, tenant)
+    PRIMARY KEY (lane, priority, queue, tenant)
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0);
 
 -- The fair lanes in which jobs wait that have no turn. A recursive hop over the index finds the
@@ -526,6 +542,32 @@ WHERE EXISTS (
           AND ready.crashes = 0
           AND ready.priority = class.priority
           AND ready.rank >= 0
+        LIMIT 1
+    ) AS first
+)
+   OR EXISTS (
+    WITH RECURSIVE class (priority) AS (
+        SELECT min(priority) FROM millrace.blocked WHERE lane = fair.lane AND gate < -2
+        UNION ALL
+        SELECT (
+            SELECT min(blocked.priority)
+            FROM millrace.blocked AS blocked
+            WHERE blocked.lane = fair.lane
+              AND blocked.gate < -2
+              AND blocked.priority > class.priority
+        )
+        FROM class
+        WHERE class.priority IS NOT NULL
+    )
+    SELECT 1
+    FROM class
+    CROSS JOIN LATERAL (
+        SELECT 1
+        FROM millrace.blocked AS blocked
+        WHERE blocked.lane = fair.lane
+          AND blocked.gate < -2
+          AND blocked.priority = class.priority
+          AND blocked.turn_or_rank >= 0
         LIMIT 1
     ) AS first
 );
@@ -612,6 +654,8 @@ CREATE TABLE millrace.worker (
     leases_before bigint,
     leases_seen   bigint,
     leases_at     timestamptz(3) NOT NULL,
+    memory_bytes  bigint  CHECK (memory_bytes >= 0),
+    loop_lag_ms   bigint  CHECK (loop_lag_ms >= 0),
     pid           bigint  NOT NULL,
     protocol      integer NOT NULL,
     quiet         boolean NOT NULL,
@@ -621,6 +665,7 @@ CREATE TABLE millrace.worker (
     types         json    NOT NULL CHECK (json_typeof(types) = 'array'),
     lanes         json    NOT NULL CHECK (json_typeof(lanes) = 'array'),
     slots         integer NOT NULL CHECK (slots >= 0),
+    lane_slots    json    NOT NULL CHECK (json_typeof(lane_slots) = 'object'),
     died_with     integer CHECK (died_with >= 0),
     tenant        text,
     app           text    CHECK (length(app) BETWEEN 1 AND 200)
@@ -652,6 +697,31 @@ CREATE TABLE millrace.ended_run (
 );
 
 CREATE INDEX ended_run_key ON millrace.ended_run (key);
+
+-- Jobs whose code may go on, the jobs that they repeat, and all jobs that repeat one of these. They
+-- are not removed: a new successor finds the code through them.
+CREATE VIEW millrace.job_with_code WITH (security_invoker = true) AS
+WITH RECURSIVE kin (id) AS (
+    SELECT job.id
+    FROM millrace.ended_run AS code
+    JOIN millrace.worker AS worker ON worker.id = code.worker
+    JOIN millrace.job AS job ON job.key = code.key
+    UNION
+    SELECT near.id
+    FROM kin
+    CROSS JOIN LATERAL (
+        SELECT job.retry_of AS id
+        FROM millrace.job AS job
+        WHERE job.id = kin.id AND job.retry_of IS NOT NULL
+        UNION ALL
+        SELECT job.id
+        FROM millrace.job AS job
+        WHERE job.retry_of = kin.id
+    ) AS near
+)
+SELECT job.key
+FROM kin
+JOIN millrace.job AS job ON job.id = kin.id;
 
 -- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace.idempotency (
@@ -843,7 +913,7 @@ CREATE TABLE millrace.operation (
     CHECK ((runner IS NULL) = (lease_until IS NULL))
 );
 
-CREATE INDEX operation_open ON millrace.operation (created_at, id) WHERE status <= 2;
+CREATE INDEX operation_open ON millrace.operation (next_at, id) WHERE status <= 2;
 CREATE INDEX operation_finished ON millrace.operation (finished_at, id) WHERE status >= 3;
 
 -- What became of each item of an operation. `outcome` 1: done, 2: skipped, 3: failed. `code` is why
@@ -1157,6 +1227,24 @@ CREATE TABLE millrace.minute (
     autovacuum_vacuum_cost_delay = 0
 );
 
+-- When workers of another version of the application began to register.
+CREATE TABLE millrace.deploy (
+    at          timestamptz(3) NOT NULL,
+    n           integer PRIMARY KEY CHECK (n >= 1),
+    app_version text    NOT NULL CHECK (length(app_version) BETWEEN 1 AND 200)
+);
+
+-- Filters of the screens of the dashboard, by tenant and name. Tenant '': of the installation.
+CREATE TABLE millrace.saved_view (
+    saved_at timestamptz(3) NOT NULL,
+    tenant   text NOT NULL CHECK (length(tenant) <= 200),
+    name     text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    screen   text NOT NULL CHECK (length(screen) BETWEEN 1 AND 100),
+    query    text NOT NULL CHECK (length(query) <= 4000),
+    by       text,
+    PRIMARY KEY (tenant, name)
+);
+
 -- A job with its present state: the final state of its last attempt, else the place it is in, else
 -- running.
 CREATE VIEW millrace.job_now WITH (security_invoker = true) AS
@@ -1238,6 +1326,8 @@ INSERT INTO millrace.interned_name (id, kind, text) VALUES (1, 2, 'default');
 INSERT INTO millrace.meta (name, value) VALUES ('min_protocol', '1');
 -- The lock of the audit: one process at a time seals entries, or removes sealed ones.
 INSERT INTO millrace.meta (name, value) VALUES ('audit_seal', '1');
+-- The lock of the deploys: workers that register at the same time note a version once.
+INSERT INTO millrace.meta (name, value) VALUES ('deploy', '1');
 -- The lock of the fold: one process at a time moves rows from `minute_outbox` to `minute`.
 INSERT INTO millrace.meta (name, value) VALUES ('minute_fold', '1');
 INSERT INTO millrace.feed_head (one, position) VALUES (true, 0);

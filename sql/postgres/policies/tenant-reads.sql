@@ -10,8 +10,13 @@ BEGIN
     IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'millrace_tenant') THEN
         CREATE ROLE millrace_tenant NOLOGIN NOINHERIT;
     END IF;
-    IF NOT pg_has_role(current_user, 'millrace_tenant', 'MEMBER') THEN
-        GRANT millrace_tenant TO current_user;
+    -- Since PostgreSQL 16, the user who creates a role is its member and still may not take it.
+    IF current_setting('server_version_num')::integer < 160000 THEN
+        IF NOT pg_has_role(current_user, 'millrace_tenant', 'MEMBER') THEN
+            GRANT millrace_tenant TO current_user;
+        END IF;
+    ELSIF NOT pg_has_role(current_user, 'millrace_tenant', 'SET') THEN
+        EXECUTE 'GRANT millrace_tenant TO current_user WITH INHERIT FALSE, SET TRUE';
     END IF;
     SELECT space.nspname INTO STRICT named
     FROM pg_class AS class

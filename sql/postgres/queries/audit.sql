@@ -134,6 +134,13 @@ FROM (
 ORDER BY head.day DESC, head.position DESC
 LIMIT 1;
 
+-- name: chain_start
+-- The last seal of a chain that retention has removed. No row: it has removed none.
+-- returns: day integer, position integer, hash text
+SELECT day, position, hash
+FROM millrace.audit_start
+WHERE tenant = :tenant::text;
+
 -- name: insert_seals
 -- Writes the next seals of chains.
 INSERT INTO millrace.audit_seal (tenant, day, position, audit_id, previous, hash, sealed_at)

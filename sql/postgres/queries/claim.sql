@@ -18,7 +18,8 @@ FROM millrace.claim_batch(
     :worker::uuid, :secret::text, :lanes::integer[], :types::integer[], :tenants::integer[],
     :prefetch::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
     :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :once::integer,
-    :often::integer, :cap::integer, :lent::integer[], :lent_counts::integer[], :now::timestamptz
+    :often::integer, :cap::integer, :lent::integer[], :lent_counts::integer[], :priority::integer,
+    :now::timestamptz
 );
 
 -- name: claimed_by

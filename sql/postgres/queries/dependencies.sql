@@ -12,17 +12,18 @@ WHERE id = ANY (:ids::uuid[]);
 
 -- name: awaited_code
 -- The jobs with code that the successors of these jobs must wait for: the job, the jobs that it
--- repeats, and all jobs that repeat one of these. Negated, they are dependencies.
+-- repeats, and all jobs that repeat one of these. Negated, they are dependencies. A removed job
+-- still names the jobs that repeat it.
 -- returns: id uuid, key bigint
 SELECT named.id, code.key
 FROM unnest(:ids::uuid[]) AS named (id)
 CROSS JOIN LATERAL (
-    WITH RECURSIVE up (id, retry_of, depth) AS (
-        SELECT job.id, job.retry_of, 1 FROM millrace.job AS job WHERE job.id = named.id
+    WITH RECURSIVE up (id, depth) AS (
+        SELECT named.id, 1
         UNION ALL
-        SELECT job.id, job.retry_of, up.depth + 1
+        SELECT job.retry_of, up.depth + 1
         FROM up
-        JOIN millrace.job AS job ON job.id = up.retry_of
+        JOIN millrace.job AS job ON job.id = up.id AND job.retry_of IS NOT NULL
         WHERE up.depth < :depth::integer
     ),
     family (id, depth) AS (

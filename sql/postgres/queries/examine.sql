@@ -303,6 +303,7 @@ SELECT set_config('enable_hashjoin', 'off', true) AS hash,
 -- name: second_line
 -- only: postgres, because SQLite has no roles.
 -- Whether reads for one tenant can run as the role that row level security limits to the tenant.
+-- Since PostgreSQL 16, a member of a role may take it only if the grant says SET.
 -- returns: active boolean
 SELECT EXISTS (
     SELECT 1
@@ -314,6 +315,26 @@ SELECT EXISTS (
     SELECT 1
     FROM pg_roles AS role
     WHERE role.rolname = 'millrace_tenant'
-      AND pg_has_role(current_user, role.oid, 'MEMBER')
+      AND pg_has_role(
+              current_user, role.oid,
+              CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
+                   ELSE 'SET' END
+          )
       AND has_table_privilege(role.oid, 'millrace.job'::regclass, 'SELECT')
 ) AS active;
+
+-- name: dump_roles
+-- only: postgres, because SQLite has no roles.
+-- Roles that may read all tables and cannot dump these, because row level security applies to them.
+-- returns: name text
+SELECT role.rolname::text AS name
+FROM pg_roles AS role
+JOIN pg_class AS class ON class.oid = 'millrace.job'::regclass
+WHERE class.relrowsecurity
+  AND role.rolcanlogin
+  AND NOT role.rolsuper
+  AND NOT role.rolbypassrls
+  AND pg_has_role(role.oid, 'pg_read_all_data', 'USAGE')
+  AND NOT pg_has_role(role.oid, class.relowner, 'USAGE')
+ORDER BY role.rolname
+LIMIT :limit::integer;

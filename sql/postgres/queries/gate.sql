@@ -324,17 +324,17 @@ FROM own;
 -- name: barriers_in_use
 -- Whether there are gates, locks and limits that may be used up, and whether jobs are in `blocked`
 -- because of them. Mostly there are none, and the statements that deal with them need not be
--- planned.
+-- planned. The first and the last gate come from the index: a search for one may scan the table.
 -- returns: Barriers
 SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,
-       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)
-           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,
+       coalesce((SELECT max(gate) FROM millrace.blocked) > 0, false)
+           OR coalesce((SELECT min(gate) FROM millrace.blocked) < -2, false) AS held,
        EXISTS (SELECT 1 FROM millrace.lock) AS names,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,
        EXISTS (
            SELECT 1 FROM millrace.limit_setting WHERE rate_count IS NOT NULL OR used >= cap
        ) AS full,
-       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS queued,
+       coalesce((SELECT min(gate) FROM millrace.blocked) < -2, false) AS queued,
        EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent;
 
 -- name: hold_jobs

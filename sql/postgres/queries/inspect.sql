@@ -93,6 +93,13 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   AND (:type::integer IS NULL OR job.type = :type::integer)
   AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)
   AND (:category::integer IS NULL OR job.category = :category::integer)
+  AND (:lane::integer IS NULL OR job.lane = :lane::integer)
+  AND (:error::text IS NULL OR millrace.error_has(job.error, :error::text))
+  AND (
+      :payload_text::text IS NULL
+      OR strpos(job.payload::text COLLATE "C", :payload_text::text) > 0
+  )
+  AND (:payload::json IS NULL OR millrace.payload_has(job.payload, :payload::json))
   AND (
       :correlation::text IS NULL
       OR job.correlation IN (:correlation::text, :correlation_uuid::text)
@@ -124,6 +131,13 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   AND (:type::integer IS NULL OR job.type = :type::integer)
   AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)
   AND (:category::integer IS NULL OR job.category = :category::integer)
+  AND (:lane::integer IS NULL OR job.lane = :lane::integer)
+  AND (:error::text IS NULL OR millrace.error_has(job.last_error, :error::text))
+  AND (
+      :payload_text::text IS NULL
+      OR strpos(job.payload::text COLLATE "C", :payload_text::text) > 0
+  )
+  AND (:payload::json IS NULL OR millrace.payload_has(job.payload, :payload::json))
   AND (
       :correlation::text IS NULL
       OR job.correlation IN (:correlation::text, :correlation_uuid::text)
@@ -184,18 +198,23 @@ FROM (
 
 -- name: count_groups
 -- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
--- The largest groups come first; of failed jobs, the newest are counted.
+-- The largest groups come first; of failed jobs, the newest are counted. `oldest_ms` is how long
+-- the due job with the earliest due time has waited.
 -- returns: type integer, lane integer, tenant integer, scheduled bigint, queued bigint,
---   held bigint, running bigint, failed bigint
+--   held bigint, running bigint, failed bigint, oldest_ms bigint?
 -- timeout: reader
-WITH counted (place, type, lane, tenant) AS (
-    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT :rows::bigint)
+WITH counted (place, type, lane, tenant, rank) AS (
+    (SELECT 1, type, lane, tenant, NULL::bigint FROM millrace.scheduled LIMIT :rows::bigint)
     UNION ALL
-    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT :rows::bigint)
+    (
+        SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)
+        FROM millrace.ready
+        LIMIT :rows::bigint
+    )
     UNION ALL
-    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT :rows::bigint)
+    (SELECT 3, type, lane, tenant, NULL FROM millrace.blocked LIMIT :rows::bigint)
     UNION ALL
-    SELECT 4, job.type, job.lane, job.tenant
+    SELECT 4, job.type, job.lane, job.tenant, NULL
     FROM (
         SELECT run.key
         FROM millrace.lease AS lease
@@ -209,7 +228,7 @@ WITH counted (place, type, lane, tenant) AS (
     ) AS run
     JOIN millrace.job AS job ON job.key = run.key
     UNION ALL
-    SELECT 5, job.type, job.lane, job.tenant
+    SELECT 5, job.type, job.lane, job.tenant, NULL
     FROM (
         SELECT key
         FROM millrace.attempt
@@ -224,7 +243,11 @@ SELECT type, lane, tenant,
        count(*) FILTER (WHERE place = 2) AS queued,
        count(*) FILTER (WHERE place = 3) AS held,
        count(*) FILTER (WHERE place = 4) AS running,
-       count(*) FILTER (WHERE place = 5) AS failed
+       count(*) FILTER (WHERE place = 5) AS failed,
+       CASE WHEN min(rank) IS NOT NULL THEN greatest(
+           0,
+           millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000
+       ) END AS oldest_ms
 FROM counted
 WHERE :tenant::integer IS NULL OR tenant = :tenant::integer
 GROUP BY type, lane, tenant

@@ -225,8 +225,9 @@ FROM taken
 ON CONFLICT DO NOTHING;
 
 -- name: rehome_limited
--- Moves jobs at the front of a queue of which no limit is used up behind what else blocks these
--- jobs, which is a closed gate or another limit that is used up.
+-- Moves jobs at the front of each lane of a queue of which no limit is used up behind what else
+-- blocks these jobs, which is a closed gate, a taken key or another limit that is used up.
+-- Their turns end.
 WITH other AS MATERIALIZED (
     SELECT target AS name, NULL::integer AS tenant, gate
     FROM millrace.barrier
@@ -241,25 +242,51 @@ WITH other AS MATERIALIZED (
     WHERE room = 0
 ),
 front AS MATERIALIZED (
-    SELECT front.key, front.lane, front.type, front.tenant
+    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency
     FROM millrace.target_rooms(millrace.clock_at(:now::timestamptz)) AS queue
     CROSS JOIN LATERAL (
-        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant
+        WITH RECURSIVE hop (lane) AS (
+            SELECT min(lane)
+            FROM millrace.blocked
+            WHERE gate = -3 - queue.target AND gate < -2
+            UNION ALL
+            SELECT (
+                SELECT min(next.lane)
+                FROM millrace.blocked AS next
+                WHERE next.gate = -3 - queue.target AND next.gate < -2 AND next.lane > hop.lane
+            )
+            FROM hop
+            WHERE hop.lane IS NOT NULL
+        )
+        SELECT lane FROM hop WHERE lane IS NOT NULL
+    ) AS own
+    CROSS JOIN LATERAL (
+        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant, blocked.concurrency
         FROM millrace.blocked AS blocked
         WHERE blocked.gate = -3 - queue.target
-        ORDER BY blocked.priority, blocked.rank, blocked.key
+          AND blocked.gate < -2
+          AND blocked.lane = own.lane
+        ORDER BY blocked.priority, blocked.turn_or_rank, blocked.key
         LIMIT :depth::integer
     ) AS front
     WHERE queue.room > 0
-      AND EXISTS (SELECT 1 FROM other)
+      AND (EXISTS (SELECT 1 FROM other) OR EXISTS (SELECT 1 FROM millrace.lock))
 ),
 behind AS MATERIALIZED (
-    SELECT front.key, max(other.gate) AS gate
-    FROM front
-    JOIN other
-        ON other.name IN (front.lane, front.type, front.tenant)
-        AND (other.tenant IS NULL OR other.tenant = front.tenant)
-    GROUP BY front.key
+    SELECT blocking.key, max(blocking.gate) AS gate
+    FROM (
+        SELECT front.key, other.gate
+        FROM front
+        JOIN other
+            ON other.name IN (front.lane, front.type, front.tenant)
+            AND (other.tenant IS NULL OR other.tenant = front.tenant)
+        UNION ALL
+        SELECT front.key, -1
+        FROM front
+        JOIN millrace.lock AS lock
+            ON lock.tenant = front.tenant AND lock.name = front.concurrency
+    ) AS blocking
+    GROUP BY blocking.key
     LIMIT :limit::integer
 ),
 locked AS MATERIALIZED (
@@ -270,7 +297,7 @@ locked AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 UPDATE millrace.blocked AS blocked
-SET gate = behind.gate
+SET gate = behind.gate, turn = NULL
 FROM behind
 WHERE blocked.key = behind.key
   AND blocked.key = ANY (ARRAY(SELECT key FROM locked));

@@ -108,3 +108,46 @@ UNION ALL
       AND (:lane::integer IS NULL OR lane = :lane::integer)
     LIMIT :limit::integer
 );
+
+-- name: lock_deploys
+-- Locks the deploys: workers that register at the same time do so one after the other.
+-- only: postgres, because a transaction of SQLite is the only one that writes.
+-- returns: name text
+SELECT name
+FROM millrace.meta
+WHERE name = 'deploy'
+FOR UPDATE;
+
+-- name: insert_deploy
+-- Notes a version of the application, unless it is the newest one or another registered worker has
+-- it.
+INSERT INTO millrace.deploy (n, app_version, at)
+SELECT coalesce(max(n), 0) + 1, :app::text, millrace.clock_at(:now::timestamptz)
+FROM millrace.deploy
+HAVING :app::text IS DISTINCT FROM (
+        SELECT app_version FROM millrace.deploy ORDER BY n DESC LIMIT 1
+    )
+   AND NOT EXISTS (
+       SELECT 1 FROM millrace.worker WHERE app = :app::text AND id <> :worker::uuid
+   );
+
+-- name: list_deploys
+-- The deploys of a stretch of time, newest first.
+-- returns: app_version text, at bigint
+-- timeout: reader
+SELECT app_version, millrace.ms_of(at) AS at
+FROM millrace.deploy
+WHERE at >= millrace.at_ms(:since::bigint) AND at < millrace.at_ms(:until::bigint)
+ORDER BY n DESC
+LIMIT :limit::integer;
+
+-- name: delete_deploys
+-- Removes deploys past their retention. The newest one stays: a worker that registers compares.
+DELETE FROM millrace.deploy
+WHERE n IN (
+    SELECT n
+    FROM millrace.deploy
+    WHERE at <= millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond'
+      AND n < (SELECT max(n) FROM millrace.deploy)
+    LIMIT :limit::integer
+);

@@ -5,8 +5,9 @@
 --   error json?
 
 -- name: insert_operation
--- Stores an operation, unless its id exists. A walk over jobs begins below the next key. The items
--- of the first second are paid for.
+-- Stores an operation, unless its id exists. A walk over jobs begins below the next key, and
+-- one over letters behind the newest letter, which may be later than now if the clock was set back.
+-- The items of the first second are paid for.
 INSERT INTO millrace.operation (
     id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,
     created_at, next_at
@@ -16,6 +17,10 @@ SELECT :id::uuid, 1, :tenant::text, :plan::json, :actor::text, :reason::text,
        CASE
            WHEN :walks_jobs::boolean
                THEN (SELECT (coalesce(max(key), 0) + 1)::text FROM millrace.job)
+           WHEN :walks_letters::boolean
+               THEN (1 + millrace.ms_of(
+                   greatest(moment.at, (SELECT max(died_at) FROM millrace.dead_letter))
+               ))::text
            ELSE ''
        END,
        moment.at, moment.at - interval '1 second'
@@ -23,25 +28,31 @@ FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 ON CONFLICT (id) DO NOTHING;
 
 -- name: count_open_operations
--- How many operations have not ended, up to a maximum.
+-- How many operations of a tenant have not ended, or of none, up to a maximum.
 -- returns: count bigint
 SELECT count(*) AS count
-FROM (SELECT 1 FROM millrace.operation WHERE status <= 2 LIMIT :max::integer) AS open;
+FROM (
+    SELECT 1
+    FROM millrace.operation
+    WHERE status <= 2 AND tenant IS NOT DISTINCT FROM :tenant::text
+    LIMIT :max::integer
+) AS open;
 
 -- name: claimable_operations
--- Those of the oldest open operations that this runner holds, or no living runner.
+-- Of the open operations whose next chunk is due first, those that this runner holds, or no living
+-- runner. An operation that waits for its rate is in the way of none.
 -- returns: id uuid
 SELECT id
 FROM (
-    SELECT id, runner, lease_until, created_at
+    SELECT id, runner, lease_until, next_at
     FROM millrace.operation
     WHERE status <= 2
-    ORDER BY created_at, id
+    ORDER BY next_at, id
     LIMIT :max::integer
-) AS oldest
+) AS due_first
 WHERE runner IS NULL OR runner = :runner::text
    OR lease_until <= millrace.clock_at(:now::timestamptz)
-ORDER BY created_at, id;
+ORDER BY next_at, id;
 
 -- name: hold_operations
 -- Gives operations to a runner. Those that are pending begin. An operation that another runner has
@@ -223,6 +234,31 @@ UNION ALL
 SELECT key FROM in_scheduled
 UNION ALL
 SELECT key FROM in_blocked;
+
+-- name: other_successors
+-- Of these final jobs, those that a successor stands for: one that has not failed, or that is one
+-- of these jobs. Successors of successors count.
+-- returns: id uuid, successor uuid
+SELECT named.id, newest.id AS successor
+FROM unnest(:ids::uuid[]) AS named (id)
+CROSS JOIN LATERAL (
+    WITH RECURSIVE line (id, key, depth) AS (
+        SELECT job.id, job.key, 1 FROM millrace.job AS job WHERE job.retry_of = named.id
+        UNION ALL
+        SELECT job.id, job.key, line.depth + 1
+        FROM line
+        JOIN millrace.job AS job ON job.retry_of = line.id
+        WHERE line.depth < :depth::integer
+    )
+    SELECT line.id
+    FROM line
+    WHERE line.id = ANY (:ids::uuid[])
+       OR NOT EXISTS (
+           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = line.key AND ended.state = 6
+       )
+    ORDER BY line.key DESC
+    LIMIT 1
+) AS newest;
 
 -- name: states_of_jobs
 -- The keys and states of jobs.

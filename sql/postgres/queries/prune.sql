@@ -6,7 +6,8 @@
 -- lease still names stays until the other runs of the lease have ended, because without its ledger
 -- row it would look as if it ran. A job that other jobs wait for stays until they are resolved. A
 -- child stays until its parent is final, because a later phase of the parent may name the child. So
--- does a job that a child of the parent gave way to.
+-- does a job that a child of the parent gave way to. A job whose code goes on stays, with the jobs
+-- that it repeats and that repeat it.
 -- Returns the jobs of each range (`turn`), and with `is_found` false how far the range was scanned;
 -- `is_cut` says that the range goes on there.
 -- returns: turn integer, key bigint, at bigint, is_found boolean, is_cut boolean
@@ -58,6 +59,7 @@ found AS MATERIALIZED (
            ) AS place
     FROM walked
     WHERE walked.key NOT IN (SELECT leased.key FROM leased)
+      AND walked.key NOT IN (SELECT code.key FROM millrace.job_with_code AS code)
       -- A lookup per row: for EXISTS the planner may choose a scan of the whole table.
       AND (
           SELECT link.job
@@ -161,6 +163,7 @@ aged AS MATERIALIZED (
     WHERE attempt.key = ANY (:keys::bigint[])
       AND attempt.state IS NOT NULL
       AND attempt.key NOT IN (SELECT leased.key FROM leased)
+      AND attempt.key NOT IN (SELECT code.key FROM millrace.job_with_code AS code)
       AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS link WHERE link.depends_on = attempt.key)
       AND (
           SELECT parent.key

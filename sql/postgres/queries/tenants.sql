@@ -101,6 +101,50 @@ WHERE tenant = :name::text;
 DELETE FROM millrace.api_token
 WHERE tenant = :name::text;
 
+-- name: stop_operations_of
+-- Stops the operations of a tenant, and those of the installation whose filter names the tenant.
+UPDATE millrace.operation
+SET status = 4, stopped_by = 'removal of the tenant', runner = NULL, lease_until = NULL,
+    finished_at = millrace.clock_at(:now::timestamptz)
+WHERE status <= 2
+  AND (
+      tenant = :name::text
+      OR plan #>> '{jobs,tenant}' = :name::text
+      OR plan #>> '{deadLetters,tenant}' = :name::text
+  );
+
+-- name: clear_operation_items
+-- Removes items of the operations of a tenant, up to a limit.
+DELETE FROM millrace.operation_item AS item
+USING (
+    SELECT own.operation, own.n
+    FROM millrace.operation AS held
+    JOIN millrace.operation_item AS own ON own.operation = held.id
+    WHERE held.tenant = :name::text
+       OR held.plan #>> '{jobs,tenant}' = :name::text
+       OR held.plan #>> '{deadLetters,tenant}' = :name::text
+    LIMIT :limit::integer
+) AS old
+WHERE item.operation = old.operation AND item.n = old.n;
+
+-- name: clear_operations
+-- Removes the stopped and ended operations of a tenant that have no items left.
+DELETE FROM millrace.operation
+WHERE status >= 3
+  AND (
+      tenant = :name::text
+      OR plan #>> '{jobs,tenant}' = :name::text
+      OR plan #>> '{deadLetters,tenant}' = :name::text
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace.operation_item AS item WHERE item.operation = millrace.operation.id
+  );
+
+-- name: clear_views
+-- Removes the saved views of a tenant.
+DELETE FROM millrace.saved_view
+WHERE tenant = :name::text;
+
 -- name: clear_dedup
 -- Removes what `dedup` has about a tenant.
 DELETE FROM millrace.dedup
@@ -159,7 +203,9 @@ WHERE weights::jsonb ? (:tenant::integer)::text OR code_weights::jsonb ? (:tenan
 --   idempotency_rows bigint, dead_letter_rows bigint, dedup_rows bigint,
 --   failure_group_rows bigint, lock_rows bigint, key_rate_rows bigint, fair_turn_rows bigint,
 --   service_park_rows bigint, quota_rows bigint, quota_use_rows bigint, gate_rows bigint,
---   limit_setting_rows bigint, schedule_rows bigint, api_token_rows bigint
+--   limit_setting_rows bigint, schedule_rows bigint, api_token_rows bigint,
+--   operation_rows bigint, operation_item_rows bigint,
+--   saved_view_rows bigint
 SELECT
     (
         SELECT count(*)
@@ -268,4 +314,33 @@ SELECT
         FROM (
             SELECT 1 FROM millrace.api_token WHERE tenant = :name::text LIMIT :max::integer
         ) AS own
-    ) AS api_token_rows;
+    ) AS api_token_rows,
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1
+            FROM millrace.operation
+            WHERE tenant = :name::text
+               OR plan #>> '{jobs,tenant}' = :name::text
+               OR plan #>> '{deadLetters,tenant}' = :name::text
+            LIMIT :max::integer
+        ) AS own
+    ) AS operation_rows,
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1
+            FROM millrace.operation AS held
+            JOIN millrace.operation_item AS item ON item.operation = held.id
+            WHERE held.tenant = :name::text
+               OR held.plan #>> '{jobs,tenant}' = :name::text
+               OR held.plan #>> '{deadLetters,tenant}' = :name::text
+            LIMIT :max::integer
+        ) AS own
+    ) AS operation_item_rows,
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1 FROM millrace.saved_view WHERE tenant = :name::text LIMIT :max::integer
+        ) AS own
+    ) AS saved_view_rows;

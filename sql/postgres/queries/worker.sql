@@ -3,13 +3,13 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
-    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at,
-    leases_at, until, renewed_at, beat_ms, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,
+    joined_at, leases_at, until, renewed_at, beat_ms, beats, quiet
 )
 SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
-       :types::json, :lanes::json, :slots::integer, :tenant::text, :app::text, moment.at, moment.at,
-       moment.at + :lease_ms::bigint * interval '1 millisecond', moment.at, :beat_ms::bigint, 0,
-       false
+       :types::json, :lanes::json, :slots::integer, :lane_slots::json, :tenant::text, :app::text,
+       moment.at, moment.at, moment.at + :lease_ms::bigint * interval '1 millisecond', moment.at,
+       :beat_ms::bigint, 0, false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 ON CONFLICT (id) DO UPDATE
 SET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,
@@ -50,6 +50,8 @@ beat AS (
     SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
         beats = worker.beats + 1,
         renewed_at = moment.at,
+        memory_bytes = coalesce(:memory_bytes::bigint, worker.memory_bytes),
+        loop_lag_ms = coalesce(:loop_lag_ms::bigint, worker.loop_lag_ms),
         died_with = NULL,
         (leases_from, leases_before, leases_seen, leases_at) = (
             SELECT next.first, next.before, next.seen, next.at
@@ -213,14 +215,16 @@ LIMIT 1;
 -- Workers as operators see them, longest registered first, with the number of running and of
 -- prefetched jobs.
 -- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
---   tenant text?, app text?, joined_at bigint, until bigint, beat_ms bigint, beat_ago_ms bigint,
---   beats bigint, quiet boolean, stopping boolean, running bigint, buffered bigint
+--   lane_slots json, tenant text?, app text?, joined_at bigint, until bigint, beat_ms bigint,
+--   beat_ago_ms bigint, beats bigint, memory_bytes bigint?, loop_lag_ms bigint?, quiet boolean,
+--   stopping boolean, running bigint, buffered bigint
 -- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
-       worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,
+       worker.lane_slots, worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,
        millrace.ms_of(worker.until) AS until, worker.beat_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,
-       worker.beats, worker.quiet, worker.stopping, held.running, held.buffered
+       worker.beats, worker.memory_bytes, worker.loop_lag_ms, worker.quiet, worker.stopping,
+       held.running, held.buffered
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN (
     SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer

@@ -104,6 +104,8 @@ CREATE TABLE millrace_ready (
 -- The oldest of the jobs that have a turn.
 CREATE INDEX millrace_ready_due ON millrace_ready (lane, priority, due) WHERE due IS NOT NULL;
 
+-- The rank is the due time in microseconds. `turn` is the turn of a job of a fair lane in the queue
+-- of a limit (gates below -2), in place of its rank.
 CREATE TABLE millrace_blocked (
     key         INTEGER PRIMARY KEY,
     gate        INTEGER NOT NULL,
@@ -115,10 +117,24 @@ CREATE TABLE millrace_blocked (
     concurrency TEXT,
     n           INTEGER NOT NULL CHECK (n >= 1),
     tries       INTEGER NOT NULL CHECK (tries >= 0),
-    crashes     INTEGER NOT NULL CHECK (crashes >= 0)
+    crashes     INTEGER NOT NULL CHECK (crashes >= 0),
+    turn        INTEGER CHECK (turn BETWEEN -4000000000000000 AND -1),
+    turn_or_rank INTEGER GENERATED ALWAYS AS (coalesce(turn, rank)) VIRTUAL,
+    CHECK (turn IS NULL OR gate < -2)
 ) STRICT;
 
 CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);
+-- The queues of limits, lane by lane: a claim does not meet jobs of lanes that it does not take.
+CREATE INDEX millrace_blocked_queue
+    ON millrace_blocked (gate, lane, priority, turn_or_rank, key)
+    WHERE gate < -2;
+-- The jobs of a lane in all queues, for `giveTurns`.
+CREATE INDEX millrace_blocked_lane
+    ON millrace_blocked (lane, priority, turn_or_rank, key)
+    WHERE gate < -2;
+-- The oldest of the jobs in queues that have a turn.
+CREATE INDEX millrace_blocked_due ON millrace_blocked (lane, priority, rank)
+    WHERE turn IS NOT NULL;
 -- Jobs whose lock is taken are behind gate -1. The most urgent job of each key is released first.
 CREATE INDEX millrace_blocked_key
     ON millrace_blocked (tenant, concurrency, priority, rank, key)
@@ -393,16 +409,18 @@ CREATE TABLE millrace_fair_lane (
     CHECK (owner = 2 OR code_weights IS NOT NULL)
 ) STRICT;
 
--- The last turn of each tenant in a fair lane: its tag, the due time of its newest job that has a
--- turn, and the tag of the last job that came back after a younger one of the tenant.
+-- The last turn of each tenant in a fair lane, and in each queue of a limit there (the gate of the
+-- queue; 0: `ready`): its tag, the due time of its newest job that has a turn, and the tag of the
+-- last job that came back after a younger one of the tenant.
 CREATE TABLE millrace_fair_turn (
     lane     INTEGER NOT NULL,
     priority INTEGER NOT NULL,
+    queue    INTEGER NOT NULL CHECK (queue = 0 OR queue < -2),
     tenant   INTEGER NOT NULL,
     tag      INTEGER NOT NULL CHECK (tag >= 0),
     due      INTEGER NOT NULL,
     back_tag INTEGER NOT NULL CHECK (back_tag >= 0),
-    PRIMARY KEY (lane, priority, tenant)
+    PRIMARY KEY (lane, priority, queue, tenant)
 ) STRICT, WITHOUT ROWID;
 
 -- The fair lanes in which jobs wait that have no turn. A recursive hop over the index finds the
@@ -429,6 +447,28 @@ WHERE EXISTS (
       AND ready.crashes = 0
       AND ready.priority = class.priority
       AND ready.rank >= 0
+)
+   OR EXISTS (
+    WITH RECURSIVE class (priority) AS (
+        SELECT min(priority) FROM millrace_blocked WHERE lane = fair.lane AND gate < -2
+        UNION ALL
+        SELECT (
+            SELECT min(blocked.priority)
+            FROM millrace_blocked AS blocked
+            WHERE blocked.lane = fair.lane
+              AND blocked.gate < -2
+              AND blocked.priority > class.priority
+        )
+        FROM class
+        WHERE class.priority IS NOT NULL
+    )
+    SELECT 1
+    FROM class
+    CROSS JOIN millrace_blocked AS blocked
+    WHERE blocked.lane = fair.lane
+      AND blocked.gate < -2
+      AND blocked.priority = class.priority
+      AND blocked.turn_or_rank >= 0
 );
 
 -- A closed intake refuses new jobs of producers until an operator opens it. Names are those of
@@ -501,6 +541,7 @@ CREATE TABLE millrace_worker (
     types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),
     lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),
     slots      INTEGER NOT NULL CHECK (slots >= 0),
+    lane_slots TEXT    NOT NULL CHECK (json_type(lane_slots) = 'object'),
     died_with  INTEGER CHECK (died_with >= 0),
     tenant     TEXT,
     app        TEXT    CHECK (length(app) BETWEEN 1 AND 200),
@@ -511,6 +552,8 @@ CREATE TABLE millrace_worker (
     beats      INTEGER NOT NULL CHECK (beats >= 0),
     quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1)),
     stopping   INTEGER NOT NULL DEFAULT 0 CHECK (stopping IN (0, 1)),
+    memory_bytes INTEGER CHECK (memory_bytes >= 0),
+    loop_lag_ms  INTEGER CHECK (loop_lag_ms >= 0),
     CHECK (stopping <= quiet)
 ) STRICT, WITHOUT ROWID;
 
@@ -538,6 +581,27 @@ CREATE TABLE millrace_ended_run (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX millrace_ended_run_key ON millrace_ended_run (key);
+
+-- Jobs whose code may go on, the jobs that they repeat, and all jobs that repeat one of these. They
+-- are not removed: a new successor finds the code through them.
+CREATE VIEW millrace_job_with_code AS
+WITH RECURSIVE kin (id) AS (
+    SELECT job.id
+    FROM millrace_ended_run AS code
+    CROSS JOIN millrace_worker AS worker ON worker.id = code.worker
+    CROSS JOIN millrace_job AS job ON job.key = code.key
+    UNION
+    SELECT job.retry_of
+    FROM kin
+    CROSS JOIN millrace_job AS job ON job.id = kin.id AND job.retry_of IS NOT NULL
+    UNION
+    SELECT job.id
+    FROM kin
+    CROSS JOIN millrace_job AS job ON job.retry_of = kin.id
+)
+SELECT job.key
+FROM kin
+CROSS JOIN millrace_job AS job ON job.id = kin.id;
 
 -- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace_idempotency (
@@ -703,7 +767,7 @@ CREATE TABLE millrace_operation (
     CHECK ((runner IS NULL) = (lease_until IS NULL))
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX millrace_operation_open ON millrace_operation (created_at, id) WHERE status <= 2;
+CREATE INDEX millrace_operation_open ON millrace_operation (next_at, id) WHERE status <= 2;
 CREATE INDEX millrace_operation_finished ON millrace_operation (finished_at, id) WHERE status >= 3;
 
 -- What became of each item of an operation. `outcome` 1: done, 2: skipped, 3: failed. `code` is why
@@ -945,6 +1009,24 @@ CREATE TABLE millrace_minute (
     waits   TEXT    NOT NULL CHECK (json_type(waits) = 'array'),
     runs    TEXT    NOT NULL CHECK (json_type(runs) = 'array'),
     PRIMARY KEY (span, start, type, lane, outcome)
+) STRICT, WITHOUT ROWID;
+
+-- When workers of another version of the application began to register.
+CREATE TABLE millrace_deploy (
+    n           INTEGER PRIMARY KEY CHECK (n >= 1),
+    app_version TEXT    NOT NULL CHECK (length(app_version) BETWEEN 1 AND 200),
+    at          INTEGER NOT NULL
+) STRICT;
+
+-- Filters of the screens of the dashboard, by tenant and name. Tenant '': of the installation.
+CREATE TABLE millrace_saved_view (
+    tenant   TEXT    NOT NULL CHECK (length(tenant) <= 200),
+    name     TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    screen   TEXT    NOT NULL CHECK (length(screen) BETWEEN 1 AND 100),
+    query    TEXT    NOT NULL CHECK (length(query) <= 4000),
+    by       TEXT,
+    saved_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, name)
 ) STRICT, WITHOUT ROWID;
 
 -- What operators have done: each row is written in the transaction of its act and never changes.

@@ -82,6 +82,13 @@ FROM (
 ORDER BY day DESC, position DESC
 LIMIT 1;
 
+-- name: chain_start
+-- The last seal of a chain that retention has removed. No row: it has removed none.
+-- returns: day integer, position integer, hash text
+SELECT day, position, hash
+FROM millrace_audit_start
+WHERE tenant = :tenant;
+
 -- name: insert_seals
 -- Writes the next seals of chains.
 INSERT INTO millrace_audit_seal (tenant, day, position, audit_id, previous, hash, sealed_at)

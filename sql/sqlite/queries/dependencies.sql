@@ -9,14 +9,15 @@ WHERE id = :id;
 
 -- name: awaited_code
 -- The jobs with code that the successor of a job must wait for: the job, the jobs that it repeats,
--- and all jobs that repeat one of these. Negated, they are dependencies.
+-- and all jobs that repeat one of these. Negated, they are dependencies. A removed job still names
+-- the jobs that repeat it.
 -- returns: key integer
-WITH RECURSIVE up (id, retry_of, depth) AS (
-    SELECT id, retry_of, 1 FROM millrace_job WHERE id = :id
+WITH RECURSIVE up (id, depth) AS (
+    SELECT :id, 1
     UNION ALL
-    SELECT job.id, job.retry_of, up.depth + 1
+    SELECT job.retry_of, up.depth + 1
     FROM up
-    CROSS JOIN millrace_job AS job ON job.id = up.retry_of
+    CROSS JOIN millrace_job AS job ON job.id = up.id AND job.retry_of IS NOT NULL
     WHERE up.depth < :depth
 ),
 family (id, depth) AS (

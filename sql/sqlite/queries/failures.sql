@@ -38,7 +38,7 @@ ORDER BY last_at DESC, found.cause;
 -- returns: type integer, hour integer, letters integer
 SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters
 FROM (
-    SELECT type, max(:now - died_at, 0) / 3600000 AS age
+    SELECT type, CAST(max(:now - died_at, 0) / 3600000 AS INTEGER) AS age
     FROM millrace_dead_letter
     WHERE cause = :cause AND status IN (1, 2)
     ORDER BY died_at DESC
@@ -111,7 +111,7 @@ ORDER BY last_at DESC, found.cause;
 -- returns: type integer, hour integer, letters integer
 SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters
 FROM (
-    SELECT type, max(:now - died_at, 0) / 3600000 AS age
+    SELECT type, CAST(max(:now - died_at, 0) / 3600000 AS INTEGER) AS age
     FROM millrace_dead_letter
     WHERE tenant = :tenant AND cause = :cause AND status IN (1, 2)
     ORDER BY died_at DESC

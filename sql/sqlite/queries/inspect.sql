@@ -74,7 +74,8 @@ LEFT JOIN millrace_attempt AS last
     AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key);
 
 -- name: match_jobs
--- The newest of these candidates that pass the filter, newest first.
+-- The newest of these candidates that pass the filter, newest first. A path of the payload is
+-- walked step by step, as JSON text, so that numbers stay as they were written.
 -- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS candidate
@@ -85,6 +86,37 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   AND (:type IS NULL OR now.type = :type)
   AND (:tenant IS NULL OR now.tenant = :tenant)
   AND (:category IS NULL OR now.category = :category)
+  AND (:lane IS NULL OR now.lane = :lane)
+  AND (
+      :error IS NULL
+      OR instr(lower(now.last_error ->> 'message'), lower(:error)) > 0
+      OR instr(lower(now.last_error ->> 'name'), lower(:error)) > 0
+      OR instr(lower(now.last_error ->> 'class'), lower(:error)) > 0
+  )
+  AND (:payload_text IS NULL OR instr(now.payload, :payload_text) > 0)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM json_each(:payload) AS wanted
+      WHERE NOT EXISTS (
+          WITH RECURSIVE step (depth, value) AS (
+              SELECT 0, now.payload
+              UNION ALL
+              SELECT step.depth + 1, step.value -> part.fullkey
+              FROM step
+              CROSS JOIN json_each(step.value) AS part
+              WHERE CAST(part.key AS TEXT) = wanted.value ->> ('$.path[' || step.depth || ']')
+          )
+          SELECT 1
+          FROM step
+          WHERE depth = json_array_length(wanted.value, '$.path')
+            AND CASE json_type(value)
+                WHEN 'object' THEN NULL
+                WHEN 'array' THEN NULL
+                WHEN 'text' THEN value ->> '$'
+                ELSE value
+            END = wanted.value ->> 'text'
+      )
+  )
   AND (
       :correlation IS NULL
       OR now.correlation IN (:correlation, :correlation_uuid)
@@ -115,6 +147,37 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   AND (:type IS NULL OR now.type = :type)
   AND (:tenant IS NULL OR now.tenant = :tenant)
   AND (:category IS NULL OR now.category = :category)
+  AND (:lane IS NULL OR now.lane = :lane)
+  AND (
+      :error IS NULL
+      OR instr(lower(now.last_error ->> 'message'), lower(:error)) > 0
+      OR instr(lower(now.last_error ->> 'name'), lower(:error)) > 0
+      OR instr(lower(now.last_error ->> 'class'), lower(:error)) > 0
+  )
+  AND (:payload_text IS NULL OR instr(now.payload, :payload_text) > 0)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM json_each(:payload) AS wanted
+      WHERE NOT EXISTS (
+          WITH RECURSIVE step (depth, value) AS (
+              SELECT 0, now.payload
+              UNION ALL
+              SELECT step.depth + 1, step.value -> part.fullkey
+              FROM step
+              CROSS JOIN json_each(step.value) AS part
+              WHERE CAST(part.key AS TEXT) = wanted.value ->> ('$.path[' || step.depth || ']')
+          )
+          SELECT 1
+          FROM step
+          WHERE depth = json_array_length(wanted.value, '$.path')
+            AND CASE json_type(value)
+                WHEN 'object' THEN NULL
+                WHEN 'array' THEN NULL
+                WHEN 'text' THEN value ->> '$'
+                ELSE value
+            END = wanted.value ->> 'text'
+      )
+  )
   AND (
       :correlation IS NULL
       OR now.correlation IN (:correlation, :correlation_uuid)
@@ -148,20 +211,21 @@ FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: count_groups
 -- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
--- The largest groups come first; of failed jobs, the newest are counted.
+-- The largest groups come first; of failed jobs, the newest are counted. `oldest_ms` is how long
+-- the due job with the earliest due time has waited.
 -- returns: type integer, lane integer, tenant integer, scheduled integer, queued integer,
---   held integer, running integer, failed integer
-WITH counted (place, type, lane, tenant) AS (
-    SELECT 1, type, lane, tenant
+--   held integer, running integer, failed integer, oldest_ms integer?
+WITH counted (place, type, lane, tenant, rank) AS (
+    SELECT 1, type, lane, tenant, NULL
     FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT :rows)
     UNION ALL
-    SELECT 2, type, lane, tenant
-    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT :rows)
+    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)
+    FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT :rows)
     UNION ALL
-    SELECT 3, type, lane, tenant
+    SELECT 3, type, lane, tenant, NULL
     FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT :rows)
     UNION ALL
-    SELECT 4, job.type, job.lane, job.tenant
+    SELECT 4, job.type, job.lane, job.tenant, NULL
     FROM (
         SELECT claimed.value AS key
         FROM millrace_lease AS lease
@@ -175,7 +239,7 @@ WITH counted (place, type, lane, tenant) AS (
     ) AS run
     CROSS JOIN millrace_job AS job ON job.key = run.key
     UNION ALL
-    SELECT 5, job.type, job.lane, job.tenant
+    SELECT 5, job.type, job.lane, job.tenant, NULL
     FROM (
         SELECT key
         FROM millrace_attempt
@@ -190,7 +254,8 @@ SELECT type, lane, tenant,
        count(*) FILTER (WHERE place = 2) AS queued,
        count(*) FILTER (WHERE place = 3) AS held,
        count(*) FILTER (WHERE place = 4) AS running,
-       count(*) FILTER (WHERE place = 5) AS failed
+       count(*) FILTER (WHERE place = 5) AS failed,
+       max(0, :now - min(rank) / 1000) AS oldest_ms
 FROM counted
 WHERE :tenant IS NULL OR tenant = :tenant
 GROUP BY type, lane, tenant

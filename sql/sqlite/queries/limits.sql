@@ -146,20 +146,40 @@ FROM millrace_blocked
 WHERE gate = :gate
 LIMIT 1;
 
+-- name: queue_lanes
+-- The lanes of the jobs that wait for the limit with this gate, of these lanes or of all. A
+-- recursive hop over the index finds them, however many jobs there are.
+-- only: sqlite, because functions and statements of PostgreSQL look by themselves.
+-- returns: lane integer
+WITH RECURSIVE hop (lane) AS (
+    SELECT min(lane) FROM millrace_blocked WHERE gate = :gate AND gate < -2
+    UNION ALL
+    SELECT (
+        SELECT min(blocked.lane)
+        FROM millrace_blocked AS blocked
+        WHERE blocked.gate = :gate AND blocked.gate < -2 AND blocked.lane > hop.lane
+    )
+    FROM hop
+    WHERE hop.lane IS NOT NULL
+)
+SELECT lane
+FROM hop
+WHERE lane IS NOT NULL
+  AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)));
+
 -- name: claim_limited
--- The most urgent jobs that wait for a limit and that nothing else blocks. Only the front is
--- scanned, because `hold` moves jobs from there that another gate or limit blocks.
+-- The most urgent jobs of a lane that wait for a limit and that nothing else blocks, of all
+-- priorities or of one. Jobs that
+-- another gate, another limit or a key blocks are few here: `hold` moves them from the front.
 -- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
---   crashes integer, tenant integer, concurrency text?, type integer, lane integer
-SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane
-FROM (
-    SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane
-    FROM millrace_blocked
-    WHERE gate = :gate
-    ORDER BY priority, rank, key
-    LIMIT :depth
-) AS front
-WHERE (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
+--   crashes integer, tenant integer, concurrency text?, type integer, due integer?
+SELECT key, priority, turn_or_rank AS rank, n, tries, crashes, tenant, concurrency, type,
+       CASE WHEN turn IS NOT NULL THEN rank / 1000 END AS due
+FROM millrace_blocked AS front
+WHERE gate = :gate
+  AND gate < -2
+  AND lane = :lane
+  AND priority BETWEEN :first_priority AND :last_priority
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
   AND (:prefetch = 0 OR concurrency IS NULL)
@@ -185,7 +205,7 @@ WHERE (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
           )
       )
   )
-ORDER BY priority, rank, key
+ORDER BY priority, turn_or_rank, key
 LIMIT :limit;
 
 -- name: delete_limited
@@ -210,10 +230,10 @@ GROUP BY front.key
 LIMIT :limit;
 
 -- name: rehome_limited
--- Moves jobs at the front of the queue of a limit behind what else blocks them: a closed gate, or
--- another limit that is used up.
+-- Moves jobs at the front of a lane of the queue of a limit behind what else blocks them: a closed
+-- gate, a taken key, or another limit that is used up. Their turns end.
 UPDATE millrace_blocked
-SET gate = (
+SET turn = NULL, gate = (
     SELECT other.gate
     FROM (
         SELECT gate, target AS name, NULL AS tenant
@@ -221,6 +241,10 @@ SET gate = (
         WHERE until IS NULL OR until > :now
         UNION ALL
         SELECT gate, type, tenant FROM millrace_tenant_barrier WHERE until > :now
+        UNION ALL
+        SELECT -1, millrace_blocked.lane, NULL
+        FROM millrace_lock AS lock
+        WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency
         UNION ALL
         SELECT -3 - used_up.value, used_up.value, NULL FROM json_each(:full) AS used_up
     ) AS other
@@ -232,10 +256,12 @@ SET gate = (
 WHERE key IN (
     SELECT front.key
     FROM (
-        SELECT key, lane, type, tenant
+        SELECT key, lane, type, tenant, concurrency
         FROM millrace_blocked
         WHERE gate = :gate
-        ORDER BY priority, rank, key
+          AND gate < -2
+          AND lane = :lane
+        ORDER BY priority, turn_or_rank, key
         LIMIT :depth
     ) AS front
     WHERE EXISTS (
@@ -246,6 +272,11 @@ WHERE key IN (
     )
        OR (front.tenant, front.type) IN (
         SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now
+    )
+       OR EXISTS (
+        SELECT 1
+        FROM millrace_lock AS lock
+        WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
     )
        OR EXISTS (
         SELECT 1

@@ -109,3 +109,31 @@ FROM (
       AND (:lane IS NULL OR lane = :lane)
     LIMIT :limit
 );
+
+-- name: insert_deploy
+-- Notes a version of the application, unless it is the newest one or another registered worker has
+-- it.
+INSERT INTO millrace_deploy (n, app_version, at)
+SELECT coalesce(max(n), 0) + 1, :app, :now
+FROM millrace_deploy
+HAVING :app IS NOT (SELECT app_version FROM millrace_deploy ORDER BY n DESC LIMIT 1)
+   AND NOT EXISTS (SELECT 1 FROM millrace_worker WHERE app = :app AND id <> :worker);
+
+-- name: list_deploys
+-- The deploys of a stretch of time, newest first.
+-- returns: app_version text, at integer
+SELECT app_version, at
+FROM millrace_deploy
+WHERE at >= :since AND at < :until
+ORDER BY n DESC
+LIMIT :limit;
+
+-- name: delete_deploys
+-- Removes deploys past their retention. The newest one stays: a worker that registers compares.
+DELETE FROM millrace_deploy
+WHERE n IN (
+    SELECT n
+    FROM millrace_deploy
+    WHERE at <= :now - :age AND n < (SELECT max(n) FROM millrace_deploy)
+    LIMIT :limit
+);

@@ -5,8 +5,9 @@
 --   error text?
 
 -- name: insert_operation
--- Stores an operation, unless its id exists. A walk over jobs begins below the next key. The items
--- of the first second are paid for.
+-- Stores an operation, unless its id exists. A walk over jobs begins below the next key, and
+-- one over letters behind the newest letter, which may be later than now if the clock was set back.
+-- The items of the first second are paid for.
 INSERT INTO millrace_operation (
     id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,
     created_at, next_at
@@ -16,6 +17,13 @@ VALUES (
     CASE
         WHEN :walks_jobs
             THEN (SELECT CAST(coalesce(max(key), 0) + 1 AS TEXT) FROM millrace_job)
+        WHEN :walks_letters
+            THEN CAST(
+                1 + max(
+                    CAST(:now AS INTEGER),
+                    coalesce((SELECT max(died_at) FROM millrace_dead_letter), 0)
+                ) AS TEXT
+            )
         ELSE ''
     END,
     :now, :now - 1000
@@ -23,24 +31,30 @@ VALUES (
 ON CONFLICT (id) DO NOTHING;
 
 -- name: count_open_operations
--- How many operations have not ended, up to a maximum.
+-- How many operations of a tenant have not ended, or of none, up to a maximum.
 -- returns: count integer
 SELECT count(*) AS count
-FROM (SELECT 1 FROM millrace_operation WHERE status <= 2 LIMIT :max) AS open;
+FROM (
+    SELECT 1
+    FROM millrace_operation
+    WHERE status <= 2 AND tenant IS :tenant
+    LIMIT :max
+) AS open;
 
 -- name: claimable_operations
--- Those of the oldest open operations that this runner holds, or no living runner.
+-- Of the open operations whose next chunk is due first, those that this runner holds, or no living
+-- runner. An operation that waits for its rate is in the way of none.
 -- returns: id blob
 SELECT id
 FROM (
-    SELECT id, runner, lease_until, created_at
+    SELECT id, runner, lease_until, next_at
     FROM millrace_operation
     WHERE status <= 2
-    ORDER BY created_at, id
+    ORDER BY next_at, id
     LIMIT :max
-) AS oldest
+) AS due_first
 WHERE runner IS NULL OR runner = :runner OR lease_until <= :now
-ORDER BY created_at, id;
+ORDER BY next_at, id;
 
 -- name: hold_operations
 -- Gives operations to a runner. Those that are pending begin.
@@ -134,6 +148,31 @@ WHERE id IN (
       )
     LIMIT :limit
 );
+
+-- name: other_successors
+-- Of these final jobs, those that a successor stands for: one that has not failed, or that is one
+-- of these jobs. Successors of successors count.
+-- returns: id blob, successor blob
+SELECT named.id, (
+    WITH RECURSIVE line (id, key, depth) AS (
+        SELECT job.id, job.key, 1 FROM millrace_job AS job WHERE job.retry_of = named.id
+        UNION ALL
+        SELECT job.id, job.key, line.depth + 1
+        FROM line
+        CROSS JOIN millrace_job AS job ON job.retry_of = line.id
+        WHERE line.depth < :depth
+    )
+    SELECT line.id
+    FROM line
+    WHERE line.id IN (SELECT unhex(value) FROM json_each(:ids))
+       OR NOT EXISTS (
+           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = line.key AND ended.state = 6
+       )
+    ORDER BY line.key DESC
+    LIMIT 1
+) AS successor
+FROM (SELECT unhex(value) AS id FROM json_each(:ids)) AS named
+WHERE successor IS NOT NULL;
 
 -- name: set_priority_of_ready
 -- Gives a ready job another priority. Its rank stays.

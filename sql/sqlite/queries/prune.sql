@@ -19,7 +19,8 @@ LIMIT 1 OFFSET :depth - 1;
 -- lease still names stays until the other runs of the lease have ended, because without its ledger
 -- row it would look as if it ran. A job that other jobs wait for stays until they are resolved. A
 -- child stays until its parent is final, because a later phase of the parent may name the child. So
--- does a job that a child of the parent gave way to.
+-- does a job that a child of the parent gave way to. A job whose code goes on stays, with the jobs
+-- that it repeats and that repeat it.
 -- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,
        job.idempotency, job.tags
@@ -53,6 +54,7 @@ WHERE ended.state = :state
             WHERE over.key = parent.key AND over.state IS NOT NULL
         )
   )
+  AND job.key NOT IN (SELECT key FROM millrace_job_with_code)
   AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   )
@@ -89,6 +91,7 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_o
             WHERE over.key = parent.key AND over.state IS NOT NULL
         )
   )
+  AND job.key NOT IN (SELECT key FROM millrace_job_with_code)
   AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   );

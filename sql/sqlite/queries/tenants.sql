@@ -101,6 +101,49 @@ WHERE tenant = :name;
 DELETE FROM millrace_api_token
 WHERE tenant = :name;
 
+-- name: stop_operations_of
+-- Stops the operations of a tenant, and those of the installation whose filter names the tenant.
+UPDATE millrace_operation
+SET status = 4, stopped_by = 'removal of the tenant', runner = NULL, lease_until = NULL,
+    finished_at = :now
+WHERE status <= 2
+  AND (
+      tenant = :name
+      OR plan ->> '$.jobs.tenant' = :name
+      OR plan ->> '$.deadLetters.tenant' = :name
+  );
+
+-- name: clear_operation_items
+-- Removes items of the operations of a tenant, up to a limit.
+DELETE FROM millrace_operation_item
+WHERE (operation, n) IN (
+    SELECT own.operation, own.n
+    FROM millrace_operation AS held
+    JOIN millrace_operation_item AS own ON own.operation = held.id
+    WHERE held.tenant = :name
+       OR held.plan ->> '$.jobs.tenant' = :name
+       OR held.plan ->> '$.deadLetters.tenant' = :name
+    LIMIT :limit
+);
+
+-- name: clear_operations
+-- Removes the stopped and ended operations of a tenant that have no items left.
+DELETE FROM millrace_operation
+WHERE status >= 3
+  AND (
+      tenant = :name
+      OR plan ->> '$.jobs.tenant' = :name
+      OR plan ->> '$.deadLetters.tenant' = :name
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_operation_item AS item WHERE item.operation = millrace_operation.id
+  );
+
+-- name: clear_views
+-- Removes the saved views of a tenant.
+DELETE FROM millrace_saved_view
+WHERE tenant = :name;
+
 -- name: clear_dedup
 -- Removes what `dedup` has about a tenant.
 DELETE FROM millrace_dedup
@@ -161,7 +204,9 @@ WHERE json_extract(weights, printf('$."%d"', :tenant)) IS NOT NULL
 --   failure_group_rows integer, lock_rows integer, key_rate_rows integer,
 --   fair_turn_rows integer, service_park_rows integer, quota_rows integer,
 --   quota_use_rows integer, gate_rows integer, limit_setting_rows integer,
---   schedule_rows integer, api_token_rows integer
+--   schedule_rows integer, api_token_rows integer,
+--   operation_rows integer, operation_item_rows integer,
+--   saved_view_rows integer
 SELECT
     (
         SELECT count(*)
@@ -270,4 +315,33 @@ SELECT
         FROM (
             SELECT 1 FROM millrace_api_token WHERE tenant = :name LIMIT :max
         ) AS own
-    ) AS api_token_rows;
+    ) AS api_token_rows,
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1
+            FROM millrace_operation
+            WHERE tenant = :name
+               OR plan ->> '$.jobs.tenant' = :name
+               OR plan ->> '$.deadLetters.tenant' = :name
+            LIMIT :max
+        ) AS own
+    ) AS operation_rows,
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1
+            FROM millrace_operation AS held
+            JOIN millrace_operation_item AS item ON item.operation = held.id
+            WHERE held.tenant = :name
+               OR held.plan ->> '$.jobs.tenant' = :name
+               OR held.plan ->> '$.deadLetters.tenant' = :name
+            LIMIT :max
+        ) AS own
+    ) AS operation_item_rows,
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1 FROM millrace_saved_view WHERE tenant = :name LIMIT :max
+        ) AS own
+    ) AS saved_view_rows;

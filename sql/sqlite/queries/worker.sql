@@ -1,12 +1,12 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace_worker (
-    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at, until,
-    renewed_at, beat_ms, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,
+    joined_at, until, renewed_at, beat_ms, beats, quiet
 )
 VALUES (
-    :id, :process, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :app, :now,
-    :until, :now, :beat_ms, 0, 0
+    :id, :process, :host, :pid, :version, :protocol, :types, :lanes, :slots, :lane_slots, :tenant,
+    :app, :now, :until, :now, :beat_ms, 0, 0
 )
 ON CONFLICT (id) DO UPDATE
 SET until = :until, renewed_at = :now, beats = beats + 1, died_with = NULL;
@@ -20,6 +20,8 @@ UPDATE millrace_worker
 SET until = :until,
     beats = beats + 1,
     renewed_at = :now,
+    memory_bytes = coalesce(:memory_bytes, memory_bytes),
+    loop_lag_ms = coalesce(:loop_lag_ms, loop_lag_ms),
     died_with = NULL
 WHERE id = :id
 RETURNING quiet,
@@ -103,10 +105,11 @@ ORDER BY number;
 -- name: list_workers
 -- Workers as operators see them, longest registered first.
 -- returns: id blob, host text, pid integer, version text, types text, lanes text, slots integer,
---   tenant text?, app text?, joined_at integer, until integer, renewed_at integer,
---   beat_ms integer, beats integer, quiet boolean, stopping boolean
-SELECT id, host, pid, version, types, lanes, slots, tenant, app, joined_at, until, renewed_at,
-       beat_ms, beats, quiet, stopping
+--   lane_slots text, tenant text?, app text?, joined_at integer, until integer, renewed_at integer,
+--   beat_ms integer, beats integer, memory_bytes integer?, loop_lag_ms integer?, quiet boolean,
+--   stopping boolean
+SELECT id, host, pid, version, types, lanes, slots, lane_slots, tenant, app, joined_at, until,
+       renewed_at, beat_ms, beats, memory_bytes, loop_lag_ms, quiet, stopping
 FROM millrace_worker
 ORDER BY joined_at, id
 LIMIT :limit;

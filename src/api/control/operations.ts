@@ -2,7 +2,8 @@
 import type { Duration, Instant } from "../../core/duration.ts";
 import type { DeadLetter, WaitOptions } from "../client.ts";
 import type { DeadLetterFilter } from "./letters.ts";
-import type { CountFilter, JobView } from "../jobs.ts";
+import type { CountFilter } from "./job-filter.ts";
+import type { JobView } from "../jobs.ts";
 import type { JobSettings } from "../settings.ts";
 
 /**

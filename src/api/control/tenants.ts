@@ -93,15 +93,24 @@ export interface TenantLine {
     | "schedule"
     | "tick"
     | "token"
+    | "quota"
+    | "pause"
+    | "intake"
+    | "limit"
+    | "weight"
+    | "failure"
+    | "operation"
+    | "operationItem"
+    | "audit"
     | "end";
-  /** The job or schedule that the line belongs to. */
+  /** The job, schedule, operation or other subject that the line belongs to. */
   readonly of?: string;
   readonly data: unknown;
 }
 
 /** The proof at the end of a removal. */
 export interface TenantRemoved extends TenantRemoval {
-  /** The rows of each table that mention the tenant: all are 0. */
+  /** The rows of each table that mention the tenant: all are 0. Empty before the end. */
   readonly rows: Readonly<Record<string, number>>;
 }
 
@@ -147,19 +156,24 @@ export interface Tenants {
   removeQuota(tenant: string, by: TenantAct): Promise<{ readonly wasSet: boolean }>;
   /**
    * All data of a tenant, one line after the other: jobs with payload, result, attempts, phases,
-   * units and logs, events as far as they are kept, dead letters, schedules, and tokens without
-   * their secrets. The last line has the kind `end`. Jobs that change meanwhile may be told in
-   * either state.
+   * units and logs, events as far as they are kept, dead letters, schedules, tokens without their
+   * secrets, settings, operations, and the audit. The last line has the kind `end`. Jobs that
+   * change meanwhile may be told in either state.
    */
   export(tenant: string): AsyncIterable<TenantLine>;
   /**
    * Removes all data of a tenant: closes its intake, cancels its jobs, waits up to `grace` for
    * running ones, and deletes everything in steps. Can be called again after a crash or a
-   * TENANT_BUSY, and continues. `confirm` must be the name of the tenant.
+   * TENANT_BUSY, and continues. `confirm` must be the name of the tenant. With `within`, the call
+   * ends after this time at the latest: `doneAt` is null if the removal has to be continued.
    */
   remove(
     tenant: string,
-    by: TenantAct & { readonly confirm: string; readonly grace?: Duration },
+    by: TenantAct & {
+      readonly confirm: string;
+      readonly grace?: Duration;
+      readonly within?: Duration;
+    },
   ): Promise<TenantRemoved>;
 }
 

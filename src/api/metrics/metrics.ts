@@ -34,6 +34,33 @@ export interface Metrics {
    * ```
    */
   read(query?: MetricsQuery): Promise<RunMetrics>;
+  /**
+   * Lists when workers of another version of the application (`appVersion` of `work`) began to
+   * register, newest first, at most 1,000. Kept as long as the figures of `read`.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const email = defineJob({ type: "email" }).run(() => {});
+   *
+   * await using test = await createTestMill();
+   * await using worker = test.mill.work({ jobs: [email], appVersion: "1.4.0" });
+   * await worker.ready;
+   *
+   * const [newest] = await test.mill.metrics.deploys();
+   * assert.equal(newest?.appVersion, "1.4.0");
+   * ```
+   */
+  deploys(query?: Pick<MetricsQuery, "from" | "to">): Promise<readonly DeployView[]>;
+}
+
+/** The first worker of a version has registered. */
+export interface DeployView {
+  readonly appVersion: string;
+  readonly at: Date;
 }
 
 export interface MetricsQuery {

@@ -9,6 +9,7 @@ import {
   databaseOption,
   jobsOption,
   lanesOption,
+  linkOption,
   outputOption,
   portOption,
 } from "../terminal/options.ts";
@@ -30,11 +31,12 @@ export function declareConfig(program: Command, { terminal, end }: Shell): void 
     .addOption(portOption())
     .addOption(jobsOption())
     .addOption(lanesOption())
+    .addOption(linkOption())
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
     .action(({ output }: { output: Format }, command: Command) => {
       const settings = [
-        ...["db", "port", "jobs", "lanes"].map((name) => settingOf(name, command)),
+        ...["db", "port", "jobs", "lanes", "links"].map((name) => settingOf(name, command)),
         server(),
         token(),
       ];
@@ -71,7 +73,7 @@ function shownValue(value: unknown): string {
 function sourceOf(name: string, command: Command): string {
   const option = command.options.find((each) => each.attributeName() === name);
   const source = command.getOptionValueSource(name);
-  if (source === "cli") return `--${name}`;
+  if (source === "cli") return option?.long ?? `--${name}`;
   if (source === "env") return option?.envVar ?? "environment";
   if (source === "config") return configFile() ?? "file";
   return "default";

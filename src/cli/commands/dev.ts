@@ -1,6 +1,7 @@
 /** `millrace dev`: serves the dashboard, and runs a worker that restarts when the jobs change. */
 import type { Command } from "commander";
 import type { Lanes } from "../../jobs/lanes-rule.ts";
+import type { Links } from "../../jobs/links-rule.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { findJobFile } from "../jobs-file/job-file.ts";
@@ -9,6 +10,7 @@ import {
   durationOption,
   jobsOption,
   lanesOption,
+  linkOption,
   portOption,
 } from "../terminal/options.ts";
 import { RestartingWorker } from "../dev/restarting-worker.ts";
@@ -26,6 +28,7 @@ interface DevOptions {
   readonly grace: number;
   readonly jobs?: string;
   readonly lanes?: Lanes;
+  readonly links?: Links;
 }
 
 export function declareDev(program: Command, { terminal, end }: Shell): void {
@@ -36,6 +39,7 @@ export function declareDev(program: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(portOption())
     .addOption(lanesOption())
+    .addOption(linkOption())
     .addOption(
       durationOption("--grace <time>", "how long a restart waits for running jobs").default(
         GRACE_MS_DEFAULT,
@@ -74,7 +78,8 @@ async function dev(options: DevOptions, isAnyPort: boolean, terminal: Terminal):
   const { server } = await import("./server.ts");
   try {
     const address = { db, host: "127.0.0.1", port, isAnyPort, jobs: findJobFile(options.jobs) };
-    return await server(address, terminal, () => worker.contracts);
+    const { links = {} } = options;
+    return await server({ ...address, links }, terminal, () => worker.contracts);
   } finally {
     await worker.stop();
   }

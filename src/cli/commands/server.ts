@@ -1,5 +1,4 @@
 /** `millrace server`: serves the HTTP API and the dashboard. */
-import { fileURLToPath } from "node:url";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { DemoWorld } from "../../demo/run.ts";
@@ -10,6 +9,8 @@ import type { OriginRules } from "../../http/identity/origin.ts";
 import { makeParts } from "../../http/make-parts.ts";
 import { redactionRules } from "../../core/redaction.ts";
 import { listen } from "../../http/listen.ts";
+import { pageFolder } from "../../http/page/page-folder.ts";
+import { allRoutes, readingOf } from "../../http/routes/all.ts";
 import type { Address, HttpListener } from "../../http/listen.ts";
 import { idSource } from "../../core/ids.ts";
 import { defaults } from "../../core/presets.ts";
@@ -24,6 +25,8 @@ import type { Ticker } from "../../runtime/ticker.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Millrace } from "../../api/client.ts";
 import type { AnyContract } from "../../api/definition.ts";
+import { insistOn } from "../../jobs/check-text.ts";
+import { someLinks, type Links } from "../../jobs/links-rule.ts";
 import { systemUser } from "../shell.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { ExitCode } from "../terminal/exit-codes.ts";
@@ -43,10 +46,16 @@ export interface ServerOptions {
   readonly trustProxy?: boolean;
   /** Fields whose values only managers read. */
   readonly redact?: readonly string[];
+  /** Links from jobs to other systems, by name. */
+  readonly links?: Links;
   /** The file that declares the jobs; other types are refused. */
   readonly jobs?: string;
   /** Runs the jobs of `src/demo` beside the server. */
   readonly demo?: boolean;
+  /** Refuses every call that changes something. */
+  readonly isReadOnly?: boolean;
+  /** Does not create a store that is missing. */
+  readonly isExisting?: boolean;
 }
 
 /** Returns the current jobs, which `millrace dev` changes while the server runs. */
@@ -64,10 +73,10 @@ export async function server(
   const contracts = current ?? (await contractsOf(options));
   const ownerSecret = ownerSecretOf(process.env["MILLRACE_TOKEN"]);
   checkPublicUrl(options);
-  const store = await makeStore(parseDatabaseUrl(options.db));
+  insistOn("server", someLinks, options.links ?? {}, "--link");
+  const store = await makeStore(parseDatabaseUrl(options.db), { create: !options.isExisting });
   const mill = await openMillrace(store);
-  const sealer = sealerOf(store, terminal);
-  const operations = continueOperations(store);
+  const duties = options.isReadOnly === true ? [] : dutiesOf(store, terminal);
   try {
     await checkCredential(options, ownerSecret, mill);
     const closing = new AbortController();
@@ -79,30 +88,37 @@ export async function server(
       closing: closing.signal,
       identify: { origin: originOf(options), ownerSecret },
       redaction: redactionRules(options.redact),
+      linkTemplates: options.links ?? {},
       pageFolder: pageFolder(),
       failed: complainTo(terminal),
     });
-    const app = createApp(parts);
+    const routes = allRoutes(parts);
+    const app = createApp(parts, options.isReadOnly === true ? readingOf(routes) : routes);
     const stop = stopSignal(systemClock);
     const listening = await listenNear(app.fetch, options);
     const hasLink = isLoopback(options.host) && ownerSecret === null;
     const query = hasLink ? `/?login=${parts.links.make(ownerOf(systemUser()))}` : "";
     announce(options, listening.port, query, terminal);
-    sealer.wake();
+    for (const duty of duties) duty.wake();
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
-    if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
+    if (options.isReadOnly === true) terminal.err(READ_ONLY);
+    else if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
     if (demo !== null) terminal.err("Demo jobs are running; the dashboard shows them.\n");
     await stop;
     terminal.err("Stopping: waiting for the current requests.\n");
     closing.abort();
     await Promise.all([listening.close(), running?.stop()]);
   } finally {
-    await sealer.stop();
-    await operations.stop();
+    await Promise.all(duties.map((duty) => duty.stop()));
     await mill.close();
   }
   return EXIT.success;
+}
+
+/** What a server does besides answering, because there may be no worker. */
+function dutiesOf(store: JobStore, terminal: Terminal): readonly Ticker[] {
+  return [sealerOf(store, terminal), operationsOf(store)];
 }
 
 /** Acts over HTTP are sealed also where no worker runs. */
@@ -115,8 +131,8 @@ function sealerOf(store: JobStore, terminal: Terminal): Ticker {
 }
 
 /** A server without a worker continues bulk operations that no other process runs. */
-function continueOperations(store: JobStore): Ticker {
-  const runner = operationRunner({
+function operationsOf(store: JobStore): Ticker {
+  return operationRunner({
     store,
     clock: systemClock,
     random: () => systemDice.random(),
@@ -126,14 +142,14 @@ function continueOperations(store: JobStore): Ticker {
     restarts: false,
     idempotencyMs: defaults.retention.idempotencyMs,
   });
-  runner.wake();
-  return runner;
 }
 
 async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {
   const { contracts } = jobs === undefined ? { contracts: [] } : await loadJobFile(jobs);
   return () => contracts;
 }
+
+const READ_ONLY = "The page only reads. To act on jobs there, add --write.\n";
 
 const SETTINGS_UNKNOWN =
   "Jobs enqueued over HTTP get the default settings: name the job file with --jobs FILE.\n";
@@ -207,14 +223,6 @@ function demoWorld(terminal: Terminal): DemoWorld {
 
 function complainTo(terminal: Terminal): (error: unknown) => void {
   return (error) => terminal.err(`${error instanceof Error ? error.stack : String(error)}\n`);
-}
-
-/** The folder of the dashboard: next to the compiled code, or in its workspace. */
-function pageFolder(): string {
-  const isSource = import.meta.url.endsWith(".ts");
-  return fileURLToPath(
-    new URL(isSource ? "../../../dashboard" : "../../dashboard", import.meta.url),
-  );
 }
 
 /** Listens on the port, or on the next free port if the user has not named one. */

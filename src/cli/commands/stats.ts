@@ -5,7 +5,12 @@
 import { Option, type Command } from "commander";
 import { systemClock } from "../../lib/system.ts";
 import type { GroupedJobStats, GroupName, JobStats } from "../../api/client.ts";
-import type { MetricsQuery, RunFigures, RunMetrics } from "../../api/metrics/metrics.ts";
+import type {
+  DeployView,
+  MetricsQuery,
+  RunFigures,
+  RunMetrics,
+} from "../../api/metrics/metrics.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { CommandFailure, EXIT } from "../terminal/exit-codes.ts";
 import { databaseOption, durationOption, outputOption, serverOption } from "../terminal/options.ts";
@@ -39,7 +44,11 @@ export function declareStats(program: Command, { terminal, end }: Shell): void {
     .action(async ({ db, by, output, ...runs }: StatsOptions) => {
       const query = runsQuery(by, runs);
       await withExistingMill(db, async ({ jobs, metrics }) => {
-        if (query !== null) return showRuns(await metrics.read(query), output, terminal);
+        if (query !== null) {
+          const { from } = query;
+          const deploys = await metrics.deploys(from === undefined ? {} : { from });
+          return showRuns({ ...(await metrics.read(query)), deploys }, output, terminal);
+        }
         if (by !== undefined) return showGroups(await jobs.statsBy(by), output, terminal);
         const stats = await jobs.stats();
         terminal.out(output === "json" ? json(stats) : sheetOf(stats));
@@ -54,7 +63,8 @@ on stderr says when a count or the list was cut short.
 
 With --last, the runs that ended in that time are shown by type and lane: how many per second, the
 share of failed, timed-out and crashed ones, and how long they waited and ran. Runs of jobs that
-were removed count as well. Times differ from the exact ones by at most 6.25 %.
+were removed count as well. Times differ from the exact ones by at most 6.25 %. Below are the
+versions of the application whose first worker came in that time.
 
 Examples:
   millrace stats
@@ -82,9 +92,18 @@ function runsQuery(
   });
 }
 
-function showRuns(metrics: RunMetrics, output: Format, terminal: Terminal): void {
+interface ShownRuns extends RunMetrics {
+  readonly deploys: readonly DeployView[];
+}
+
+function showRuns(metrics: ShownRuns, output: Format, terminal: Terminal): void {
   if (output === "json") return terminal.out(json(metrics));
-  const { groups, total, cutShort } = metrics;
+  showFigures(metrics, terminal);
+  const rows = metrics.deploys.map(({ appVersion, at }) => [at.toISOString(), appVersion]);
+  if (rows.length > 0) terminal.out(`\n${table(["DEPLOYED", "VERSION"], rows)}`);
+}
+
+function showFigures({ groups, total, cutShort }: RunMetrics, terminal: Terminal): void {
   if (groups.length === 0) return terminal.err("No run has ended in this time.\n");
   const rows = groups.map((group) => [group.type, group.lane, ...runCells(group)]);
   if (groups.length > 1) rows.push(["total", "", ...runCells(total)]);

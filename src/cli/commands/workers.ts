@@ -125,6 +125,8 @@ function tableOf(workers: readonly WorkerView[]): string {
       "TENANT",
       "JOINED",
       "HEARTBEAT",
+      "MEMORY",
+      "LAG",
     ],
     workers.map((worker) => [
       worker.id,
@@ -139,6 +141,8 @@ function tableOf(workers: readonly WorkerView[]): string {
       worker.tenant ?? "all",
       `${ageOf(worker.joinedAt, now)} ago`,
       `${formatDuration(worker.heartbeatAgoMs)} ago`,
+      worker.memoryBytes === null ? "-" : `${Math.round(worker.memoryBytes / 1_000_000)} MB`,
+      worker.loopLagMs === null ? "-" : formatDuration(worker.loopLagMs),
     ]),
   );
 }

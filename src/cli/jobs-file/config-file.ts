@@ -7,6 +7,7 @@ import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { must, type Rule } from "../../api/rules.ts";
 import { someLanes, type Lanes } from "../../jobs/lanes-rule.ts";
+import { someLinks, type Links } from "../../jobs/links-rule.ts";
 import { closest } from "../../lib/closest.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { parsePort } from "../terminal/options.ts";
@@ -19,6 +20,7 @@ export interface Config {
   readonly port?: number;
   readonly jobs?: string;
   readonly lanes?: Lanes;
+  readonly links?: Links;
 }
 
 /** The rule for each setting. */
@@ -27,6 +29,7 @@ const RULES: Readonly<Record<keyof Config, Rule>> = {
   port: must(isPort, "a number from 0 to 65535"),
   jobs: must(isText, 'a file name such as "./jobs.ts"'),
   lanes: someLanes,
+  links: someLinks,
 };
 
 /** The configuration file in the working directory, or `null`. */

@@ -4,6 +4,7 @@ import { instantMs, waitMs } from "../../core/duration.ts";
 import { STATES, type State } from "../../core/job.ts";
 import type { Json } from "../../core/payload.ts";
 import { someLanes, type Lanes } from "../../jobs/lanes-rule.ts";
+import type { Links } from "../../jobs/links-rule.ts";
 import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { duplicateKey } from "../../lib/duplicate-key.ts";
@@ -94,6 +95,30 @@ export function lanesOption(): Option {
     .argParser(parseLanes);
 }
 
+/** The flag names one link, and `links` of the configuration file names all. */
+class LinkOption extends Option {
+  override attributeName(): string {
+    return "links";
+  }
+}
+
+export function linkOption(): Option {
+  return new LinkOption(
+    "--link <name=url>",
+    "link from jobs to another system, such as trace=https://trace.example/{correlation_id}",
+  ).argParser(parseLink);
+}
+
+function parseLink(text: string, before: Links = {}): Links {
+  const [, name, url] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined || url === undefined) {
+    throw new InvalidArgumentError("Write a link as name=url.");
+  }
+  if (Object.hasOwn(before, name))
+    throw new InvalidArgumentError(`The link ${name} is given twice.`);
+  return { ...before, [name]: url };
+}
+
 export function outputOption(...formats: readonly string[]): Option {
   return new Option("-o, --output <format>", "output format")
     .choices(["table", "json", ...formats])
@@ -173,6 +198,21 @@ export function parseTag(
     throw new InvalidArgumentError(`The tag ${name} is given twice.`);
   }
   return { ...before, [name]: value };
+}
+
+/** Adds one `path=value` to the earlier ones. */
+export function parsePath(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const [, path, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (path === undefined || value === undefined) {
+    throw new InvalidArgumentError("Write a path and a value as user.id=42.");
+  }
+  if (Object.hasOwn(before, path)) {
+    throw new InvalidArgumentError(`The path ${path} is given twice.`);
+  }
+  return { ...before, [path]: value };
 }
 
 /** Adds the states of one option to the earlier ones. */

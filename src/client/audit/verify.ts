@@ -9,7 +9,10 @@ const PAGE = 1_000;
 const FINDINGS_MAX = 100;
 
 /** What a check of the audit needs of a store. */
-export type AuditReader = Pick<JobStore, "auditSeals" | "newestSealed" | "unsealedAudits">;
+export type AuditReader = Pick<
+  JobStore,
+  "auditSeals" | "chainStart" | "newestSealed" | "unsealedAudits"
+>;
 
 export interface CheckedAudit {
   readonly findings: readonly AuditFinding[];
@@ -66,7 +69,12 @@ async function checkSeals(
     if (check.count >= limit) return { check, isComplete: false };
     after = rows.at(-1);
   }
-  for (const finding of check.missingHeads()) told.add(finding);
+  const starts: TenantHead[] = [];
+  for (const tenant of check.tenantsOfMissingHeads()) {
+    const start = await store.chainStart(tenant);
+    if (start !== null) starts.push({ tenant, ...start });
+  }
+  for (const finding of check.missingHeads(starts)) told.add(finding);
   return { check, isComplete: true };
 }
 

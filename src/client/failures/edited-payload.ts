@@ -15,7 +15,7 @@ import { declaredSchema } from "./declared-schema.ts";
 
 export interface EditParts {
   readonly store: JobStore;
-  readonly known: Pick<KnownTypes, "schemaOf">;
+  readonly known: Pick<KnownTypes, "schemaOf" | "versionOf" | "contractVersionOf">;
   readonly payloads: PayloadGate;
 }
 
@@ -38,7 +38,8 @@ export async function editedSuccessor(
   try {
     const { text, bytes } = encodePayload(payload);
     await parts.payloads.refresh();
-    const edited = { ...unchanged, payload: text };
+    const payloadVersion = await currentVersion(parts, original);
+    const edited = { ...unchanged, payload: text, payloadVersion };
     const checkSchema = (): Promise<void> => insistOnSchema(parts, original.type, payload);
     const accepted = await acceptedByRules(parts, { edited, bytes, original }, checkSchema);
     const successor = { ...edited, payload: accepted.payload, tags: accepted.tags };
@@ -53,6 +54,18 @@ export async function editedSuccessor(
   } catch (refusal) {
     return { audited, refusal };
   }
+}
+
+/** A payload that was written now must not be changed by the functions for older versions. */
+async function currentVersion(
+  { store, known }: EditParts,
+  { type, payloadVersion }: JobSpec,
+): Promise<string | null> {
+  const own = known.versionOf(type);
+  if (own !== undefined) return own;
+  const [declared] = await store.types(type);
+  if (declared !== undefined) return declared.payloadVersion;
+  return known.contractVersionOf(type) ?? payloadVersion;
 }
 
 /** As at an enqueue, an error of the schema is told before one of the rules. */

@@ -18,6 +18,7 @@ import type { JobId } from "../../core/job.ts";
 import { anyRemark, insistOn } from "../../jobs/check-text.ts";
 import { aMoment } from "../../jobs/enqueue-options.ts";
 import { dateOf } from "../../jobs/views.ts";
+import type { LetterPlace } from "../../store/types/letters.ts";
 import type { JobStore } from "../../store/store.ts";
 import type {
   FailureGroupRecord,
@@ -192,14 +193,14 @@ async function inChunks(
   change: (letters: readonly DeadLetterRecord[]) => Promise<void>,
 ): Promise<boolean> {
   let left = by.limit ?? LETTERS_DEFAULT;
-  let after: JobId | undefined;
+  let behind: LetterPlace | undefined;
   while (left > 0) {
-    const page = { limit: Math.min(CHUNK, left), ...(after === undefined ? {} : { after }) };
+    const page = { limit: Math.min(CHUNK, left), ...(behind === undefined ? {} : { behind }) };
     const letters = await store.lettersOfCause(cause, scopeOf(by), page);
     if (letters.length > 0) await change(letters);
     if (letters.length < page.limit) return true;
     left -= letters.length;
-    after = letters.at(-1)?.id;
+    behind = letters.at(-1);
   }
   return false;
 }

@@ -17,8 +17,9 @@ export interface LocalRunParts {
 export class LocalRuns {
   readonly #parts: LocalRunParts;
   #isRunning = false;
-  /** An operation was started since the last step began. */
+  /** An operation was started or stopped since the last step began. */
   #hasNew = false;
+  #woken = Promise.withResolvers<void>();
   #stepped = Promise.withResolvers<void>();
 
   constructor(parts: LocalRunParts) {
@@ -27,12 +28,17 @@ export class LocalRuns {
 
   /** An operation was started. */
   begin(): void {
-    const { runner, calls } = this.#parts;
-    runner.look();
-    this.#hasNew = true;
+    this.wake();
     if (this.#isRunning) return;
     this.#isRunning = true;
-    void calls.waitFor(this.#run());
+    void this.#parts.calls.waitFor(this.#run());
+  }
+
+  /** An operation was started or stopped: the next step looks at all of them, and begins now. */
+  wake(): void {
+    this.#parts.runner.look();
+    this.#hasNew = true;
+    this.#woken.resolve();
   }
 
   /** Resolves when this process has applied the next chunk, if it runs any operation. */
@@ -47,11 +53,13 @@ export class LocalRuns {
     });
     while (!calls.closing.aborted) {
       this.#hasNew = false;
+      this.#woken = Promise.withResolvers();
       const nextMs = await this.#step();
       this.#stepped.resolve();
       this.#stepped = Promise.withResolvers();
       if (nextMs === null && !this.#hasNew) break;
-      if (nextMs !== null && nextMs > 0) await within(clock, nextMs, closed);
+      const ends = Promise.race([closed, this.#woken.promise]);
+      if (nextMs !== null && nextMs > 0) await within(clock, nextMs, ends);
     }
     this.#isRunning = false;
   }

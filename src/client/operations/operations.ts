@@ -77,6 +77,7 @@ export function makeOperations(parts: OperationParts): Operations {
       insistOn("operations.stop", AN_ACTOR, by, "");
       const stopped = await store.stopOperation(idOf(id, "operation"), by.actor);
       if (stopped === null) throw notFound(id);
+      runs.wake();
       return operationView(stopped);
     },
     wait: (id, options = {}) => untilEnded(parts, id, options),
@@ -85,7 +86,7 @@ export function makeOperations(parts: OperationParts): Operations {
 
 const A_RATE: Rule = must(
   (value) => (typeof value === "string" || typeof value === "number") && isRate(value),
-  'a number of items per second, or a text such as "500/s", "30/m" or "100/h"',
+  'a number of items per second, or a text such as "500/s", "30/m" or "100/h"; at least 1/m',
 );
 const AN_OPTION: Rule = anObject(
   {

@@ -18,7 +18,7 @@ import {
   type JobAction,
   type OperationPlan,
 } from "../../store/types/operations.ts";
-import type { ListFilter } from "../../store/types/records.ts";
+import type { ListFilter } from "../../store/types/lists.ts";
 import { countFilter, deadLetterFilter } from "../filters.ts";
 
 const JOB_ACTIONS = ["cancel", "retry", "delete", "priority", "reschedule"] as const;
@@ -89,8 +89,9 @@ const RUNNING = ["running"] as const;
 
 function ofLetters(verb: string, request: OperationRequest): Planned {
   if (!isOfLetters(request)) throw wrongTarget(verb, request.action, "jobs");
-  if (isObject(request.deadLetters) && "limit" in request.deadLetters) {
-    throw invalid(`${verb}: deadLetters takes no limit`, "deadLetters.limit");
+  for (const option of ["after", "limit"]) {
+    if (!isObject(request.deadLetters) || !(option in request.deadLetters)) continue;
+    throw invalid(`${verb}: deadLetters takes no ${option}`, `deadLetters.${option}`);
   }
   const { filter } = deadLetterFilter(request.deadLetters ?? {});
   insistOnCondition(verb, filter, "deadLetters");

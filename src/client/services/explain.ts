@@ -9,7 +9,7 @@ import type { BreakerRecord } from "../../store/types/services.ts";
 /** The jobs of each place that are read to count those that wait. */
 const COUNTED_MAX = 10_000;
 
-/** Null: no service of the job is closed. */
+/** Null: no service of the job is closed. If several are, that which keeps the job longest. */
 export async function explainServices(
   store: JobStore,
   job: JobRecord,
@@ -18,16 +18,67 @@ export async function explainServices(
 ): Promise<Explanation | null> {
   // A job that is still behind the gate of a service that its type has used before returns soon.
   const used = (await store.breakers()).filter(({ types }) => types.includes(job.type));
-  for (const breaker of used) {
-    const { service } = breaker;
-    const pause = gates.find(({ kind, name }) => kind === "service" && name === service);
-    const waiting = (): Promise<CountedJobs> => waitingOf(store, service);
-    if (pause !== undefined) return explainPause(pause, await waiting());
-    if (breaker.state !== "closed") return explainBreaker(breaker, await waiting(), now);
-    const park = breaker.parks.find(({ tenant }) => tenant === null || tenant === job.tenant);
-    if (park !== undefined) return explainPark(service, park, await waiting());
+  const closed = used.flatMap((breaker) => closureOf(breaker, job, gates, now) ?? []);
+  const [strongest, ...others] = closed.toSorted(byStrength);
+  if (strongest === undefined) return null;
+  const explanation = strongest.explain(await waitingOf(store, strongest.service));
+  return withOthers(
+    explanation,
+    others.map(({ service }) => service),
+  );
+}
+
+/** What keeps a service closed. */
+interface Closure {
+  readonly service: string;
+  /** When it ends by itself; a pause and a breaker that is kept open may have no end. */
+  readonly untilMs: number;
+  readonly isPause: boolean;
+  explain(waiting: CountedJobs): Explanation;
+}
+
+/** Null: the service is not closed for the job. */
+function closureOf(
+  breaker: BreakerRecord,
+  job: JobRecord,
+  gates: readonly Gate[],
+  now: number,
+): Closure | null {
+  const { service, state, probeAtMs } = breaker;
+  const pause = gates.find(({ kind, name }) => kind === "service" && name === service);
+  if (pause !== undefined) {
+    const explain = (waiting: CountedJobs): Explanation => explainPause(pause, waiting);
+    return { service, untilMs: pause.until ?? Infinity, isPause: true, explain };
   }
-  return null;
+  if (state !== "closed") {
+    const untilMs = state === "half_open" ? now : (probeAtMs ?? Infinity);
+    const explain = (waiting: CountedJobs): Explanation => explainBreaker(breaker, waiting, now);
+    return { service, untilMs, isPause: false, explain };
+  }
+  const park = breaker.parks.find(({ tenant }) => tenant === null || tenant === job.tenant);
+  if (park === undefined) return null;
+  const explain = (waiting: CountedJobs): Explanation => explainPark(service, park, waiting);
+  return { service, untilMs: park.until, isPause: false, explain };
+}
+
+/** Pauses first, then what has no end, then the latest end. */
+function byStrength(left: Closure, right: Closure): number {
+  if (left.isPause !== right.isPause) return left.isPause ? -1 : 1;
+  if (left.untilMs === right.untilMs) return 0;
+  return right.untilMs > left.untilMs ? 1 : -1;
+}
+
+/** The other services must open as well before the job can start. */
+function withOthers(explanation: Explanation, services: readonly string[]): Explanation {
+  const [first, ...more] = services;
+  if (first === undefined) return explanation;
+  const which =
+    more.length === 0 ? `service ${first} is` : `services ${listed([first, ...more])} are`;
+  return { ...explanation, sentence: `${explanation.sentence} The ${which} closed as well.` };
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 /**

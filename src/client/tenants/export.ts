@@ -2,6 +2,8 @@
 import type { TenantLine } from "../../api/control/tenants.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { JsonText } from "../../core/job.ts";
+import type { LetterPlace } from "../../store/types/letters.ts";
+import type { DeadLetterRecord } from "../../store/types/records.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../../store/types/records.ts";
@@ -10,6 +12,8 @@ import { tenantStore } from "./tenant-store.ts";
 /** Rows of one page: what an export holds in memory at the same time. */
 const PAGE = 100;
 const LOG_PAGE = 1_000;
+/** Causes whose decisions are read. */
+const FAILURES_MAX = 1_000;
 
 /** The store of the tenant reads: an export cannot contain a row of another tenant. */
 export async function* exportTenant(
@@ -25,8 +29,11 @@ export async function* exportTenant(
     letterLines(own),
     scheduleLines(own),
     tokenLines(own),
+    settingLines(own, tenant),
+    failureLines(own),
+    operationLines(own),
+    auditLines(own),
     eventLines(own),
-    // Entries of the audit about the tenant belong here.
   ];
   for (const part of parts) {
     for await (const line of part) {
@@ -78,13 +85,16 @@ async function* unitLines(store: JobStore, of: string): Lines {
 }
 
 async function* letterLines(store: JobStore): Lines {
-  for (let after: string | undefined; ;) {
-    const letters = await store.deadLetters({}, { limit: PAGE, ...(after && { after }) });
+  for (let behind: LetterPlace | undefined; ;) {
+    const letters: readonly DeadLetterRecord[] = await store.deadLetters(
+      {},
+      { limit: PAGE, ...(behind && { behind }) },
+    );
     for (const { spec, ...letter } of letters) {
       yield { kind: "deadLetter", of: letter.id, data: { ...letter, spec: parsed(spec) } };
     }
     if (letters.length < PAGE) return;
-    after = letters.at(-1)?.id;
+    behind = letters.at(-1);
   }
 }
 
@@ -110,6 +120,65 @@ async function* tokenLines(store: JobStore): Lines {
     for (const token of tokens) yield { kind: "token", of: token.id, data: token };
     if (tokens.length < PAGE) return;
     after = tokens.at(-1)?.id;
+  }
+}
+
+/** What operators have set about the tenant. */
+async function* settingLines(store: JobStore, tenant: string): Lines {
+  const isOwn = ({ kind, name }: { readonly kind: string; readonly name: string }): boolean =>
+    kind === "tenant" && name === tenant;
+  const quota = await store.quotaUse(tenant);
+  if (quota?.record.tenant === tenant) yield { kind: "quota", data: quota.record };
+  for (const data of (await store.gates()).filter(isOwn)) yield { kind: "pause", data };
+  for (const data of (await store.intakes()).filter(isOwn)) yield { kind: "intake", data };
+  for (const data of await store.limits()) {
+    if (isOwn(data) || data.tenant === tenant) yield { kind: "limit", data };
+  }
+  for (const { lane, weights } of await store.fairLanes()) {
+    const weight = weights[tenant];
+    if (weight !== undefined) yield { kind: "weight", of: lane, data: { lane, weight } };
+  }
+}
+
+/** Decisions about causes of open dead letters. The audit has the others. */
+async function* failureLines(store: JobStore): Lines {
+  for (const { cause, decision } of await store.failureGroups({}, FAILURES_MAX)) {
+    if (decision !== null) yield { kind: "failure", of: cause, data: { cause, ...decision } };
+  }
+}
+
+async function* operationLines(store: JobStore): Lines {
+  for (let after: string | undefined; ;) {
+    const page = { limit: PAGE, ...(after && { after }) };
+    const operations = await store.operations({}, page);
+    for (const operation of operations) {
+      yield { kind: "operation", of: operation.id, data: operation };
+      yield* itemLines(store, operation.id);
+    }
+    if (operations.length < PAGE) return;
+    after = operations.at(-1)?.id;
+  }
+}
+
+async function* itemLines(store: JobStore, of: string): Lines {
+  for (let after = 0; ;) {
+    const items = await store.operationItems(of, { after, limit: LOG_PAGE });
+    for (const item of items) yield { kind: "operationItem", of, data: item };
+    if (items.length < LOG_PAGE) return;
+    after = items.at(-1)?.n ?? after;
+  }
+}
+
+async function* auditLines(store: JobStore): Lines {
+  for (let after: number | undefined; ;) {
+    const from = after === undefined ? {} : { after };
+    const entries = await store.audits({}, { limit: PAGE, oldestFirst: true, ...from });
+    for (const { before, after: changed, ...entry } of entries) {
+      const data = { ...entry, before: parsed(before), after: parsed(changed) };
+      yield { kind: "audit", of: String(entry.id), data };
+    }
+    if (entries.length < PAGE) return;
+    after = entries.at(-1)?.id;
   }
 }
 

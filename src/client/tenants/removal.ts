@@ -5,7 +5,7 @@
 import { wait, type Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { JobKey } from "../../store/types/jobs-and-runs.ts";
+import type { IntakeRecord, JobKey } from "../../store/types/jobs-and-runs.ts";
 import type { Remark } from "../../store/types/quotas.ts";
 import { REMOVAL_STEP_MAX, type TenantRows } from "../../store/types/tenants.ts";
 
@@ -19,16 +19,18 @@ interface RemovalParts {
   readonly clock: Clock;
 }
 
+/** Null: the time is over, and the next call continues. */
 export async function removeTenant(
   { store, clock }: RemovalParts,
   tenant: string,
-  { graceMs, ...why }: Remark & { readonly graceMs: number },
-): Promise<TenantRows> {
-  await store.beginRemoval(tenant, why);
-  await store.closeIntake({ kind: "tenant", name: tenant }, why);
-  await cancelAll(store, tenant, why);
+  { graceMs, withinMs, ...why }: Remark & { readonly graceMs: number; readonly withinMs: number },
+): Promise<TenantRows | null> {
+  const since = clock.monotonic();
+  const isOver = (): boolean => clock.monotonic() - since >= withinMs;
+  await begin(store, tenant, why);
+  await cancelAll(store, tenant, why, isOver);
   let movedAt = clock.monotonic();
-  for (;;) {
+  do {
     const step = await store.removeOfTenant(tenant, REMOVAL_STEP_MAX);
     if (step.status === "done") return step.rows;
     if (!step.isBlocked) {
@@ -38,13 +40,31 @@ export async function removeTenant(
     if (clock.monotonic() - movedAt >= graceMs) throw await busy(store, tenant, graceMs);
     await wait(clock, LOOK_MS);
     // A run that is being cancelled may have enqueued children.
-    await cancelAll(store, tenant, why);
+    await cancelAll(store, tenant, why, isOver);
+  } while (!isOver());
+  return null;
+}
+
+/** A call that only continues leaves no further entries in the audit. */
+async function begin(store: JobStore, tenant: string, why: Remark): Promise<void> {
+  const known = await store.removal(tenant);
+  const isOpen = known !== null && known.doneAt === null;
+  if (!isOpen || known.by !== why.by || known.reason !== why.reason) {
+    await store.beginRemoval(tenant, why);
   }
+  const isOwn = ({ kind, name }: IntakeRecord): boolean => kind === "tenant" && name === tenant;
+  if (isOpen && (await store.intakes()).some(isOwn)) return;
+  await store.closeIntake({ kind: "tenant", name: tenant }, why);
 }
 
 /** Waiting jobs are cancelled at once, running ones are asked to stop. */
-async function cancelAll(store: JobStore, tenant: string, { by, reason }: Remark): Promise<void> {
-  for (let after: JobKey | undefined; ;) {
+async function cancelAll(
+  store: JobStore,
+  tenant: string,
+  { by, reason }: Remark,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let after: JobKey | undefined; !isOver();) {
     const filter = { tenant, states: ["scheduled", "queued", "running"] } as const;
     const { jobs, next } = await store.list(filter, { limit: PAGE, ...(after && { after }) });
     for (const { id, cancelRequested } of jobs) {

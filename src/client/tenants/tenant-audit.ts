@@ -1,5 +1,6 @@
 /** The audit as one tenant sees it: its own entries, and its own chain. */
 import type { AuditStore } from "../../store/roles/audit.ts";
+import { entryForTenant } from "./tenant-remarks.ts";
 import { concernsAll, ownAmong, type TenantScope } from "./tenant-scope.ts";
 
 type Rules = {
@@ -19,7 +20,7 @@ export const AUDIT_RULES: Rules = {
     ({ store, tenant }) =>
     async (query, page) =>
       query.tenant === undefined || query.tenant === tenant
-        ? store.audits({ ...query, tenant }, page)
+        ? (await store.audits({ ...query, tenant }, page)).map(entryForTenant)
         : [],
   auditSeals:
     ({ store, tenant }) =>
@@ -27,6 +28,8 @@ export const AUDIT_RULES: Rules = {
       asked.tenant === undefined || asked.tenant === tenant
         ? store.auditSeals({ tenant }, page)
         : [],
+  chainStart: (scope) => async (tenant) =>
+    tenant === scope.tenant ? scope.store.chainStart(tenant) : null,
   newestSealed:
     ({ store, tenant }) =>
     () =>

@@ -13,12 +13,14 @@
  */
 import type { JobId } from "../../core/job.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { JobEnd, ListFilter, WorkerRecord } from "../../store/types/records.ts";
+import type { ListFilter, Listing } from "../../store/types/lists.ts";
+import type { JobEnd, WorkerRecord } from "../../store/types/records.ts";
 import type { LimitRecord } from "../../store/types/limits.ts";
 import type { BreakerRecord } from "../../store/types/services.ts";
 import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
 import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
+import { attemptForTenant, jobForTenant, letterForTenant } from "./tenant-remarks.ts";
 import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
 import { AUDIT_RULES } from "./tenant-audit.ts";
 import { FAILURE_RULES } from "./tenant-failures.ts";
@@ -39,6 +41,7 @@ export function tenantStore(store: JobStore, tenant: string): JobStore {
     "~store": true,
     claimsAtOnce: 1,
     thread: null,
+    place: store.place,
     // A wake-up has no content: what has changed is read through the verbs.
     watch: (listener) => store.watch(listener),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- RULES has a rule per verb.
@@ -93,14 +96,14 @@ const RULES: Rules = {
     ({ store, tenant }) =>
     async (id) => {
       const job = await store.get(id);
-      return job?.tenant === tenant ? job : null;
+      return job?.tenant === tenant ? jobForTenant(job) : null;
     },
   ends: (scope) => (ids) => ownEnds(scope, ids),
   tenantsOf:
     ({ store, tenant }) =>
     async (ids) =>
       (await store.tenantsOf(ids)).map((each) => (each === tenant ? tenant : null)),
-  attempts: ofOwnJob((store, id) => store.attempts(id), []),
+  attempts: ofOwnJob(async (store, id) => (await store.attempts(id)).map(attemptForTenant), []),
   progress: ofOwnJob((store, id) => store.progress(id), null),
   units: ofOwnJob((store, id, filter, page) => store.units(id, filter, page), []),
   logs: ofOwnJob((store, id, page) => store.logs(id, page), []),
@@ -120,7 +123,10 @@ const RULES: Rules = {
     }
     return answered([await scope.store.retryAsNew({ ...given, retryOf }, act)])[0]!;
   },
-  deadLetter: ofOwnJob((store, id) => store.deadLetter(id), null),
+  deadLetter: ofOwnJob(async (store, id) => {
+    const letter = await store.deadLetter(id);
+    return letter === null ? null : letterForTenant(letter);
+  }, null),
   review: ofOwnJob((store, id, review) => store.review(id, review), UNKNOWN),
   annotate: ofOwnJob((store, id, annotation) => store.annotate(id, annotation), UNKNOWN),
   reprocess: (scope) => async (id, successor, by, notes, changes) => {
@@ -141,14 +147,15 @@ const RULES: Rules = {
   list: (scope) => async (filter, page) =>
     excludes(scope, filter)
       ? { jobs: [], next: null, isCutShort: false }
-      : scope.store.list({ ...filter, tenant: scope.tenant }, page),
+      : ownPage(await scope.store.list({ ...filter, tenant: scope.tenant }, page)),
   count: (scope) => async (filter, max) =>
     excludes(scope, filter) ? 0 : scope.store.count({ ...filter, tenant: scope.tenant }, max),
   deadLetters: (scope) => async (filter, page) => {
     // A page cannot begin at a letter of another tenant, as it cannot at an unknown one.
     const isOther = page.after !== undefined && !(await isOwn(scope, page.after));
     if (isOther || excludes(scope, filter)) return [];
-    return scope.store.deadLetters({ ...filter, tenant: scope.tenant }, page);
+    const letters = await scope.store.deadLetters({ ...filter, tenant: scope.tenant }, page);
+    return letters.map(letterForTenant);
   },
   countLetters: (scope) => async (filter, max) =>
     excludes(scope, filter)
@@ -248,6 +255,24 @@ const RULES: Rules = {
     ({ store }) =>
     async () =>
       (await store.payloadRules()).map((rule) => ({ ...rule, by: null, reason: null })),
+  // Own views, and those of the installation without the person who has saved them.
+  savedViews:
+    ({ store, tenant }) =>
+    async () => {
+      const shared = await store.savedViews(null);
+      return [
+        ...(await store.savedViews(tenant)),
+        ...shared.map((view) => ({ ...view, by: null })),
+      ];
+    },
+  saveView:
+    ({ store, tenant }) =>
+    (view) =>
+      store.saveView({ ...view, tenant }),
+  removeView:
+    ({ store, tenant }) =>
+    ({ name }) =>
+      store.removeView({ tenant, name }),
   // Intakes, as pauses.
   intakes:
     ({ store, tenant }) =>
@@ -351,6 +376,7 @@ const RULES: Rules = {
   resolveDependencies: refused("resolveDependencies"),
   prune: refused("prune"),
   minutes: refused("minutes"),
+  deploys: refused("deploys"),
   foldMinutes: refused("foldMinutes"),
   expired: refused("expired"),
   markStale: refused("markStale"),
@@ -410,10 +436,16 @@ async function ownEnds(scope: TenantScope, ids: readonly JobId[]): Promise<reado
   const asked = ids.filter((id) => own.has(id));
   const ends = new Map<JobId, JobEnd | undefined>();
   if (asked.length > 0) {
-    const found = await scope.store.ends(asked);
+    const found = (await scope.store.ends(asked)).map((end) =>
+      end.status === "final" ? { ...end, job: jobForTenant(end.job) } : end,
+    );
     asked.forEach((id, index) => ends.set(id, found[index]));
   }
   return ids.map((id) => ends.get(id) ?? { status: "missing" });
+}
+
+function ownPage(page: Listing): Listing {
+  return { ...page, jobs: page.jobs.map(jobForTenant) };
 }
 
 function excludes({ tenant }: TenantScope, filter: Pick<ListFilter, "tenant">): boolean {

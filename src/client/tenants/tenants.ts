@@ -34,6 +34,8 @@ const GROUPS_MAX = 10_000;
 /** Every tenant without a quota of its own. */
 const ANY = "*";
 
+const WITHIN = "tenants.remove: within";
+
 const aCount = aWholeNumber(LIMIT_BOUNDS);
 const QUOTA = anObject(
   {
@@ -85,12 +87,14 @@ export function makeTenants(store: JobStore, clock: Clock): Tenants {
       insistOn("tenants.export", aName, tenant, "tenant");
       return exportTenant(store, clock, tenant);
     },
-    async remove(tenant, { confirm, grace = "1m", ...by }) {
+    async remove(tenant, { confirm, grace = "1m", within, ...by }) {
       insistOn("tenants.remove", aName, tenant, "tenant");
       const why = remarkOf("tenants.remove", by);
       const graceMs = durationMs(grace, "tenants.remove: grace");
+      const withinMs = within === undefined ? Infinity : durationMs(within, WITHIN);
       if (confirm !== tenant) throw unconfirmed(tenant);
-      const rows = await removeTenant({ store, clock }, tenant, { ...why, graceMs });
+      const times = { graceMs, withinMs };
+      const rows = (await removeTenant({ store, clock }, tenant, { ...why, ...times })) ?? {};
       const done = await store.removal(tenant);
       if (done === null) throw new Error("the store has no removal of the tenant");
       return { ...removalView(done), rows };

@@ -118,6 +118,20 @@ describe("ChainCheck", () => {
     expect(kindsOf([{ ...third!, start: moved }])).toEqual(["seals_removed"]);
   });
 
+  test("does not miss heads of a chain that retention has emptied", () => {
+    const rows = rowsOf("a", [1, 1, 2]);
+    const [first, second, third] = rows.map(({ day, position, hash }) => {
+      return { tenant: "a", day, position, hash };
+    });
+    const check = new ChainCheck(digest, [first!, second!, third!]);
+    expect(check.tenantsOfMissingHeads()).toEqual(["a"]);
+    expect(check.missingHeads([second!])).toMatchObject([{ kind: "head_removed", day: 2 }]);
+
+    const other = new ChainCheck(digest, [{ ...third!, hash: "x" }]);
+    expect(other.missingHeads([third!])).toMatchObject([{ kind: "altered", day: 2 }]);
+    expect(other.missingHeads()).toEqual([]);
+  });
+
   test("misses heads of an earlier check, unless retention has removed them", () => {
     const rows = rowsOf("a", [1, 1, 2]);
     const [first, second, third] = rows;

@@ -94,11 +94,25 @@ export class ChainCheck {
     return this.#heads;
   }
 
-  /** Heads of the earlier export that no chain has, after the last seal. */
-  missingHeads(): readonly AuditFinding[] {
-    return [...this.#wanted.values()].map((head) =>
+  /** The chains of heads of the earlier export that were not found, after the last seal. */
+  tenantsOfMissingHeads(): readonly (string | null)[] {
+    return [...new Set([...this.#wanted.values()].map(({ tenant }) => tenant))];
+  }
+
+  /**
+   * Heads of the earlier export that no chain has, after the last seal. `starts` are the places up
+   * to which retention has removed these chains: of a chain without seals, no row has told it.
+   */
+  missingHeads(starts: readonly TenantHead[] = []): readonly AuditFinding[] {
+    const altered = starts.flatMap((start) => {
+      const kind = this.#headProblem(start);
+      this.#forget(start.tenant, start);
+      return kind === null ? [] : [findingAt(kind, { ...start, auditId: null })];
+    });
+    const missing = [...this.#wanted.values()].map((head) =>
       findingAt("head_removed", { ...head, auditId: null }),
     );
+    return [...altered, ...missing];
   }
 
   /** The chain before a row. Retention may have removed its beginning since the row before. */
@@ -134,7 +148,7 @@ export class ChainCheck {
     return samePlace(row, placeAfter(last, entry)) ? null : "altered";
   }
 
-  #headProblem(row: SealedRow): AuditFindingKind | null {
+  #headProblem(row: TenantHead): AuditFindingKind | null {
     const key = keyOf(row);
     const wanted = this.#wanted.get(key);
     if (wanted === undefined) return null;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  NO_QUEUE,
   RANK_OFFSET,
   rankByDue,
   tenantsServed,
@@ -11,12 +12,23 @@ import {
 
 const ACME = 1;
 const BETA = 2;
+/** The queue of a limit. */
+const LIMIT = -8;
 const EMPTY: GivenTurns = { turns: [], last: [] };
 
 const even = (): number => 1;
 
-function jobsOf(tenant: number, count: number, { due = 1_000, from = 0 } = {}): JobWithoutTurn[] {
-  return Array.from({ length: count }, (_, index) => ({ key: from + index, tenant, due }));
+function jobsOf(
+  tenant: number,
+  count: number,
+  { due = 1_000, from = 0, queue = NO_QUEUE } = {},
+): JobWithoutTurn[] {
+  return Array.from({ length: count }, (_, index) => ({
+    key: from + index,
+    tenant,
+    queue,
+    due,
+  }));
 }
 
 /** Gives turns after the turns that were given before. */
@@ -25,9 +37,11 @@ function after(
   jobs: readonly JobWithoutTurn[],
   weightOf: (tenant: number) => number = even,
 ): GivenTurns {
-  const ranks = before.turns.map(({ rank }) => rank);
-  const firstRank = ranks.length === 0 ? null : Math.min(...ranks);
-  return turnsOf(jobs, { firstRank, last: before.last, weightOf });
+  const firstRanks = new Map<number, number>();
+  for (const { queue, rank } of before.turns) {
+    firstRanks.set(queue, Math.min(rank, firstRanks.get(queue) ?? 0));
+  }
+  return turnsOf(jobs, { firstRanks, last: before.last, weightOf });
 }
 
 /** The keys in the order in which the jobs start: those with a turn, then the others. */
@@ -57,7 +71,12 @@ describe("turns of a fair lane", () => {
   });
 
   test("are not needed by tenants whose jobs take turns by their due times", () => {
-    const jobs = Array.from({ length: 30 }, (_, key) => ({ key, tenant: key % 3, due: key }));
+    const jobs = Array.from({ length: 30 }, (_, key) => ({
+      key,
+      tenant: key % 3,
+      queue: NO_QUEUE,
+      due: key,
+    }));
     expect(after(EMPTY, jobs)).toEqual(EMPTY);
   });
 
@@ -118,20 +137,75 @@ describe("turns of a fair lane", () => {
   test("the last turn of a tenant is forgotten when the clock has passed it", () => {
     const tag = (turns: number): number => turns * TURN_COST;
     const last = [
-      { tenant: BETA, tag: tag(10), due: 0, backTag: 0 },
-      { tenant: 4, tag: tag(60), due: 0, backTag: 0 },
+      { tenant: BETA, queue: NO_QUEUE, tag: tag(10), due: 0, backTag: 0 },
+      { tenant: 4, queue: NO_QUEUE, tag: tag(60), due: 0, backTag: 0 },
     ];
-    const turns = [{ key: 1, rank: tag(50) - RANK_OFFSET, due: 0 }];
+    const turns = [{ key: 1, queue: NO_QUEUE, rank: tag(50) - RANK_OFFSET, due: 0 }];
     const more = after({ turns, last }, jobsOf(ACME, 1));
     expect(more.last.map(({ tenant }) => tenant)).toEqual([4, ACME]);
   });
 
+  test("a job takes turns with jobs in the queue of a limit", () => {
+    const jobs = [...jobsOf(ACME, 100, { queue: LIMIT }), ...jobsOf(BETA, 2, { from: 5_000 })];
+    expect(order(jobs, after(EMPTY, jobs)).slice(0, 5)).toEqual([0, 5_000, 1, 5_001, 2]);
+  });
+
+  test("a newcomer has no credit because the queue of a limit stands still", () => {
+    const queued = [
+      ...jobsOf(ACME, 9, { queue: LIMIT }),
+      ...jobsOf(BETA, 9, { queue: LIMIT, from: 50 }),
+    ];
+    const still = after(EMPTY, queued);
+    const flood = [...jobsOf(ACME, 90, { from: 100 }), ...jobsOf(BETA, 90, { from: 200 })];
+    const moving = after(still, flood);
+    // 80 jobs of each tenant have started, none of them from the queue of the limit.
+    const rest = { ...moving, turns: [...still.turns, ...moving.turns.slice(160)] };
+    const late = after(rest, jobsOf(3, 5, { from: 500 }));
+    const others = order([], rest, late).filter((key) => key >= 100);
+    expect(others.slice(0, 6)).toEqual([180, 280, 181, 281, 500, 182]);
+  });
+
+  test("a newcomer in the queue of a limit starts at the first turn there", () => {
+    const flood = [...jobsOf(ACME, 90, { from: 100 }), ...jobsOf(BETA, 90, { from: 200 })];
+    const moving = after(EMPTY, flood);
+    const rest = { ...moving, turns: moving.turns.slice(160) };
+    const queued = [
+      ...jobsOf(ACME, 9, { queue: LIMIT, from: 300 }),
+      ...jobsOf(BETA, 9, { queue: LIMIT, from: 350 }),
+    ];
+    const still = after(rest, queued);
+    const both = { turns: [...rest.turns, ...still.turns], last: still.last };
+    const late = after(both, jobsOf(3, 1, { queue: LIMIT, from: 500 }));
+    const ofQueue = order([], both, late).filter((key) => key >= 300);
+    expect(ofQueue.indexOf(500)).toBe(4);
+  });
+
+  test("a queue in which no turn waits goes on behind its last turn", () => {
+    const still = after(EMPTY, [
+      ...jobsOf(ACME, 2, { queue: LIMIT }),
+      ...jobsOf(BETA, 2, { queue: LIMIT, from: 50 }),
+    ]);
+    const flood = [...jobsOf(ACME, 90, { from: 100 }), ...jobsOf(BETA, 90, { from: 200 })];
+    const moving = after(still, flood);
+    const empty = { turns: still.turns, last: moving.last };
+    const late = after(empty, [...jobsOf(ACME, 30, { from: 600 }), ...jobsOf(3, 1, { from: 700 })]);
+    const passed = Math.max(...moving.turns.map(({ rank }) => rank));
+    expect(late.turns.map(({ key, rank }) => [key, rank - passed])).toEqual([
+      [600, TURN_COST],
+      [700, TURN_COST],
+    ]);
+  });
+
   test("tags never reach the ranks of jobs without a turn", () => {
     const last = [
-      { tenant: ACME, tag: RANK_OFFSET - 5, due: 0, backTag: 0 },
-      { tenant: BETA, tag: RANK_OFFSET - 1, due: 0, backTag: 0 },
+      { tenant: ACME, queue: NO_QUEUE, tag: RANK_OFFSET - 5, due: 0, backTag: 0 },
+      { tenant: BETA, queue: NO_QUEUE, tag: RANK_OFFSET - 1, due: 0, backTag: 0 },
     ];
-    const given = turnsOf(jobsOf(ACME, 1), { firstRank: -9, last, weightOf: even });
+    const given = turnsOf(jobsOf(ACME, 1), {
+      firstRanks: new Map([[NO_QUEUE, -9]]),
+      last,
+      weightOf: even,
+    });
     expect(given.turns[0]?.rank).toBe(-1);
   });
 

@@ -10,6 +10,9 @@
  * A turn is a write, so jobs get one only where the order of their due times is not fair: the last
  * jobs by tag that are in the order of their due times anyway have no turn, and start after those
  * with one.
+ *
+ * The queue of a limit that is used up stands still while others start. So each queue of a lane has
+ * a clock of its own, and the last tags of its tenants, but the tags of all queues are one order.
  */
 
 /** What one job of a tenant with weight 1 costs. */
@@ -18,8 +21,8 @@ export const TURN_COST = 1_000_000;
 export const RANK_OFFSET = 4_000_000_000_000_000;
 /** Below the ranks of all jobs with a turn. */
 export const RANK_START: number = -RANK_OFFSET;
-/** What the rank of a job in the queue of a limit loses in a fair lane, to be before all turns. */
-export const QUEUE_OFFSET = 9_000_000_000_000_000;
+/** The place of jobs that are in the queue of no limit. */
+export const NO_QUEUE = 0;
 export const WEIGHT_MAX = 1_000;
 /** A job without a turn may have to wait for this share of the jobs that were looked at. */
 const SLACK_SHARE = 0.01;
@@ -35,13 +38,16 @@ export type TenantWeights = Readonly<Record<string, number>>;
 export interface JobWithoutTurn {
   readonly key: number;
   readonly tenant: number;
+  /** The queue of a limit, or {@link NO_QUEUE}. */
+  readonly queue: number;
   /** In milliseconds. */
   readonly due: number;
 }
 
-/** The last turn of a tenant in a lane and priority. */
+/** The last turn of a tenant in a lane and priority, for each queue. */
 export interface LastTurn {
   readonly tenant: number;
+  readonly queue: number;
   readonly tag: number;
   /** When the newest job with a turn was due. */
   readonly due: number;
@@ -51,8 +57,8 @@ export interface LastTurn {
 
 /** The turns of one lane and priority. */
 export interface LaneTurns {
-  /** The rank of the first job with a turn; null: no job has one. */
-  readonly firstRank: number | null;
+  /** The rank of the first job with a turn in each queue that has one. */
+  readonly firstRanks: ReadonlyMap<number, number>;
   readonly last: readonly LastTurn[];
   readonly weightOf: (tenant: number) => number;
 }
@@ -60,6 +66,7 @@ export interface LaneTurns {
 /** The rank of a job with a turn, and its due time. */
 export interface JobTurn {
   readonly key: number;
+  readonly queue: number;
   readonly rank: number;
   readonly due: number;
 }
@@ -86,41 +93,77 @@ interface TaggedJob extends JobWithoutTurn {
  * Such jobs are a second flow of the tenant, so a tenant never gets more than twice its share.
  */
 export function turnsOf(jobs: readonly JobWithoutTurn[], lane: LaneTurns): GivenTurns {
-  const { firstRank } = lane;
-  const clock = firstRank === null ? 0 : firstRank + RANK_OFFSET;
-  const known = new Map(firstRank === null ? [] : lane.last.map((turn) => [turn.tenant, turn]));
-  const tagged = tagsOf(jobs, { clock, known, weightOf: lane.weightOf });
+  const { firstRanks, weightOf } = lane;
+  const known = new Map(
+    firstRanks.size === 0 ? [] : lane.last.map((turn) => [flowOf(turn), turn] as const),
+  );
+  const clockOf = clocksOf(firstRanks, [...known.values()]);
+  const tagged = tagsOf(jobs, { clockOf, known, weightOf });
   const given = unfairStart(tagged, lastTag(known.values()));
-  const last = withGiven(known, given, clock);
+  const last = withGiven(known, given, clockOf);
   // A tenant whose tags the clock has passed starts at the clock again.
-  const kept = [...last.values()].filter(({ tag, backTag }) => Math.max(tag, backTag) > clock);
-  const turns = given.map(({ key, tag, due }) => ({ key, rank: tag - RANK_OFFSET, due }));
+  const kept = [...last.values()].filter(
+    ({ queue, tag, backTag }) => Math.max(tag, backTag) >= clockOf(queue),
+  );
+  const turns = given.map(({ key, queue, tag, due }) => ({
+    key,
+    queue,
+    rank: tag - RANK_OFFSET,
+    due,
+  }));
   return { turns, last: kept };
 }
 
+/** The jobs of a tenant in one queue. */
+type Flow = `${number} ${number}`;
+
+function flowOf({ queue, tenant }: Pick<JobWithoutTurn, "queue" | "tenant">): Flow {
+  return `${queue} ${tenant}`;
+}
+
+/**
+ * The clock of each queue: its first tag that waits. A queue in which no tag waits has passed all
+ * tags that were given there.
+ */
+function clocksOf(
+  firstRanks: ReadonlyMap<number, number>,
+  last: readonly LastTurn[],
+): (queue: number) => number {
+  const first = firstRanks.size === 0 ? 0 : Math.min(...firstRanks.values()) + RANK_OFFSET;
+  const clocks = new Map([...firstRanks].map(([queue, rank]) => [queue, rank + RANK_OFFSET]));
+  return (queue) => {
+    const known = clocks.get(queue);
+    if (known !== undefined) return known;
+    const clock = Math.max(first, lastTag(last.filter((turn) => turn.queue === queue)));
+    clocks.set(queue, clock);
+    return clock;
+  };
+}
+
 interface Tags {
-  readonly clock: number;
-  readonly known: ReadonlyMap<number, LastTurn>;
+  readonly clockOf: (queue: number) => number;
+  readonly known: ReadonlyMap<Flow, LastTurn>;
   readonly weightOf: (tenant: number) => number;
 }
 
 /** The jobs with the tags that they would have, in the order of the tags. */
-function tagsOf(jobs: readonly JobWithoutTurn[], { clock, known, weightOf }: Tags): TaggedJob[] {
+function tagsOf(jobs: readonly JobWithoutTurn[], { clockOf, known, weightOf }: Tags): TaggedJob[] {
   const last = new Map(known);
   const tagged = jobs.map((job, place) => {
-    const before = last.get(job.tenant) ?? noTurn(job.tenant, clock);
+    const clock = clockOf(job.queue);
+    const before = last.get(flowOf(job)) ?? noTurn(job, clock);
     const cost = Math.floor(TURN_COST / weightOf(job.tenant));
     const isBack = job.due < before.due;
     const tag = nextTag(clock, isBack ? before.backTag : before.tag, cost);
     const { due } = job;
-    last.set(job.tenant, isBack ? { ...before, backTag: tag } : { ...before, tag, due });
+    last.set(flowOf(job), isBack ? { ...before, backTag: tag } : { ...before, tag, due });
     return { ...job, tag, isBack, place };
   });
   return tagged.toSorted((left, right) => left.tag - right.tag || left.place - right.place);
 }
 
-function noTurn(tenant: number, clock: number): LastTurn {
-  return { tenant, tag: clock, due: 0, backTag: clock };
+function noTurn({ tenant, queue }: JobWithoutTurn, clock: number): LastTurn {
+  return { tenant, queue, tag: clock, due: 0, backTag: clock };
 }
 
 function lastTag(turns: Iterable<LastTurn>): number {
@@ -150,14 +193,15 @@ function unfairStart(tagged: readonly TaggedJob[], givenTag: number): readonly T
 
 /** The last turns of the tenants after these turns, which are in the order of their tags. */
 function withGiven(
-  known: ReadonlyMap<number, LastTurn>,
+  known: ReadonlyMap<Flow, LastTurn>,
   given: readonly TaggedJob[],
-  clock: number,
-): ReadonlyMap<number, LastTurn> {
+  clockOf: (queue: number) => number,
+): ReadonlyMap<Flow, LastTurn> {
   const last = new Map(known);
-  for (const { tenant, tag, due, isBack } of given) {
-    const before = last.get(tenant) ?? noTurn(tenant, clock);
-    last.set(tenant, isBack ? { ...before, backTag: tag } : { ...before, tag, due });
+  for (const job of given) {
+    const { tag, due, isBack } = job;
+    const before = last.get(flowOf(job)) ?? noTurn(job, clockOf(job.queue));
+    last.set(flowOf(job), isBack ? { ...before, backTag: tag } : { ...before, tag, due });
   }
   return last;
 }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { firstSlot, nextSlots, planTicks, slotDelay, type SlotRules } from "./plan.ts";
+import {
+  firstSlot,
+  nextSlots,
+  planTicks,
+  shortestInterval,
+  slotDelay,
+  type SlotRules,
+} from "./plan.ts";
 
 const HOUR = 3_600_000;
 const SECOND = 1_000;
@@ -84,6 +91,17 @@ describe("the slots that are due now (000-54)", () => {
     const yearly = { ...rules, cron: "0 0 1 1 *" };
     expect(firstSlot(yearly, Date.UTC(9999, 5))).toBeNull();
     expect(firstSlot(yearly, Date.UTC(2255, 5))).toBeNull();
+  });
+});
+
+describe("the shortest time between two slots", () => {
+  test.each([
+    ["* * * * *", 60_000],
+    ["0 3 * * *", 86_400_000],
+    ["0,20 12 * * mon", 20 * 60_000],
+    ["0 0 1 6 *", Infinity],
+  ])("of %s is %d ms", (cron, ms) => {
+    expect(shortestInterval({ cron, timeZone: "UTC" })).toBe(ms);
   });
 });
 

@@ -42,6 +42,18 @@ export function nextSlots(rules: SlotRules, after: number, max: number): readonl
   return slotsOf(rules).between(from, rules.endsAt ?? SLOT_MAX, max);
 }
 
+/** A month with all its days, and the slots of it that are compared. */
+const SAMPLE_FROM_MS = Date.UTC(2026, 0, 1) - 1;
+const SAMPLE_MS = 32 * 86_400_000;
+const SAMPLE_MAX = 200;
+
+/** The shortest time between two slots of a sample; Infinity: slots are a month apart. */
+export function shortestInterval(spec: CronSpec): number {
+  const until = SAMPLE_FROM_MS + SAMPLE_MS;
+  const slots = slotsOf(spec).between(SAMPLE_FROM_MS, until, SAMPLE_MAX);
+  return Math.min(...slots.slice(1).map((slot, index) => slot - slots[index]!));
+}
+
 /**
  * What a schedule does now whose next slot is `nextSlot`. `ticked` are slots after now that have
  * been made, because the clock was ahead.

@@ -1,6 +1,7 @@
 /** All routes of the API. */
 import type { AppParts } from "../parts.ts";
 import type { Route } from "../route.ts";
+import { attentionRoutes } from "./attention.ts";
 import { auditRoutes } from "./audit.ts";
 import { bulkRoutes } from "./control/bulk.ts";
 import { breakerRoutes } from "./breakers.ts";
@@ -9,6 +10,7 @@ import { enqueueRoutes } from "./enqueue.ts";
 import { eventRoutes } from "./events.ts";
 import { failureRoutes } from "./failures.ts";
 import { fairnessRoutes } from "./control/fairness.ts";
+import { laneRoutes } from "./control/lanes.ts";
 import { intakeRoutes } from "./control/intakes.ts";
 import { payloadRuleRoutes } from "./control/payload-rules.ts";
 import { jobActionRoutes } from "./job-actions.ts";
@@ -22,11 +24,13 @@ import { runningRoutes } from "./control/running.ts";
 import { serviceRoutes } from "./service.ts";
 import { tenantRoutes } from "./control/tenants.ts";
 import { sessionRoutes } from "./session.ts";
+import { settingsRoutes } from "./settings.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { typeRoutes } from "./types.ts";
+import { viewRoutes } from "./control/views.ts";
 
 export function allRoutes(parts: AppParts): readonly Route[] {
-  return [
+  const routes: Route[] = [
     ...serviceRoutes(parts),
     ...sessionRoutes(parts),
     ...enqueueRoutes(parts),
@@ -41,14 +45,24 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...metricsRoutes(parts),
     ...scheduleRoutes(parts),
     ...runningRoutes(),
+    ...laneRoutes(),
+    ...attentionRoutes(parts),
     ...limitRoutes(),
     ...fairnessRoutes(),
     ...intakeRoutes(),
     ...auditRoutes(parts),
     ...payloadRuleRoutes(),
+    ...viewRoutes(),
     ...tenantRoutes(),
     ...tokenRoutes(),
     ...typeRoutes(),
     ...breakerRoutes(parts),
   ];
+  routes.push(...settingsRoutes(parts, () => routes));
+  return routes;
+}
+
+/** The routes that change nothing, and those that sign a browser in and out. */
+export function readingOf(routes: readonly Route[]): readonly Route[] {
+  return routes.filter(({ method, path }) => method === "get" || path === "/api/v1/session");
 }

@@ -3,10 +3,11 @@ import { z } from "@hono/zod-openapi";
 import type { AuditEntry, AuditFilter } from "../../api/control/audit.ts";
 import { AUDIT_NAMES, AUDIT_SUBJECTS, type AuditName } from "../../core/audit/names.ts";
 import { READ_AUDIT, SEE, type Identity } from "../identity/identity.ts";
+import { jsonLines } from "../json-lines.ts";
 import type { AppParts } from "../parts.ts";
 import { RequestRefusal } from "../problem.ts";
 import { Redactor } from "../redaction.ts";
-import { route, type Route, type RouteRequest } from "../route.ts";
+import { route, type Route } from "../route.ts";
 import {
   ANYTHING,
   COUNT,
@@ -20,8 +21,6 @@ import {
 import { redactedAudit } from "../views.ts";
 
 const PATH = "/api/v1/audit";
-/** After so many entries of an export, the credential is checked again. */
-const CHECKED_EVERY = 1_000;
 
 const NAMES: readonly string[] = Object.keys(AUDIT_NAMES);
 const QUERY = {
@@ -127,36 +126,17 @@ function exportRoute({ redaction }: AppParts): Route {
   return route(form, async ({ query, mill, identity, isStillValid }) => {
     const redactor = new Redactor(redaction, identity);
     const exported = mill.audit.export(filterOf(query, identity));
-    const lines = redactedLines(exported, redactor, isStillValid);
-    // A store that fails is answered with a problem, and not in the middle of a body.
-    const first = await lines.next();
-    const body = ReadableStream.from(first.done === true ? [] : followedBy(first.value, lines));
-    return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+    return jsonLines(redactedEntries(exported, redactor), isStillValid);
   });
 }
 
-async function* followedBy(
-  first: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield first;
-  yield* rest;
-}
-
-async function* redactedLines(
+async function* redactedEntries(
   lines: AsyncIterable<string>,
   redactor: Redactor,
-  isStillValid: RouteRequest<never, never, never, never>["isStillValid"],
-): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  let count = 0;
+): AsyncGenerator<object> {
   for await (const line of lines) {
-    count += 1;
-    if (count % CHECKED_EVERY === 0 && !(await isStillValid())) {
-      throw new RequestRefusal("UNAUTHORIZED", "The credential has ended.");
-    }
     const entry: AuditEntry = JSON.parse(line);
-    yield encoder.encode(`${JSON.stringify(redactedAudit(entry, redactor))}\n`);
+    yield redactedAudit(entry, redactor);
   }
 }
 

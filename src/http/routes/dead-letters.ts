@@ -26,7 +26,7 @@ import { redactedLetter } from "../views.ts";
 
 const PATH = "/api/v1/dead-letters";
 export const STATUSES = ["pending_review", "acknowledged", "reprocessed", "discarded"] as const;
-const CLASSES = ["transient", "retryable", "non_retryable", "rate_limited"] as const;
+export const CLASSES = ["transient", "retryable", "non_retryable", "rate_limited"] as const;
 const PROBLEMS = [404, 409] as const;
 
 export const LETTER: z.ZodType = z

@@ -7,7 +7,7 @@ import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route, type RouteRequest } from "../route.ts";
 import { ID_PARAMS, LIMIT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
-import { messageData } from "../stream-views.ts";
+import { messageData } from "../streams/stream-views.ts";
 import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const EVENTS_MAX = EVENT_NAMES.length;
@@ -67,7 +67,7 @@ const MESSAGE = z
   .openapi("FeedMessage");
 
 export function eventRoutes(parts: AppParts): readonly Route[] {
-  return [streamRoute(parts), jobStreamRoute(parts), pageRoute(parts)];
+  return [streamRoute(parts), jobStreamRoute(parts), changesRoute(parts), pageRoute(parts)];
 }
 
 function streamRoute(parts: AppParts): Route {
@@ -102,6 +102,33 @@ function jobStreamRoute(parts: AppParts): Route {
     const { id: job } = await request.mill.jobs.get(request.params.id);
     return streamOf(parts, request, { job });
   });
+}
+
+/** For pages that read again what they show when something has changed. */
+function changesRoute(parts: AppParts): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/changes",
+    name: "streamChanges",
+    summary: "Streams at most once a second how many events of each kind there were.",
+    access: SEE,
+    answers: {
+      200: {
+        description: "Messages `changes` with `events`, the counts by event, and `ping`.",
+        schema: TEXT,
+        type: "text/event-stream",
+      },
+    },
+    problems: [],
+  } as const;
+  return route(form, async ({ identity: { tenant }, isStillValid, signal }) =>
+    parts.streams.respond({
+      open: () => parts.changes.open(tenant),
+      dataOf: ({ events }) => ({ events }),
+      isAllowed: isStillValid,
+      signal,
+    }),
+  );
 }
 
 interface StreamQuery {

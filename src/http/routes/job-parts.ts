@@ -24,6 +24,7 @@ import {
   redactedExplanation,
   redactedLine,
   redactedProgress,
+  redactedText,
   redactedUnit,
 } from "../views.ts";
 import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
@@ -36,6 +37,7 @@ const LINES_POLL_MS = 250;
 export function jobPartRoutes(parts: AppParts): readonly Route[] {
   return [
     detailsRoute(parts),
+    textsRoute(parts),
     progressRoute(parts),
     unitsRoute(parts),
     attemptsRoute(parts),
@@ -60,6 +62,33 @@ function detailsRoute({ redaction }: AppParts): Route {
   return route(form, async ({ params: { id }, mill, identity }) => {
     const details = await mill.jobs.details(id);
     return Response.json(redactedDetails(details, new Redactor(redaction, identity)));
+  });
+}
+
+function textsRoute({ redaction }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: `${PATH}/texts`,
+    name: "getJobTexts",
+    summary: "Returns payload and result as the JSON texts that are stored, numbers exact.",
+    access: SEE,
+    params: ID_PARAMS,
+    answers: {
+      200: {
+        description: "The texts, without what the caller may not read.",
+        schema: z.strictObject({ payload: TEXT_OR_NULL, result: TEXT_OR_NULL }),
+      },
+    },
+    problems: PROBLEMS,
+  } as const;
+  return route(form, async ({ params: { id }, mill, identity }) => {
+    const redactor = new Redactor(redaction, identity);
+    const { payload, result } = await mill.jobs.texts(id);
+    const shown = {
+      payload: redactedText(payload, redactor),
+      result: redactedText(result, redactor),
+    };
+    return Response.json(shown);
   });
 }
 

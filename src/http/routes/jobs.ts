@@ -17,6 +17,8 @@ import { STREAM_QUERY, WAIT_MS_MAX, WAIT_QUERY, waitOf } from "../waiting.ts";
 
 const PATH = "/api/v1/jobs";
 const TAGS_MAX = 20;
+const PATHS_MAX = 5;
+const PART = z.string().min(1).max(500);
 
 const FILTERS = z.strictObject({
   state: z
@@ -27,6 +29,7 @@ const FILTERS = z.strictObject({
   type: NAME.optional(),
   tenant: NAME.optional(),
   category: NAME.optional(),
+  lane: NAME.optional(),
   correlation_id: NAME.optional(),
   parent_id: NAME.optional(),
   tag: z
@@ -43,6 +46,26 @@ const FILTERS = z.strictObject({
   created_before: MOMENT_TEXT.optional(),
   running_longer_than: DURATION_TEXT.optional().openapi({
     description: "Running jobs whose present run started longer ago, such as 30m.",
+  }),
+  error: PART.optional().openapi({
+    description: "Part of the message, the name or the class of the last error.",
+  }),
+  payload: z
+    .array(
+      z
+        .string()
+        .max(1_000)
+        .regex(/^[^:]+:/, { error: "a path and a value such as user.id:42" }),
+    )
+    .max(PATHS_MAX)
+    .optional()
+    .openapi({
+      description:
+        "May be repeated: user.id:42. The scalar at the path of the payload, written as text. " +
+        "A path that redaction hides from the caller is refused with 403.",
+    }),
+  text: PART.optional().openapi({
+    description: "Part of the JSON text of the payload, of at least 3 characters. For managers.",
   }),
   count: WITH_TOTAL,
   after: AFTER.optional(),
@@ -74,6 +97,7 @@ function listRoute({ redaction, clock }: AppParts): Route {
   return route(form, async ({ query, mill, identity, url, base }) => {
     const redactor = new Redactor(redaction, identity);
     const filter = filterOf(query, clock.now());
+    redactor.insistOnSearch(filter);
     const page = await mill.jobs.list(filter);
     const total = query.count === "true" ? { total: await totalOf(mill, filter) } : {};
     const jobs = page.jobs.map((job) => redactedJob(job, redactor));
@@ -89,7 +113,7 @@ function totalOf(mill: HttpMill, { after: _after, limit: _limit, ...filter }: Jo
 /** The filter of the library. */
 function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
   const { tag, correlation_id, parent_id, created_after, created_before, ...others } = query;
-  const { running_longer_than, count: _count, ...rest } = others;
+  const { running_longer_than, payload, count: _count, ...rest } = others;
   return {
     ...defined(rest),
     ...defined({
@@ -98,19 +122,23 @@ function filterOf(query: z.output<typeof FILTERS>, now: number): JobFilter {
       createdAfter: momentOf("created_after", created_after, now),
       createdBefore: momentOf("created_before", created_before, now),
       runningLongerThan: lengthOf("running_longer_than", running_longer_than),
-      tags: tag === undefined ? undefined : tagsOf(tag),
+      tags: tag === undefined ? undefined : pairsOf("tag", tag),
+      payload: payload === undefined ? undefined : pairsOf("payload", payload),
     }),
   };
 }
 
-/** A value may contain colons, a name may not. A job has one value for each name. */
-function tagsOf(tags: readonly string[]): Readonly<Record<string, string>> {
+/** A value may contain colons, a name may not. Each name has one value. */
+function pairsOf(
+  parameter: "tag" | "payload",
+  pairs: readonly string[],
+): Readonly<Record<string, string>> {
   const entries = new Map<string, string>();
-  for (const tag of tags) {
-    const at = tag.indexOf(":");
-    const name = tag.slice(0, at);
-    if (entries.has(name)) throw invalid({ path: "tag", message: `names ${name} twice` });
-    entries.set(name, tag.slice(at + 1));
+  for (const pair of pairs) {
+    const at = pair.indexOf(":");
+    const name = pair.slice(0, at);
+    if (entries.has(name)) throw invalid({ path: parameter, message: `names ${name} twice` });
+    entries.set(name, pair.slice(at + 1));
   }
   return Object.fromEntries(entries);
 }

@@ -25,6 +25,25 @@ describe("GET /api/v1/metrics/minutes", () => {
     expect(await read("?to=1d")).toMatchObject({ total: { runs: 0 } });
   });
 
+  test("has the versions of the application, newest first, beside them", async () => {
+    await using server = await openServer();
+    const read = async (query = ""): Promise<any> =>
+      jsonOf(await server.ask(`/api/v1/metrics/deploys${query}`));
+    expect(await read()).toEqual({ deploys: [] });
+    const options = { jobs: [email], signals: false };
+    await using first = server.mill.work({ ...options, appVersion: "1.0" });
+    await first.ready;
+    await using second = server.mill.work({ ...options, appVersion: "1.1" });
+    await second.ready;
+
+    const { deploys } = await read("?from=2h");
+    expect(deploys).toMatchObject([{ appVersion: "1.1" }, { appVersion: "1.0" }]);
+    expect(Date.parse(deploys[0].at)).toBeGreaterThan(0);
+    expect(await read("?to=1h")).toEqual({ deploys: [] });
+    expect((await server.ask("/api/v1/metrics/deploys?from=soon")).status).toBe(400);
+    expect((await server.ask("/api/v1/metrics/deploys?type=email")).status).toBe(400);
+  });
+
   test.each([
     ["from=yesterday", "from"],
     ["to=soon", "to"],

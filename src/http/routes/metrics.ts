@@ -1,4 +1,7 @@
-/** `GET /api/v1/metrics/minutes`: how long jobs wait and run, how many end, and how. */
+/**
+ * `GET /api/v1/metrics/minutes`: how long jobs wait and run, how many end, and how.
+ * `GET /api/v1/metrics/deploys`: when other versions of the application came.
+ */
 import { z } from "@hono/zod-openapi";
 import { SEE_INSTANCE } from "../identity/identity.ts";
 import { defined, DURATION_TEXT, lengthOf, momentOf, MOMENT_TEXT } from "../moments.ts";
@@ -46,7 +49,36 @@ const METRICS = z
   })
   .openapi("RunMetrics");
 
-export function metricsRoutes({ clock }: AppParts): readonly Route[] {
+export function metricsRoutes(parts: AppParts): readonly Route[] {
+  return [minutesRoute(parts), deploysRoute(parts)];
+}
+
+function deploysRoute({ clock }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/metrics/deploys",
+    name: "listDeploys",
+    summary: "Lists when workers of another version of the application began to register.",
+    access: SEE_INSTANCE,
+    query: z.strictObject({ from: MOMENT_TEXT.optional(), to: MOMENT_TEXT.optional() }),
+    answers: {
+      200: {
+        description: "Newest first, at most 1,000.",
+        schema: z.strictObject({
+          deploys: z.array(z.strictObject({ appVersion: TEXT, at: MOMENT }).openapi("Deploy")),
+        }),
+      },
+    },
+    problems: [],
+  } as const;
+  return route(form, async ({ query: { from, to }, mill }) => {
+    const now = clock.now();
+    const stretch = { from: momentOf("from", from, now), to: momentOf("to", to, now) ?? now };
+    return Response.json({ deploys: await mill.metrics.deploys(defined(stretch)) });
+  });
+}
+
+function minutesRoute({ clock }: AppParts): Route {
   const form = {
     method: "get",
     path: "/api/v1/metrics/minutes",
@@ -63,18 +95,16 @@ export function metricsRoutes({ clock }: AppParts): readonly Route[] {
     },
     problems: [],
   } as const;
-  return [
-    route(form, async ({ query: { from, to, step, type, lane }, mill }) => {
-      const now = clock.now();
-      const given = defined({
-        from: momentOf("from", from, now),
-        // Both ends by one clock.
-        to: momentOf("to", to, now) ?? now,
-        step: lengthOf("step", step),
-        type,
-        lane,
-      });
-      return Response.json(await mill.metrics.read(given));
-    }),
-  ];
+  return route(form, async ({ query: { from, to, step, type, lane }, mill }) => {
+    const now = clock.now();
+    const given = defined({
+      from: momentOf("from", from, now),
+      // Both ends by one clock.
+      to: momentOf("to", to, now) ?? now,
+      step: lengthOf("step", step),
+      type,
+      lane,
+    });
+    return Response.json(await mill.metrics.read(given));
+  });
 }

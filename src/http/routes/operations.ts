@@ -52,6 +52,8 @@ const WORKER = z
     tenant: TEXT_OR_NULL,
     slots: COUNT,
     running: COUNT,
+    memoryBytes: COUNT.nullable(),
+    loopLagMs: COUNT.nullable(),
   })
   .openapi("Worker");
 

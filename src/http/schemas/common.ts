@@ -35,12 +35,16 @@ export const AFTER: z.ZodString = z
   .max(200)
   .openapi({ description: "The `next` of the previous page." });
 
+/** A count that may have stopped at a maximum. */
+export const COUNTED: z.ZodObject<{ count: z.ZodInt; atLeast: z.ZodBoolean }, z.core.$strict> =
+  z.strictObject({ count: COUNT, atLeast: z.boolean() });
+
 /** Asks for the number of all entries of a list, which costs a second read. */
 export const WITH_TOTAL: z.ZodOptional<z.ZodEnum<{ true: "true"; false: "false" }>> = z
   .enum(["true", "false"])
   .optional()
   .openapi({ description: "With `true`, `total` counts all that match, up to 10,000." });
 
-export const TOTAL: z.ZodObject<{ count: z.ZodInt; atLeast: z.ZodBoolean }, z.core.$strict> = z
-  .strictObject({ count: COUNT, atLeast: z.boolean() })
-  .openapi({ description: "All that match, up to 10,000; `atLeast`: there are more." });
+export const TOTAL: typeof COUNTED = COUNTED.openapi({
+  description: "All that match, up to 10,000; `atLeast`: there are more.",
+});

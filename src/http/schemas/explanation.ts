@@ -1,9 +1,8 @@
 /** The schema of `jobs.explain`: one sentence, and the data behind it for each reason. */
 import { z } from "@hono/zod-openapi";
 import type { ExplanationReason } from "../../api/client.ts";
-import { COUNT, MOMENT, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL } from "./common.ts";
+import { COUNT, COUNTED, MOMENT, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL } from "./common.ts";
 
-const COUNTED = z.strictObject({ count: COUNT, atLeast: z.boolean() });
 const KNOWN = { known: z.array(TEXT), more: z.boolean() };
 const LIMIT_OF = { kind: z.enum(["type", "tenant", "service", "installation", "key"]), name: TEXT };
 const CRASHES = z.strictObject({ crashes: COUNT, cap: COUNT });

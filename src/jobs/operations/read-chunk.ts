@@ -2,6 +2,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { chunkSize } from "../../core/control/bulk.ts";
 import { isFinal, type JobId } from "../../core/job.ts";
+import type { LetterPlace } from "../../store/types/letters.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ChunkItem, OperationPlan, OperationRecord } from "../../store/types/operations.ts";
 import type { DeadLetterRecord, JobRecord } from "../../store/types/records.ts";
@@ -67,7 +68,7 @@ async function itemOfJob(
   return { id, successor: successorOf(job, newId()) };
 }
 
-/** Closed letters, and letters that are newer than the operation, do not belong to it. */
+/** The walk begins behind the newest letter of the start. Closed letters do not belong to it. */
 async function readLetters(
   parts: ChunkParts,
   operation: OperationRecord,
@@ -76,26 +77,34 @@ async function readLetters(
   const filter = { ...plan.deadLetters, ...scopeOf(operation) };
   const limit = sizeOf(operation);
   const items: ChunkItem[] = [];
-  let after = operation.cursor;
+  let cursor = operation.cursor;
   let bytes = 0;
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const from = after === "" ? {} : { after };
-    const letters = await parts.store.deadLetters(filter, { ...from, limit });
+    const letters = await parts.store.deadLetters(filter, { ...placeOf(cursor), limit });
     for (const letter of letters) {
-      after = letter.id;
-      if (!belongs(letter, operation)) continue;
+      cursor = cursorOf(letter);
+      if (!isOpen(letter)) continue;
       items.push(itemOfLetter(parts, operation, letter));
       bytes += letter.spec.length;
-      if (items.length === limit || bytes >= BYTES_MAX) return { items, to: after };
+      if (items.length === limit || bytes >= BYTES_MAX) return { items, to: cursor };
     }
     if (letters.length < limit) return { items, to: null };
   }
-  return { items, to: after };
+  return { items, to: cursor };
 }
 
-function belongs({ status, diedAt }: DeadLetterRecord, { createdAt }: OperationRecord): boolean {
-  const isOpen = status === "pending_review" || status === "acknowledged";
-  return isOpen && diedAt <= createdAt;
+/** A place, and not a letter: the walk goes on if its last letter is removed. */
+function cursorOf({ diedAt, id }: DeadLetterRecord): string {
+  return `${diedAt} ${id}`;
+}
+
+function placeOf(cursor: string): { readonly behind: LetterPlace } {
+  const [diedAt, id = null] = cursor.split(" ");
+  return { behind: { diedAt: Number(diedAt), id } };
+}
+
+function isOpen({ status }: DeadLetterRecord): boolean {
+  return status === "pending_review" || status === "acknowledged";
 }
 
 function itemOfLetter(

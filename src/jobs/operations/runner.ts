@@ -54,7 +54,9 @@ export class OperationRunner {
     const due = [...this.#held.values()].filter(({ dueAt }) => dueAt <= clock.monotonic());
     for (const held of due) await this.#run(held);
     if (this.#held.size === 0) return null;
-    const nextAt = Math.min(...[...this.#held.values()].map(({ dueAt }) => dueAt));
+    const dueAts = [...this.#held.values()].map(({ dueAt }) => dueAt);
+    // A slow operation must not keep the runner from others that begin meanwhile.
+    const nextAt = Math.min(this.#lookAt, ...dueAts);
     return Math.max(0, nextAt - clock.monotonic());
   }
 

@@ -208,7 +208,11 @@ export class PayloadGate {
       sets,
     });
     const hasRoom = Object.keys(job.tags).length < TAGS_MAX;
-    return { ...job, payload, tags: hasRoom ? { ...job.tags, [REDACTED_TAG]: sets } : job.tags };
+    const tags = hasRoom ? { ...job.tags, [REDACTED_TAG]: sets } : job.tags;
+    // The same request stays the same when rules change, and two secrets are two requests.
+    const idempotency =
+      job.idempotency === null ? null : { ...job.idempotency, givenPayload: job.payload };
+    return { ...job, payload, tags, idempotency };
   }
 
   /** Once per type and minute, with the number of payloads since the last line. */

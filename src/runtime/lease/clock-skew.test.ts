@@ -6,7 +6,7 @@ import { BeatTimes } from "./beat-times.ts";
 import { beatOnce, SkewWatch } from "./clock-skew.ts";
 
 const MINUTE_MS = 60_000;
-const BEAT = { worker: "worker", leaseMs: 30_000, times: new BeatTimes() };
+const BEAT = { worker: "worker", leaseMs: 30_000, times: new BeatTimes(), vitals: null };
 
 describe("a heartbeat", () => {
   test("takes the store's clock to have been read in the middle of the round trip", async () => {

@@ -9,7 +9,7 @@ import type { Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { Renewal, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type { Renewal, WorkerId, WorkerVitals } from "../../store/types/jobs-and-runs.ts";
 import type { BeatTimes } from "./beat-times.ts";
 import type { AnsweredRenewal } from "./steadiness.ts";
 
@@ -32,17 +32,19 @@ export interface BeatParts {
   readonly worker: WorkerId;
   readonly leaseMs: number;
   readonly times: BeatTimes;
+  /** Null: this beat tells none. */
+  readonly vitals: WorkerVitals | null;
 }
 
 /** Renews a lease. Assumes that the store read its clock in the middle of the round trip. */
 export async function beatOnce(
   store: Pick<JobStore, "renew">,
   clock: Clock,
-  { worker, leaseMs, times }: BeatParts,
+  { worker, leaseMs, times, vitals }: BeatParts,
 ): Promise<Beat> {
   const [calledAt, sentAt] = [clock.now(), clock.monotonic()];
   times.sending(sentAt);
-  const renewal = await store.renew(worker, leaseMs);
+  const renewal = await store.renew(worker, leaseMs, vitals);
   const answeredAt = clock.monotonic();
   if (renewal.status === "lost") return { renewal, skew: null, sentAt, answeredAt };
   times.renewed({ sentAt, answeredAt });

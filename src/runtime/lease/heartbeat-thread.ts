@@ -43,12 +43,16 @@ async function run(): Promise<void> {
     }
   };
   const times = new BeatTimes(start.times);
+  let postedAt: number | null = null;
   const ticker = new Ticker({
     clock: systemClock,
     retryMs: start.beatMs,
     failed: postFailure,
     async tick() {
-      const beat = await beatOnce(store, systemClock, { ...start, times });
+      const loopLagMs = times.takeLag(systemClock.monotonic(), postedAt);
+      const vitals = { memoryBytes: process.memoryUsage.rss(), loopLagMs };
+      const beat = await beatOnce(store, systemClock, { ...start, times, vitals });
+      postedAt = systemClock.monotonic();
       post({ type: "beat", beat });
       const { renewal } = beat;
       if (renewal.status === "renewed") void lookForOverdue(renewal.now, renewal.busy);

@@ -12,6 +12,7 @@ import type { JobStore } from "../../store/store.ts";
 import type { ThreadEntry, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import type { BeatTimes } from "./beat-times.ts";
 import { beatOnce, type Beat } from "./clock-skew.ts";
+import { EventLoopWatch } from "./event-loop-watch.ts";
 import type { RunName } from "../run/lock-queue.ts";
 import { Ticker } from "../ticker.ts";
 
@@ -65,18 +66,29 @@ export type ThreadMessage =
 
 export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
   const entry = parts.store.thread;
-  return entry === null ? inlineHeartbeat(parts) : threadHeartbeat(parts, entry);
+  const watch = new EventLoopWatch();
+  watch.start();
+  const heartbeat =
+    entry === null ? inlineHeartbeat(parts, watch) : threadHeartbeat(parts, entry, watch);
+  return {
+    assist: () => heartbeat.assist(),
+    stop() {
+      watch.stop();
+      return heartbeat.stop();
+    },
+  };
 }
 
 /** Beats on the event loop of the worker. */
-function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
+function inlineHeartbeat(parts: HeartbeatParts, watch: EventLoopWatch): Heartbeat {
   const { store, clock, worker, leaseMs, beatMs, times, onBeat, failed } = parts;
   const ticker = new Ticker({
     clock,
     retryMs: beatMs,
     failed,
     async tick() {
-      onBeat(await beatOnce(store, clock, { worker, leaseMs, times }));
+      const vitals = { memoryBytes: process.memoryUsage.rss(), loopLagMs: watch.take() };
+      onBeat(await beatOnce(store, clock, { worker, leaseMs, times, vitals }));
       return beatMs;
     },
   });
@@ -88,7 +100,11 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
  * Beats on a thread. The event loop beats until the first message, after the thread has ended, and
  * from the expiry of the lease until the next message.
  */
-function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
+function threadHeartbeat(
+  parts: HeartbeatParts,
+  entry: ThreadEntry,
+  watch: EventLoopWatch,
+): Heartbeat {
   const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, onNotOpen, failed } = parts;
   const times = parts.times.buffer;
   const { module, options, isValid = () => true } = entry;
@@ -102,7 +118,7 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   const thread = new Thread(file, { workerData: start, resourceLimits: THREAD_LIMITS });
   // The worker keeps the process alive, not its heartbeat.
   thread.unref();
-  let substitute: Heartbeat | null = inlineHeartbeat(parts);
+  let substitute: Heartbeat | null = inlineHeartbeat(parts, watch);
   let isStopping = false;
   thread.on("message", (message: ThreadMessage) => {
     // A thread that is stopped while it loads reports that its modules are incomplete.
@@ -121,13 +137,14 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
     }
     void substitute?.stop();
     substitute = null;
+    parts.times.tellLag(watch.take(), parts.clock.monotonic());
     onBeat(message.beat);
     // The heartbeat of the event loop then fails, and says why.
     if (!isValid()) void thread.terminate();
   });
   thread.on("error", failed);
   thread.on("exit", () => {
-    if (!isStopping) substitute ??= inlineHeartbeat(parts);
+    if (!isStopping) substitute ??= inlineHeartbeat(parts, watch);
   });
   return {
     async stop() {
@@ -135,7 +152,7 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
       await Promise.all([thread.terminate(), substitute?.stop()]);
     },
     assist() {
-      if (!isStopping) substitute ??= inlineHeartbeat(parts);
+      if (!isStopping) substitute ??= inlineHeartbeat(parts, watch);
     },
   };
 }

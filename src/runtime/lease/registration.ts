@@ -165,7 +165,12 @@ export class Registration {
   async #check(): Promise<void> {
     const { store, clock, logger, info, onRenewal, onLost, onRegained } = this.#parts;
     const { id: worker, leaseMs } = info;
-    const beat = await beatOnce(store, clock, { worker, leaseMs, times: this.#times });
+    const beat = await beatOnce(store, clock, {
+      worker,
+      leaseMs,
+      times: this.#times,
+      vitals: null,
+    });
     const { renewal } = beat;
     if (renewal.status === "renewed") {
       this.#renewed(beat);

@@ -53,7 +53,7 @@ describe("a turn giver", () => {
 
     await giveFor(world, 20);
 
-    expect(calls).toEqual([0, 100, 200]);
+    expect(calls).toEqual([0, 100]);
   });
 
   test("sends nothing at hints until it knows of a fair lane, and a minute after", async () => {

@@ -7,9 +7,10 @@
 import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { systemClock } from "../../lib/system.ts";
+import { databaseOf } from "./database/place.ts";
 import type { Migration } from "../shared/migrations.ts";
 import type { EnqueueAnswer, NewJob, ThreadEntry } from "../types/jobs-and-runs.ts";
-import type { JobStore, WakeUp } from "../store.ts";
+import type { JobStore, StorePlace, WakeUp } from "../store.ts";
 import { openDependencies, resolveDependencies, runDependencyTask } from "./queue/dependencies.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
@@ -42,7 +43,7 @@ import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./que
 import { countLetters, letterGroups } from "./jobs/letter-counts.ts";
 import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
 import * as rules from "./jobs/payload-rules.ts";
-import { readAs } from "./database/tenant-reads.ts";
+import { hasTenantReads, readAs } from "./database/tenant-reads.ts";
 import type { TenantReads } from "../types/tenants.ts";
 import { quotas, quotaUse, removeQuota, setQuota } from "./jobs/quotas.ts";
 import { beginRemoval, removal, removeOfTenant, tenantNames } from "./jobs/tenants.ts";
@@ -50,13 +51,15 @@ import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
+import { deploys } from "./inspect/deploys.ts";
+import { removeView, savedViews, saveView } from "./inspect/saved-views.ts";
 import { foldMinutes, minutes } from "./inspect/minutes.ts";
 import { migrate } from "./database/migrate.ts";
 import { record } from "./runs/record.ts";
 import { countRunning } from "./inspect/running.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { requestReprocess, retryAsNew } from "./jobs/retry.ts";
-import { audits, auditSeals, newestSealed, unsealedAudits } from "./audit/audits.ts";
+import { audits, auditSeals, chainStart, newestSealed, unsealedAudits } from "./audit/audits.ts";
 import { sealAudit } from "./audit/seal.ts";
 import {
   createToken,
@@ -152,6 +155,7 @@ export class PostgresJobStore implements JobStore {
   readonly "~store" = true;
   readonly claimsAtOnce = 2;
   readonly thread: ThreadEntry | null;
+  readonly place: StorePlace;
   readonly #options: StoreOptions;
   readonly #running = new Set<Promise<unknown>>();
   readonly #warnings = new OperatorWarnings();
@@ -162,16 +166,15 @@ export class PostgresJobStore implements JobStore {
   constructor(options: StoreOptions) {
     this.#options = options;
     this.thread = options.thread;
+    this.place = { kind: "postgres", name: databaseOf(options.address) };
   }
 
-  /** The database is asked at the first call whether it offers such reads. */
+  /** The database is asked until it has answered once whether it offers such reads. */
   readonly tenantReads: TenantReads = {
     as: (tenant, read) =>
       this.#run(async (session) => {
-        session.state.hasTenantReads ??= session.read
-          .get("second_line", { schema: session.schema })
-          .then((row) => row?.active === true);
-        if (!(await session.state.hasTenantReads)) return read();
+        session.state.hasTenantReads ??= await hasTenantReads(session);
+        if (!session.state.hasTenantReads) return read();
         return readAs(await session.names.id("tenant", tenant), read);
       }),
   };
@@ -281,6 +284,7 @@ export class PostgresJobStore implements JobStore {
   readonly audits: JobStore["audits"] = this.#verb(audits);
   readonly sealAudit: JobStore["sealAudit"] = this.#verb(sealAudit);
   readonly auditSeals: JobStore["auditSeals"] = this.#verb(auditSeals);
+  readonly chainStart: JobStore["chainStart"] = this.#verb(chainStart);
   readonly newestSealed: JobStore["newestSealed"] = this.#verb(newestSealed);
   readonly unsealedAudits: JobStore["unsealedAudits"] = this.#verb(unsealedAudits);
   readonly workers: JobStore["workers"] = this.#verb(workers);
@@ -294,6 +298,10 @@ export class PostgresJobStore implements JobStore {
   readonly stats: JobStore["stats"] = this.#verb(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
   readonly minutes: JobStore["minutes"] = this.#verb(minutes);
+  readonly deploys: JobStore["deploys"] = this.#verb(deploys);
+  readonly savedViews: JobStore["savedViews"] = this.#verb(savedViews);
+  readonly saveView: JobStore["saveView"] = this.#verb(saveView);
+  readonly removeView: JobStore["removeView"] = this.#verb(removeView);
   readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);
   readonly feedStart: JobStore["feedStart"] = this.#verb(feedStart);
   readonly feed: JobStore["feed"] = this.#verb(feed);

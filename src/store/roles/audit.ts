@@ -1,4 +1,5 @@
 /** The audit: entries are written by the verbs of operators, in the transaction of each act. */
+import type { ChainHead } from "../../core/audit/chain.ts";
 import type { NewestSealed, SealedRow } from "../../core/audit/verify.ts";
 import type {
   Act,
@@ -32,6 +33,11 @@ export interface AuditStore {
     scope: ChainScope,
     page: { readonly after?: SealPlace; readonly limit: number },
   ): Promise<readonly SealedRow[]>;
+  /**
+   * The last seal of a chain that retention has removed, also if no seal is left; of null: of the
+   * chain of the installation. Null: retention has removed none.
+   */
+  chainStart(tenant: string | null): Promise<ChainHead | null>;
   /** The newest entry that has a seal: an older one without a seal was inserted afterwards. */
   newestSealed(scope: ChainScope): Promise<NewestSealed>;
   /** The entries without a seal, among the next `limit` entries. */

@@ -19,13 +19,15 @@ import type {
 export interface OperationStore {
   /**
    * Stores an operation, which a runner begins. Jobs that are enqueued from now on do not belong to
-   * it. A repeat with the same id changes nothing. Rejected with OPERATIONS_TOO_MANY if there are
-   * too many open operations.
+   * it. A repeat with the same id changes nothing. Rejected with OPERATIONS_TOO_MANY if the
+   * tenant has too many open operations, or for an operation without a tenant, if there are too
+   * many of these.
    */
   startOperation(operation: NewOperation): Promise<OperationRecord>;
   /**
-   * The operations that this runner holds from now on: of the oldest open ones, as many as may run
-   * at the same time, those that no living runner holds. Pending ones are running from now on.
+   * The operations that this runner holds from now on: of the open ones whose next chunk is due
+   * first, as many as may run at the same time, those that no living runner holds. Pending ones are
+   * running from now on.
    */
   claimOperations(runner: RunnerId): Promise<readonly OperationRecord[]>;
   /**

@@ -9,6 +9,7 @@ import type { JobId, JsonText } from "../../core/job.ts";
 import type { Act } from "../types/audit.ts";
 import type { PayloadRule, RuleTarget } from "../../core/payload-rules/rule.ts";
 import type { Remark } from "../types/quotas.ts";
+import type { NewSavedView, SavedViewKey } from "../types/saved-views.ts";
 import type { RemovalStep } from "../types/tenants.ts";
 import type { Annotation } from "../types/reviews.ts";
 import type { Settlement } from "../../core/outcome.ts";
@@ -48,7 +49,10 @@ export interface OperatorStore {
     decide: (job: InterveneFacts) => Settlement,
     act?: Act,
   ): Promise<InterveneAnswer>;
-  /** Enqueues the successor of a final job, also if its intake is closed. */
+  /**
+   * Enqueues the successor of a final job, also if its intake is closed. If the dead letter of the
+   * job is open, it is reprocessed by this successor.
+   */
   retryAsNew(successor: NewJob & { readonly retryOf: JobId }, act?: Act): Promise<EnqueueAnswer>;
   /** Closes a gate. From the next claim on, no job behind the gate starts. */
   pause(
@@ -129,6 +133,13 @@ export interface OperatorStore {
    * it leaves nothing behind.
    */
   removePayloadRule(target: RuleTarget, why: OperatorRemark): Promise<boolean>;
+  /**
+   * Saves a view in place of the one before with this name. Rejected with OPTION_INVALID if the
+   * tenant or the installation has too many.
+   */
+  saveView(view: NewSavedView): Promise<void>;
+  /** Removes a saved view. Answers whether there was one. */
+  removeView(view: SavedViewKey): Promise<boolean>;
   /**
    * Sets the quota of a tenant, or of every tenant without a quota of its own (null), in place of
    * the one before. The rate begins with all its tokens. Rejected with OPTION_INVALID if there are

@@ -1,9 +1,10 @@
 /** Queries. None of them changes anything. */
 import type { QuotaRecord, QuotaUse } from "../types/quotas.ts";
 import type { RemovalRecord } from "../types/tenants.ts";
-import type { DeadLetterQuery, LetterGroups } from "../types/letters.ts";
+import type { DeadLetterQuery, LetterGroups, LetterPage } from "../types/letters.ts";
 import type { FailureGroupRecord, FailureScope } from "../types/failures.ts";
-import type { MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
+import type { SavedViewRecord } from "../types/saved-views.ts";
+import type { Deploy, MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
 import type { FairLaneRecord } from "../types/fairness.ts";
@@ -18,6 +19,7 @@ import type {
   UnitPlace,
   UnitRecord,
 } from "../types/notes.ts";
+import type { ListFilter, Listing, Page } from "../types/lists.ts";
 import type {
   AttemptRecord,
   CountAhead,
@@ -31,9 +33,6 @@ import type {
   JobEnd,
   JobHolder,
   JobRecord,
-  ListFilter,
-  Listing,
-  Page,
   RunningJobCount,
   RunTarget,
   Stats,
@@ -152,13 +151,10 @@ export interface ReaderStore {
   lettersOfCause(
     cause: string,
     scope: FailureScope,
-    page: { readonly after?: JobId; readonly limit: number },
+    page: LetterPage,
   ): Promise<readonly DeadLetterRecord[]>;
-  /** Newest first. `after` is the id of the last letter of the previous page. */
-  deadLetters(
-    filter: DeadLetterQuery,
-    page: { readonly after?: JobId; readonly limit: number },
-  ): Promise<readonly DeadLetterRecord[]>;
+  /** Newest first. */
+  deadLetters(filter: DeadLetterQuery, page: LetterPage): Promise<readonly DeadLetterRecord[]>;
   /** Counts dead letters that pass a filter, up to `max`. */
   countLetters(filter: DeadLetterQuery, max: number): Promise<number>;
   /**
@@ -195,6 +191,13 @@ export interface ReaderStore {
    * for a retry that of the retry, to its start.
    */
   minutes(query: MinutesQuery): Promise<MinutesAnswer>;
+  /**
+   * When workers of another version of the application began to register, newest first, within a
+   * stretch of time without its last moment.
+   */
+  deploys(stretch: Pick<MinutesQuery, "from" | "to">, limit: number): Promise<readonly Deploy[]>;
+  /** The saved views of a tenant, or of the installation (null), by name. */
+  savedViews(tenant: string | null): Promise<readonly SavedViewRecord[]>;
   /** The last position that an entry of the feed was given, also if the entry was removed. */
   feedEnd(): Promise<number>;
   /**

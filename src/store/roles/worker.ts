@@ -19,6 +19,7 @@ import type {
   ThreadEntry,
   WorkerId,
   WorkerInfo,
+  WorkerVitals,
 } from "../types/jobs-and-runs.ts";
 import type { PermitCount } from "../../core/control/permits.ts";
 import type { DeclaredFairness, TurnsAnswer } from "../types/fairness.ts";
@@ -48,9 +49,9 @@ export interface WorkerStore {
   /**
    * Extends the worker's lease. Answers the cancel requests for its jobs, the ended runs whose end
    * of code it has not reported, and whether it is asked to be quiet or to stop. `lost`: the
-   * worker is not registered.
+   * worker is not registered. What is not known of the vitals stays as it was.
    */
-  renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
+  renew(worker: WorkerId, leaseMs: number, vitals?: WorkerVitals | null): Promise<Renewal>;
   /**
    * Notes which ended runs of the worker have code that goes on (`left`), and of which runs no code
    * is left (`ended`). A job that repeats such a job, directly or through others, waits until the

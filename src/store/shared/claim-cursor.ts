@@ -51,6 +51,8 @@ export interface ClaimRange extends Position {
 
 /** How many lanes and priorities a claim with `olderThanMs` looks at. */
 export const CLASSES_MAX = 1_000;
+/** In how many of them it looks for a job: no worker may take the jobs that have waited longest. */
+export const AGED_CLASSES_MAX = 8;
 
 /** All jobs of a lane and priority. */
 export function classRange(lane: number, priority: number): ClaimRange {

@@ -63,7 +63,9 @@ export function statsBehindGates(
   };
 }
 
-type GroupCounts = Readonly<Record<"type" | "lane" | "tenant" | CountName, number>>;
+interface GroupCounts extends Readonly<Record<"type" | "lane" | "tenant" | CountName, number>> {
+  readonly oldest_ms: number | null;
+}
 
 /** What closed gates hold back: names, and pairs of a tenant and a type. */
 export type ClosedNames = ReadonlySet<string>;
@@ -87,7 +89,8 @@ export function groupsBehindGates<Group extends GroupCounts>(
     const { type, lane, tenant } = group;
     const names = [type, lane, tenant, GATE_INSTALLATION].map(String);
     const isBehind = [...names, closedName(type, tenant)].some((name) => closed.has(name));
-    return isBehind ? { ...group, queued: 0, held: group.held + group.queued } : group;
+    if (!isBehind) return group;
+    return { ...group, queued: 0, held: group.held + group.queued, oldest_ms: null };
   });
 }
 

@@ -13,3 +13,6 @@ export const CHAIN_MAX = 1_000;
 
 /** How long a person, producer or worker token is listed after its end. */
 export const ENDED_TOKEN_MS: number = 30 * 24 * 60 * 60 * 1_000;
+
+/** The most deploys in one answer. */
+export const DEPLOYS_MAX = 1_000;

@@ -5,7 +5,7 @@
  * verb runs in between. Writes go through the {@link Writer}, where overlapping calls share one
  * commit. Reads run directly. This file is the table of verbs; the folders implement them.
  */
-import type { Clock, Dice } from "../../core/clock.ts";
+import { basename } from "node:path";
 import { MillraceError } from "../../core/errors.ts";
 import type { CopySource } from "../shared/copy/ends.ts";
 import { isOnlyProgress } from "../shared/decode-notes.ts";
@@ -23,7 +23,7 @@ import type {
   SettleItem,
   ThreadEntry,
 } from "../types/jobs-and-runs.ts";
-import type { JobStore, WakeUp } from "../store.ts";
+import type { JobStore, StorePlace, WakeUp } from "../store.ts";
 import type { Promotion, Retention } from "../types/records.ts";
 import type {
   CallAnswer,
@@ -34,7 +34,7 @@ import type {
 } from "../types/services.ts";
 import type { TokenId } from "../types/tokens.ts";
 import { openDependencies, resolveDependencies, resolvesNothing } from "./queue/dependencies.ts";
-import { audits, auditSeals, newestSealed, unsealedAudits } from "./audit/audits.ts";
+import { audits, auditSeals, chainStart, newestSealed, unsealedAudits } from "./audit/audits.ts";
 import { sealAudit, sealsNothing } from "./audit/seal.ts";
 import { backup } from "./backup.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
@@ -43,7 +43,8 @@ import { claim, claimsNothing } from "./runs/claim.ts";
 import { claimAlone, claimsNoneAlone } from "./runs/lone-claim.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { connect } from "./database/connection.ts";
-import { migrate, type MigrateOptions } from "./database/migrate.ts";
+import { migrate } from "./database/migrate.ts";
+import type { StoreOptions } from "./database/store-options.ts";
 import { OpenFile } from "./database/open-file.ts";
 import { enqueue, enqueueParts } from "./jobs/enqueue.ts";
 import { countLetters, letterGroups } from "./jobs/letter-counts.ts";
@@ -54,24 +55,14 @@ import { beginRemoval, removal, removeOfTenant, tenantNames } from "./jobs/tenan
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { blockWrites, refuseMoved } from "./copy/write-block.ts";
-import {
-  countAhead,
-  countBehind,
-  gates,
-  hold,
-  holdsNothing,
-  outlook,
-  pause,
-  promote,
-  release,
-  releasesNothing,
-  resume,
-} from "./queue/gates.ts";
+import * as places from "./queue/gates.ts";
 import * as fairness from "./queue/fairness.ts";
 import { declareLimits, keepPermits, limits, removeLimit, setLimit } from "./queue/limits.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
+import { deploys } from "./inspect/deploys.ts";
+import { removeView, savedViews, saveView } from "./inspect/saved-views.ts";
 import { dependants, holder } from "./inspect/links.ts";
 import { logs } from "./inspect/logs.ts";
 import { foldMinutes, foldsNothing, minutes } from "./inspect/minutes.ts";
@@ -115,18 +106,11 @@ import { closedError } from "./batching/writer.ts";
 /** The maximum of jobs in one call: it is one transaction, which blocks the event loop. */
 const ENQUEUE_MAX = 10_000;
 
-export interface StoreOptions extends MigrateOptions {
-  /** Whether writes of other processes are noticed by a watch on the log, besides the poll. */
-  readonly watchesLog: boolean;
-  readonly clock: Clock;
-  readonly dice: Dice;
-  readonly thread: ThreadEntry | null;
-}
-
 export class SqliteJobStore implements JobStore {
   readonly "~store" = true;
   readonly claimsAtOnce = 1;
   readonly thread: ThreadEntry | null;
+  readonly place: StorePlace;
   readonly #options: StoreOptions;
   readonly #warnings = new OperatorWarnings();
   #opening: Promise<OpenFile> | null = null;
@@ -137,6 +121,7 @@ export class SqliteJobStore implements JobStore {
   constructor(options: StoreOptions) {
     this.#options = options;
     this.thread = options.thread;
+    this.place = { kind: "sqlite", name: basename(options.path) };
   }
 
   async open(): Promise<void> {
@@ -154,7 +139,7 @@ export class SqliteJobStore implements JobStore {
   readonly checkpoints: JobStore["checkpoints"] = this.#reads(checkpoints);
   readonly overdue: JobStore["overdue"] = this.#reads(overdue);
   readonly silent: JobStore["silent"] = this.#reads(registry.silent);
-  readonly gates: JobStore["gates"] = this.#reads(gates);
+  readonly gates: JobStore["gates"] = this.#reads(places.gates);
   readonly limits: JobStore["limits"] = this.#reads(limits);
   readonly fairLanes: JobStore["fairLanes"] = this.#reads(fairness.fairLanes);
   readonly intakes: JobStore["intakes"] = this.#reads(intakes);
@@ -163,8 +148,8 @@ export class SqliteJobStore implements JobStore {
   readonly quotaUse: JobStore["quotaUse"] = this.#reads(quotaUse);
   readonly tenantNames: JobStore["tenantNames"] = this.#reads(tenantNames);
   readonly removal: JobStore["removal"] = this.#reads(removal);
-  readonly countAhead: JobStore["countAhead"] = this.#reads(countAhead);
-  readonly countBehind: JobStore["countBehind"] = this.#reads(countBehind);
+  readonly countAhead: JobStore["countAhead"] = this.#reads(places.countAhead);
+  readonly countBehind: JobStore["countBehind"] = this.#reads(places.countBehind);
   readonly countRunning: JobStore["countRunning"] = this.#reads(countRunning);
   readonly get: JobStore["get"] = this.#reads(get);
   readonly ends: JobStore["ends"] = this.#reads(ends);
@@ -192,6 +177,8 @@ export class SqliteJobStore implements JobStore {
   readonly stats: JobStore["stats"] = this.#reads(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#reads(groupedStats);
   readonly minutes: JobStore["minutes"] = this.#reads(minutes);
+  readonly deploys: JobStore["deploys"] = this.#reads(deploys);
+  readonly savedViews: JobStore["savedViews"] = this.#reads(savedViews);
   readonly feedEnd: JobStore["feedEnd"] = this.#reads(feedEnd);
   readonly feedStart: JobStore["feedStart"] = this.#reads(feedStart);
   readonly feed: JobStore["feed"] = this.#reads(feed);
@@ -209,6 +196,7 @@ export class SqliteJobStore implements JobStore {
 
   readonly audits: JobStore["audits"] = this.#reads(audits);
   readonly auditSeals: JobStore["auditSeals"] = this.#reads(auditSeals);
+  readonly chainStart: JobStore["chainStart"] = this.#reads(chainStart);
   readonly newestSealed: JobStore["newestSealed"] = this.#reads(newestSealed);
   readonly unsealedAudits: JobStore["unsealedAudits"] = this.#reads(unsealedAudits);
 
@@ -224,8 +212,8 @@ export class SqliteJobStore implements JobStore {
   readonly cancel: JobStore["cancel"] = this.#writes(cancel);
   readonly hurry: JobStore["hurry"] = this.#writes(hurry);
   readonly intervene: JobStore["intervene"] = this.#writes(intervene);
-  readonly pause: JobStore["pause"] = this.#writes(pause);
-  readonly resume: JobStore["resume"] = this.#writes(resume);
+  readonly pause: JobStore["pause"] = this.#writes(places.pause);
+  readonly resume: JobStore["resume"] = this.#writes(places.resume);
   readonly overrideType: JobStore["overrideType"] = this.#writes(overrideType);
   readonly setLimit: JobStore["setLimit"] = this.#writes(setLimit);
   readonly removeLimit: JobStore["removeLimit"] = this.#writes(removeLimit);
@@ -261,6 +249,8 @@ export class SqliteJobStore implements JobStore {
   readonly quiet: JobStore["quiet"] = this.#writes(registry.quiet);
   readonly stopWorker: JobStore["stopWorker"] = this.#writes(registry.stopWorker);
   readonly prune: JobStore["prune"] = this.#writes(prune);
+  readonly saveView: JobStore["saveView"] = this.#writes(saveView);
+  readonly removeView: JobStore["removeView"] = this.#writes(removeView);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
   readonly createToken: JobStore["createToken"] = this.#writes(identity.createToken);
   readonly revokeToken: JobStore["revokeToken"] = this.#writes(identity.revokeToken);
@@ -280,8 +270,12 @@ export class SqliteJobStore implements JobStore {
   readonly reschedule: JobStore["reschedule"] = this.#writes(reschedule);
 
   // Verbs that write only if a read finds something to do.
-  readonly hold: JobStore["hold"] = this.#writesUnless(holdsNothing, 0, hold);
-  readonly release: JobStore["release"] = this.#writesUnless(releasesNothing, 0, release);
+  readonly hold: JobStore["hold"] = this.#writesUnless(places.holdsNothing, 0, places.hold);
+  readonly release: JobStore["release"] = this.#writesUnless(
+    places.releasesNothing,
+    0,
+    places.release,
+  );
   readonly foldMinutes: JobStore["foldMinutes"] = this.#writesUnless(foldsNothing, 0, foldMinutes);
   readonly sealAudit: JobStore["sealAudit"] = this.#writesUnless(sealsNothing, 0, sealAudit);
   readonly giveTurns: JobStore["giveTurns"] = this.#writesUnless(
@@ -383,8 +377,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   async promote(limit: number): Promise<Promotion> {
-    const idle = await this.#read((session) => outlook(session));
-    return idle.nextDueMs === 0 ? this.#write((session) => promote(session, limit)) : idle;
+    const idle = await this.#read((session) => places.outlook(session));
+    return idle.nextDueMs === 0 ? this.#write((session) => places.promote(session, limit)) : idle;
   }
 
   async resolveDependencies(limit: number): Promise<number> {

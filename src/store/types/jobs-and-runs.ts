@@ -67,6 +67,11 @@ export const AFTER_MAX = 1_000;
 export interface IdempotencyKey {
   readonly key: string;
   readonly onConflict: "return-existing" | "error";
+  /**
+   * The payload as the caller gave it, if a rule has redacted values of it. Requests are compared
+   * by its hash; it is not stored.
+   */
+  readonly givenPayload?: JsonText | null;
 }
 
 /** Unique per tenant and type. Held only while the job is not final. */
@@ -130,6 +135,9 @@ export interface IntakeRecord {
 
 // ── Workers and leases ───────────────────────────────────────────────────────────────────────────
 
+/** How many slots a worker has in each of its lanes. */
+export type SlotsByLane = Readonly<Record<string, number>>;
+
 export interface WorkerInfo {
   readonly id: WorkerId;
   /** The same for all workers of one operating-system process: they die together. */
@@ -148,6 +156,7 @@ export interface WorkerInfo {
   readonly lanes: readonly string[];
   /** How many jobs it runs at the same time, over all lanes. */
   readonly slots: number;
+  readonly laneSlots: SlotsByLane;
   /** `null`: jobs of all tenants. */
   readonly tenant: string | null;
   /** The version of the application; null: it has named none. */
@@ -262,6 +271,14 @@ export interface CodeReport {
   readonly left?: readonly { readonly key: JobKey; readonly n: number }[];
   /** No code of these runs is left. */
   readonly ended?: readonly { readonly key: JobKey; readonly n: number }[];
+}
+
+/** How the process of a worker does, as its heartbeat measures it: whole numbers. */
+export interface WorkerVitals {
+  /** The resident memory of the process. */
+  readonly memoryBytes: number;
+  /** The largest delay of its event loop since the heartbeat before. Null: not known. */
+  readonly loopLagMs: number | null;
 }
 
 export type Renewal =

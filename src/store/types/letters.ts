@@ -1,5 +1,5 @@
 /** Which dead letters, and how many of them. */
-import type { ErrorClass } from "../../core/job.ts";
+import type { ErrorClass, JobId } from "../../core/job.ts";
 import type { DeadLetterRecord } from "./records.ts";
 
 export interface DeadLetterQuery {
@@ -14,6 +14,22 @@ export interface DeadLetterQuery {
   /** The failed job was created at this time or later, in milliseconds since the epoch. */
   readonly createdFrom?: number;
   readonly createdBefore?: number;
+}
+
+/** A place in the order of letters, newest first. Null: before all letters of this instant. */
+export interface LetterPlace {
+  readonly diedAt: number;
+  readonly id: JobId | null;
+}
+
+/**
+ * A page begins after the letter `after`, and is empty if this letter is gone; or at the place
+ * `behind`, which stays where it is whatever is removed.
+ */
+export interface LetterPage {
+  readonly after?: JobId;
+  readonly behind?: LetterPlace;
+  readonly limit: number;
 }
 
 /** Dead letters of one status, type, category and class of error. */

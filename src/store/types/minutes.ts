@@ -16,6 +16,12 @@ export interface MinutesQuery {
   readonly lane?: string;
 }
 
+/** The first worker of a version of the application has registered. */
+export interface Deploy {
+  readonly appVersion: string;
+  readonly at: number;
+}
+
 /** The runs of one type and lane that ended with one outcome, within one step. */
 export interface MinuteFigures {
   /** The start of the step, or of the stretch. */

@@ -2,10 +2,12 @@
 import type { FinalState, JobId } from "../../core/job.ts";
 import type { DueTime, NewJob } from "./jobs-and-runs.ts";
 import type { DeadLetterQuery } from "./letters.ts";
-import type { ListFilter } from "./records.ts";
+import type { ListFilter } from "./lists.ts";
 
-/** How many operations run at the same time, and how many may be open. */
+/** How many operations run at the same time. */
 export const OPERATIONS_RUNNING_MAX = 4;
+/** How many operations of one tenant may be open, and how many without a tenant. */
+export const OPERATIONS_TENANT_MAX = 20;
 export const OPERATIONS_OPEN_MAX = 100;
 /** The maximum number of items that one transaction changes. */
 export const OPERATION_CHUNK_MAX = 500;
@@ -57,8 +59,8 @@ export interface NewOperation {
 export interface OperationRecord extends NewOperation {
   readonly status: OperationStatus;
   /**
-   * Where the next chunk begins. Of jobs: below this key. Of letters: after the letter with this
-   * id, or from the newest one. Of ids: at this place of the list.
+   * Where the next chunk begins. Of jobs: below this key. Of letters: behind the letter that died
+   * at this time with this id, or below this time. Of ids: at this place of the list.
    */
   readonly cursor: string;
   /** The items so far: `done`, `failed`, and `skipped` by reason. */

@@ -4,7 +4,7 @@
 import type { FailedRunRecord, ReviewEntry } from "./reviews.ts";
 import type { ErrorClass, FinalState, JobId, JsonText, State } from "../../core/job.ts";
 import type { Fault, OutcomeName, RunFacts } from "../../core/outcome.ts";
-import type { EnqueueAnswer, JobKey, WorkerId } from "./jobs-and-runs.ts";
+import type { EnqueueAnswer, JobKey, SlotsByLane, WorkerId } from "./jobs-and-runs.ts";
 
 // ── Waiting, gates, operators ────────────────────────────────────────────────────────────────────
 
@@ -193,39 +193,6 @@ export interface AttemptRecord {
   readonly nextRunAt: number | null;
 }
 
-export interface ListFilter {
-  readonly states?: readonly State[];
-  readonly type?: string;
-  readonly tenant?: string;
-  readonly category?: string;
-  readonly correlationId?: string;
-  readonly parentId?: JobId;
-  /** All of these must match. */
-  readonly tags?: Readonly<Record<string, string>>;
-  /** Created at this time or later, in milliseconds since the epoch. */
-  readonly createdFrom?: number;
-  readonly createdBefore?: number;
-  /** Running jobs whose present run started at least so long ago, by the clock of the store. */
-  readonly runningMs?: number;
-}
-
-export interface Page {
-  /** The last job of the previous page. Pages are newest first, so older jobs follow. */
-  readonly after?: JobKey;
-  readonly limit: number;
-}
-
-/**
- * One page. A search reads a bounded number of candidates, so a page may be short or empty before
- * the last one. `next: null` marks the last page.
- */
-export interface Listing {
-  readonly jobs: readonly JobRecord[];
-  readonly next: JobKey | null;
-  /** The search reached its maximum before the page was full, and continues after `next`. */
-  readonly isCutShort: boolean;
-}
-
 /**
  * The review record of a failed job, with its own copy of the job's spec. It has the job's id.
  */
@@ -298,9 +265,13 @@ export interface WorkerRecord {
   readonly types: readonly string[];
   readonly lanes: readonly string[];
   readonly slots: number;
+  readonly laneSlots: SlotsByLane;
   readonly tenant: string | null;
   /** The version of the application, as given when it registered. */
   readonly appVersion: string | null;
+  /** What its last renewals have told; null: none has. */
+  readonly memoryBytes: number | null;
+  readonly loopLagMs: number | null;
   /** Jobs under its leases: those that have started, and those that are prefetched. */
   readonly running: number;
   readonly prefetched: number;
@@ -337,6 +308,8 @@ export interface JobGroup extends Pick<JobSpec, "type" | "lane" | "tenant"> {
   readonly held: number;
   readonly running: number;
   readonly failed: number;
+  /** As in {@link Stats}, among the jobs of the group that were read. */
+  readonly oldestQueuedMs: number | null;
 }
 
 export interface GroupedStats {
@@ -347,7 +320,7 @@ export interface GroupedStats {
   readonly hasMore: boolean;
 }
 
-export type CountName = Exclude<keyof JobGroup, "type" | "lane" | "tenant">;
+export type CountName = Exclude<keyof JobGroup, "type" | "lane" | "tenant" | "oldestQueuedMs">;
 
 /** The answer of `intervene` and `hurry`. */
 export type InterveneAnswer =

@@ -160,4 +160,22 @@ describe("millrace tenants --server", () => {
     expect(resumed.out).toBe("The tenant acme is resumed.\n");
     expect(removed.out).toBe("The quota of the tenant acme is removed.\n");
   });
+
+  test("exports and removes a tenant", async () => {
+    await using store = await ServedStore.open();
+    await store.mill.forTenant("acme").enqueue(report);
+    await store.mill.forTenant("umbra").enqueue(report);
+    const words = ["remove", "acme", "--confirm", "acme", "--reason", "over"];
+
+    const exported = await store.remote("tenants", "export", "acme");
+    const unconfirmed = await store.remote("tenants", ...words.with(3, "umbra"));
+    const removed = await store.remote("tenants", ...words);
+
+    const last = exported.out.trimEnd().split("\n").at(-1);
+    expect(JSON.parse(last!)).toMatchObject({ kind: "end", data: { lines: { job: 1 } } });
+    expect(unconfirmed.code).toBe(2);
+    expect(removed.out).toContain("1 rows of the tenant acme are removed.");
+    expect((await store.mill.jobs.count({ tenant: "acme" })).count).toBe(0);
+    expect((await store.mill.jobs.count({ tenant: "umbra" })).count).toBe(1);
+  });
 });

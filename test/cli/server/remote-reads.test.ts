@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { mill } = store;
   const partly = await mill.enqueue(publish, { site: "docs" }, { correlationId: "release-7" });
   const dead = await mill.enqueue(doomed, undefined, { tags: { area: "north:1" } });
-  const worker = mill.work({ jobs: [publish, doomed] });
+  const worker = mill.work({ jobs: [publish, doomed], appVersion: "1.4.0" });
   await mill.wait(partly);
   await mill.wait(dead);
   await worker.stop();
@@ -64,6 +64,12 @@ const READS: readonly { readonly code: number; readonly words: Words }[] = [
   { code: 0, words: () => ["jobs", "list", "--tenant", "acme", "--since", "1h", "--until", "0s"] },
   { code: 0, words: () => ["jobs", "list", "--category", "notes", "--type", "note"] },
   { code: 0, words: () => ["jobs", "list", "--correlation", "release-7"] },
+  { code: 0, words: () => ["jobs", "list", "--lane", "general", "--error", "BANK"] },
+  {
+    code: 0,
+    words: () => ["jobs", "list", "--payload", "site=docs", "--text", "docs", "-o", "json"],
+  },
+  { code: 2, words: () => ["jobs", "list", "--text", "ab"] },
   { code: 0, words: ({ partly }) => ["jobs", "list", "--parent", partly] },
   { code: 0, words: ({ late }) => ["jobs", "list", "--after", late] },
   { code: 0, words: () => ["jobs", "list", "--type", "nots"] },
@@ -100,6 +106,8 @@ const READS: readonly { readonly code: number; readonly words: Words }[] = [
   { code: 0, words: () => ["pauses"] },
   { code: 0, words: () => ["pauses", "-o", "json"] },
   { code: 0, words: () => ["workers", "list"] },
+  { code: 0, words: () => ["lanes"] },
+  { code: 0, words: () => ["attention"] },
   { code: 0, words: () => ["stats"] },
   { code: 0, words: () => ["stats", "-o", "json"] },
   { code: 0, words: () => ["stats", "--by", "type"] },

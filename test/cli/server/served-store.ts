@@ -95,6 +95,8 @@ function masked(text: string, ids: readonly string[]): string {
   return named
     .replaceAll(/\d+(\.\d+)? (ms|s|m|h)\b/g, "AGE")
     .replaceAll(/("(?:heartbeatAgoMs|oldestQueuedMs)": )\d+(\.\d+)?/g, "$1AGE")
+    .replaceAll(/("(?:memoryBytes|loopLagMs)": )(\d+|null)/g, "$1VITAL")
+    .replaceAll(/ (\d+ MB|-) +(AGE|-)$/gm, "  VITALS")
     .replaceAll(/("lastUsedAt": )("[^"]*"|null)/g, "$1TIME")
     .replaceAll(/^\S+Z (?=.* It is due)/gm, "NOW ")
     .replaceAll(/ --(db|server) \S+/g, " PLACE")

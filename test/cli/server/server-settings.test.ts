@@ -1,5 +1,7 @@
 /** Servers that other machines reach: what they need, whom they believe, and what they hide. */
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { openMillrace } from "millrace";
 import { describe, expect, test } from "vitest";
 import { Project } from "../command-line.ts";
@@ -110,6 +112,44 @@ describe("millrace server --redact", () => {
     expect(hidden).toMatchObject({ card: { owner: "Ada" } });
     expect(JSON.stringify(hidden)).not.toMatch(/DE02|4242/);
     expect(whole).toEqual(JSON.parse(payload));
+  });
+});
+
+describe("millrace server --link", () => {
+  const trace = "https://trace.example/{correlation_id}";
+
+  test.each([
+    ["--link", "trace=javascript:alert(1)"],
+    ["--link", "trace=https://x.example/{unknown}"],
+    ["--link", "trace"],
+    ["--link", `trace=${trace}`, "--link", `trace=${trace}`],
+  ])("refuses %s %s", async (...words) => {
+    using project = new Project();
+
+    const { code, stderr } = await project.start("server", "--port", "0", ...words).ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("--link");
+  });
+
+  test("and links in the configuration file are told to the page", async () => {
+    using project = new Project();
+    const user = "https://admin.example/u/{payload.userId}";
+    const config = `export default { links: { user: ${JSON.stringify(user)} } };`;
+    writeFileSync(join(project.path, "millrace.config.mjs"), config);
+    const linksOf = async (...words: readonly string[]): Promise<unknown> => {
+      const server = project.startWith(OWNED, "server", "--port", "0", ...words);
+      const [, address = ""] = await server.said(/^Millrace is at (http:\/\/[^/\s]+)/m);
+      const headers = { authorization: `Bearer ${OWNED.MILLRACE_TOKEN}` };
+      const response = await fetch(`${address}/api/v1/settings`, { headers });
+      const { links }: { links: unknown } = JSON.parse(await response.text());
+      server.child.kill("SIGTERM");
+      await server.ended;
+      return links;
+    };
+
+    expect(await linksOf()).toEqual({ user });
+    expect(await linksOf("--link", `trace=${trace}`)).toEqual({ trace });
   });
 });
 

@@ -628,6 +628,26 @@ export function auditActsSuite(open: OpenStore): void {
     });
   });
 
+  describe("retryAsNew of a job with a dead letter", () => {
+    test.each([ACT, undefined])("reprocesses the letter if it is open (%j)", async (act) => {
+      await using db = await open();
+      const { store } = db;
+      const [dead, closed] = await addDead(store, {}, {});
+      await store.review(closed, { status: "discarded", by: "bob", notes: null });
+      const successors = [dead, closed].map((id) => ({ ...newJob(), retryOf: id }));
+      for (const successor of successors) await store.retryAsNew(successor, act);
+
+      expect(await store.deadLetter(dead)).toMatchObject({
+        status: "reprocessed",
+        reviewedBy: act?.by ?? "jobs.retry",
+        successor: successors[0]?.id,
+      });
+      expect(await store.deadLetter(closed)).toMatchObject({ status: "discarded" });
+      const named = await store.audits({ name: "job_dlq_reprocess_success" }, { limit: 10 });
+      expect(named).toMatchObject([{ subject: dead, actor: act?.by ?? null }]);
+    });
+  });
+
   describe("requestReprocess", () => {
     test("records each open letter, and answers how many", async () => {
       await using db = await open();

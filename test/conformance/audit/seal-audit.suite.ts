@@ -101,6 +101,35 @@ export function sealAuditSuite(open: OpenStore): void {
     });
   });
 
+  describe("chainStart", () => {
+    test("is the last seal that retention has removed, also if it has removed all", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await act(store, "a", "a", "b");
+      await store.sealAudit(10);
+      const { heads } = await checkAudit(store, {});
+      const [last] = heads;
+      expect(await store.chainStart("a")).toBeNull();
+      await clock.advance(3 * DAY_MS);
+      await act(store, "b");
+      await store.sealAudit(10);
+      await store.prune(retention({ auditMs: DAY_MS }), 100);
+
+      expect(await store.auditSeals({ tenant: "a" }, { limit: 9 })).toEqual([]);
+      expect({ tenant: "a", ...(await store.chainStart("a")) }).toEqual(last);
+      expect(await store.chainStart("nowhere")).toBeNull();
+      expect(await store.chainStart(null)).toBeNull();
+      expect(await checkAudit(store, {}, { heads })).toMatchObject(INTACT);
+      expect(await checkAudit(store, { tenant: "a" }, { heads: [last!] })).toMatchObject(INTACT);
+      const forged = { ...last!, hash: "f".repeat(64) };
+      const { findings } = await checkAudit(store, {}, { heads: [forged] });
+      expect(findings).toMatchObject([{ kind: "altered", tenant: "a" }]);
+      const later = { ...last!, position: last!.position + 1 };
+      const check = await checkAudit(store, {}, { heads: [later] });
+      expect(check.findings).toMatchObject([{ kind: "head_removed", tenant: "a" }]);
+    });
+  });
+
   describe("newestSealed", () => {
     test("is empty before the first seal, and of one chain on demand", async () => {
       await using db = await open();

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { RemovalStep } from "../../../src/store/types/tenants.ts";
-import { completed, failedWith, newJob, newSchedule, newToken } from "../../support/factories.ts";
+import {
+  completed,
+  failedWith,
+  jobId,
+  newJob,
+  newOperation,
+  newSchedule,
+  newToken,
+} from "../../support/factories.ts";
 import { add, settleAll, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -71,7 +79,9 @@ export function tenantSuite(open: OpenStore): void {
       const { steps, done } = await removeAll(await db.another());
 
       expect(steps).toBeGreaterThan(1);
-      expect(Object.keys(done.rows)).toContain("dead_letter");
+      expect(Object.keys(done.rows)).toEqual(
+        expect.arrayContaining(["dead_letter", "operation", "operation_item"]),
+      );
       expect(Object.values(done.rows).filter((count) => count !== 0)).toEqual([]);
       expect(await contentOf(store, "acme")).toEqual({
         jobs: [],
@@ -82,6 +92,7 @@ export function tenantSuite(open: OpenStore): void {
         gates: [],
         quota: null,
         weights: undefined,
+        operations: [],
       });
       expect(await contentOf(store, "umbra")).toEqual(before);
       expect((await store.removal("acme"))?.removed).toBeGreaterThan(6);
@@ -99,6 +110,18 @@ export function tenantSuite(open: OpenStore): void {
       expect(await store.get(queued)).not.toBeNull();
       await settleAll(store, batch, completed());
       expect(await store.removeOfTenant("acme", 10)).toMatchObject({ removed: 1 });
+    });
+
+    test("stops operations of the tenant, and no other, before jobs are deleted", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, { tenant: "acme" });
+      const { id } = await store.startOperation(newOperation({}, { tenant: "acme" }));
+      const other = await store.startOperation(newOperation());
+      await store.beginRemoval("acme", WHY);
+      await store.removeOfTenant("acme", 10);
+      expect(await store.operation(id)).toMatchObject({ status: "stopped" });
+      expect(await store.operation(other.id)).toMatchObject({ status: "pending" });
     });
 
     test("frees the keys of the tenant at once", async () => {
@@ -135,6 +158,7 @@ async function fill(store: JobStore, tenant: string): Promise<void> {
   await settleAll(store, await takeOne(store), completed());
   await add(store, { tenant, dedup: { key: "weekly", onConflict: "skip" } });
   await settleAll(store, await takeOne(store), failedWith());
+  await operate(store, tenant);
   await saveSchedule(store, tenant, `${tenant}-daily`);
   await store.createToken(newToken({ tenant }));
   const rate = { count: 1, perMs: 1_000, burst: 1 };
@@ -144,6 +168,18 @@ async function fill(store: JobStore, tenant: string): Promise<void> {
   await store.setQuota(tenant, { ...NONE, waiting: 5 }, WHY);
   const lane = (await store.fairLanes())[0]?.weights ?? {};
   await store.setFairness("general", { ...lane, [tenant]: 3 }, "ada");
+}
+
+/** An operation of the tenant that has ended, and open ones of the tenant and about it. */
+async function operate(store: JobStore, tenant: string): Promise<void> {
+  const { id } = await store.startOperation(newOperation({}, { tenant }));
+  const held = await store.claimOperations("runner-1");
+  const from = held.find((each) => each.id === id)!.cursor;
+  const items = [{ id: jobId(), skip: "state" }];
+  await store.applyChunk(id, { runner: "runner-1", from, to: null, items, idempotencyMs: 0 });
+  await store.startOperation(newOperation({}, { tenant }));
+  await store.startOperation(newOperation({ action: "cancel", jobs: { tenant } }));
+  await store.startOperation(newOperation({ action: "discard", deadLetters: { tenant } }));
 }
 
 async function contentOf(store: JobStore, tenant: string): Promise<object> {
@@ -161,6 +197,9 @@ async function contentOf(store: JobStore, tenant: string): Promise<object> {
     gates: (await store.gates()).filter(isOwn).map(({ reason }) => reason),
     quota: (await store.quotas()).find((each) => each.tenant === tenant)?.waiting ?? null,
     weights: (await store.fairLanes())[0]?.weights[tenant],
+    operations: (await store.operations({}, { limit: 99 }))
+      .filter((each) => JSON.stringify(each).includes(tenant))
+      .map(({ id, finishedAt, items }) => ({ id, finishedAt, items })),
   };
 }
 

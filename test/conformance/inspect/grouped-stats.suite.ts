@@ -64,6 +64,48 @@ export function groupedStatsSuite(open: OpenStore): void {
       expect(few.cutShort).toEqual(["queued", "held"]);
     });
 
+    test("tells how long the oldest job of each group that may start has been due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const fast = { lane: "fast", priority: 1 };
+      await store.enqueue(newJobs(1, { type: "sms" }));
+      await store.pause(SMS, WHY);
+      await clock.advance(1_000);
+      await store.enqueue(newJobs(1, { lane: "fast", priority: 200 }));
+      await clock.advance(4_000);
+      await store.enqueue(newJobs(1, fast));
+      await store.enqueue(newJobs(1));
+      await clock.advance(20_000);
+      await store.enqueue(newJobs(1, fast));
+      await store.enqueue(newJobs(1));
+
+      expect((await store.groupedStats(LIMITS)).groups).toEqual(
+        expect.arrayContaining([
+          group({ type: "sms", held: 1, oldestQueuedMs: null }),
+          group({ lane: "fast", queued: 3, oldestQueuedMs: 24_000 }),
+          group({ queued: 2, oldestQueuedMs: 20_000 }),
+        ]),
+      );
+    });
+
+    test("tells how long a job with a turn has been due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.setFairness("general", {}, null);
+      await store.enqueue(newJobs(20, { tenant: "acme" }));
+      await clock.advance(7_000);
+      await store.enqueue(newJobs(1, { tenant: "umbra" }));
+      const { given } = await store.giveTurns(100);
+
+      const { groups } = await store.groupedStats(LIMITS);
+
+      expect(groups.map(({ tenant, oldestQueuedMs }) => [tenant, oldestQueuedMs])).toEqual([
+        ["acme", 7_000],
+        ["umbra", 0],
+      ]);
+      expect(given).toBeGreaterThan(0);
+    });
+
     test("keeps types, lanes and tenants apart", async () => {
       await using db = await open();
       const { store } = db;
@@ -153,7 +195,10 @@ export function groupedStatsSuite(open: OpenStore): void {
 
 function group(overrides: Partial<JobGroup>): JobGroup {
   const counts = { scheduled: 0, queued: 0, held: 0, running: 0, failed: 0 };
-  return { type: "email", lane: "general", tenant: "default", ...counts, ...overrides };
+  // No time passes in these tests, unless they say so.
+  const oldestQueuedMs = (overrides.queued ?? 0) > 0 ? 0 : null;
+  const names = { type: "email", lane: "general", tenant: "default" };
+  return { ...names, ...counts, oldestQueuedMs, ...overrides };
 }
 
 async function addThreeOfEach(store: JobStore): Promise<void> {

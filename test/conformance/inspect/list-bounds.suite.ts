@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import { LIST_STATEMENTS_MAX, pageChunks } from "../../../src/store/shared/lists/bounds.ts";
-import type { ListFilter, Listing, Page } from "../../../src/store/types/records.ts";
+import type { ListFilter, Listing, Page } from "../../../src/store/types/lists.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { completed, newJobs, runAgain } from "../../support/factories.ts";
 import { add, at, runOne, settleItem, take } from "../../support/steps.ts";

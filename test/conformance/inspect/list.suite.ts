@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { idUuid } from "../../../src/core/ids.ts";
 import { STATES } from "../../../src/core/job.ts";
 import type { JobId, State } from "../../../src/core/job.ts";
-import type { JobRecord, ListFilter } from "../../../src/store/types/records.ts";
+import type { ListFilter } from "../../../src/store/types/lists.ts";
+import type { JobRecord } from "../../../src/store/types/records.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import {
   cancelled,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../../../src/store/store.ts";
-import type { ListFilter } from "../../../src/store/types/records.ts";
+import type { ListFilter } from "../../../src/store/types/lists.ts";
 import { completed, newJobs, runAgain } from "../../support/factories.ts";
 import { add, at, settleAll, settleItem, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";

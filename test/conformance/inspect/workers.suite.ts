@@ -13,6 +13,7 @@ export function workersListSuite(open: OpenStore): void {
         types: ["email", "sms"],
         lanes: ["fast"],
         slots: 7,
+        laneSlots: { fast: 7 },
         tenant: "acme",
         appVersion: "2.1",
       };
@@ -34,6 +35,8 @@ export function workersListSuite(open: OpenStore): void {
           stopping: false,
           running: 0,
           prefetched: 0,
+          memoryBytes: null,
+          loopLagMs: null,
         },
       ]);
     });

@@ -117,6 +117,26 @@ export function deadLettersSuite(open: OpenStore): void {
       expect(await idsOf(store, {}, 10, jobId())).toEqual([]);
     });
 
+    test("goes on behind a place whose letter is gone", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [old] = await addDead(store, {});
+      await clock.advance(10);
+      const [twin, gone] = await addDead(store, {}, { tenant: "acme" });
+      const diedAt = clock.now();
+      await store.beginRemoval("acme", { by: "ada", reason: "left" });
+      while ((await store.removeOfTenant("acme", 100)).status !== "done");
+      expect(await store.deadLetter(gone)).toBeNull();
+      const behind = async (id: JobId | null, when = diedAt): Promise<JobId[]> => {
+        const page = { behind: { diedAt: when, id }, limit: 10 };
+        return (await store.deadLetters({}, page)).map((letter) => letter.id);
+      };
+
+      expect(await behind(gone)).toEqual(twin < gone ? [twin, old] : [old]);
+      expect(await behind(null)).toEqual([old]);
+      expect(await behind(null, diedAt + 1)).toEqual([twin, old]);
+    });
+
     test("finds letters by status", async () => {
       await using db = await open();
       const { store } = db;

@@ -110,6 +110,8 @@ export function failuresSuite(open: OpenStore): void {
       const [red] = await fail(store, RED, { type: "c" });
       await clock.advance(HOUR);
       const [blue] = await fail(store, BLUE, { type: "b" });
+      // Ages are seldom whole hours.
+      await clock.advance(HOUR / 7);
 
       const groups = await store.failureGroups({}, 10);
 
@@ -248,6 +250,11 @@ export function failuresSuite(open: OpenStore): void {
         [...old, young!].toSorted(),
       );
       expect(await store.lettersOfCause(RED, {}, { limit: 2, after: jobId() })).toEqual([]);
+      // A place goes on whose letter was removed.
+      const { diedAt } = first[1]!;
+      const behind = (at: number) => ({ limit: 2, behind: { diedAt: at, id: jobId() } });
+      expect(await store.lettersOfCause(RED, {}, behind(diedAt + 1))).toEqual(rest);
+      expect(await store.lettersOfCause(RED, {}, behind(diedAt - 1))).toEqual([]);
     });
   });
 

@@ -71,6 +71,25 @@ export function idempotencySuite(open: OpenStore): void {
       expect(await store.count({}, 10)).toBe(1);
     });
 
+    test("compares payloads as they were given, and stores them redacted", async () => {
+      await using db = await open();
+      const { store } = db;
+      const redacted = { payload: '{"pin":"[redacted]"}' };
+      const given = (pin: number) => ({ ...RETURN, givenPayload: `{"pin":${pin}}` });
+      const [first] = await add(store, { payload: '{"pin":1}', idempotency: RETURN });
+      const other = { key: "build-8" };
+
+      // A rule that came later redacts the same request.
+      const again = await ask(store, { ...redacted, idempotency: given(1) });
+      expect(again).toMatchObject({ status: "existing", id: first });
+      const [second] = await add(store, { ...redacted, idempotency: { ...given(2), ...other } });
+      const same = await ask(store, { ...redacted, idempotency: { ...given(2), ...other } });
+      expect(same).toMatchObject({ status: "existing", id: second });
+      const another = await ask(store, { ...redacted, idempotency: { ...given(3), ...other } });
+      expect(another).toMatchObject({ status: "refused", code: "IDEMPOTENCY_CONFLICT" });
+      expect((await store.get(second))?.payload).toContain("[redacted]");
+    });
+
     test("keeps the keys of tenants apart (003-11, C-13)", async () => {
       await using db = await open();
       const { store } = db;

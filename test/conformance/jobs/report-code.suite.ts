@@ -3,7 +3,15 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { NewJob, WorkerId } from "../../../src/store/types/jobs-and-runs.ts";
-import { cancelled, completed, failedWith, newJob, runAgain } from "../../support/factories.ts";
+import {
+  cancelled,
+  completed,
+  failedWith,
+  newJob,
+  newOperation,
+  retention,
+  runAgain,
+} from "../../support/factories.ts";
 import { freed, stays, swept } from "../../support/flows.ts";
 import {
   add,
@@ -22,6 +30,7 @@ export function reportCodeSuite(open: OpenStore): void {
   describe("reportCode", () => {
     failedJobs(open);
     leftCode(open);
+    removals(open);
     reports(open);
   });
 }
@@ -217,6 +226,91 @@ function leftCode(open: OpenStore): void {
       expect(await claimable(store)).toEqual([next]);
     });
   });
+}
+
+function removals(open: OpenStore): void {
+  describe("a job whose code goes on (C-33)", () => {
+    test.each([
+      ["retention", prunedByRetention],
+      ["a sweep that names it", removedByKey],
+      ["an operator", deletedByOperator],
+    ] as const)("is not removed by %s before the code has ended", async (_, removeIt) => {
+      await using db = await open();
+      const { store, clock } = db;
+      const { worker, run, id } = await failedOutside(store);
+      await clock.advance(HOUR + 1);
+      await removeIt(store, id, run.key);
+      const next = await repeat(store, id);
+      expect(await claimable(store)).toEqual([]);
+      await store.reportCode(worker, { ended: [run] });
+      await freed(store, next);
+      await clock.advance(HOUR + 1);
+      await removeIt(store, id, run.key);
+
+      expect(await claimable(store)).toEqual([next]);
+      expect(await store.get(id)).toBeNull();
+    });
+
+    test("keeps the jobs that stand between it and a later successor", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const { worker, run, id } = await failedOutside(store);
+      const second = await repeat(store, id);
+      await store.intervene(second, () => failedWith());
+      const third = await repeat(store, second);
+      await store.intervene(third, () => failedWith());
+      await clock.advance(HOUR + 1);
+      for (const each of [second, third]) await deletedByOperator(store, each);
+      await prunedByRetention(store);
+      const fourth = await repeat(store, third);
+      expect(await claimable(store)).toEqual([]);
+      await store.reportCode(worker, { ended: [run] });
+
+      await freed(store, fourth);
+      expect(await claimable(store)).toEqual([fourth]);
+    });
+
+    test("is found from a removed job that it repeats", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [original] = await add(store, {});
+      await settleAll(store, await takeOne(store), failedWith());
+      const copy = await repeat(store, original);
+      await clock.advance(HOUR + 1);
+      await deletedByOperator(store, original);
+      expect(await store.get(original)).toBeNull();
+      const worker = await joinWorker(store, { leaseMs: LEASE_MS });
+      const batch = await takeOne(store, { worker });
+      await store.intervene(copy, () => failedWith());
+      const next = await repeat(store, original);
+      expect(await claimable(store)).toEqual([]);
+      await store.reportCode(worker, { ended: [runOf(batch)] });
+
+      await freed(store, next);
+      expect(await claimable(store)).toEqual([next]);
+    });
+  });
+}
+
+const HOUR = 3_600_000;
+
+async function prunedByRetention(store: JobStore): Promise<void> {
+  await store.prune(retention({ deadLetterMs: 10 * HOUR }), 100);
+}
+
+async function removedByKey(store: JobStore, _: JobId, key: number): Promise<void> {
+  await store.remove([key], retention());
+}
+
+async function deletedByOperator(store: JobStore, id: JobId): Promise<void> {
+  const { id: operation } = await store.startOperation(
+    newOperation({ action: "delete", ids: [id] }),
+  );
+  const runner = "runner-1";
+  const held = await store.claimOperations(runner);
+  const { cursor } = held.find((each) => each.id === operation)!;
+  const chunk = { runner, from: cursor, to: null, items: [{ id }], idempotencyMs: 0 };
+  await store.applyChunk(operation, chunk);
 }
 
 function reports(open: OpenStore): void {

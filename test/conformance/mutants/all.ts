@@ -18,6 +18,10 @@ import {
 } from "./control/payload-rules.ts";
 import { POSTGRES_LETTER_FAULTS, SQLITE_LETTER_FAULTS } from "./control/letters.ts";
 import { POSTGRES_QUOTA_FAULTS, SQLITE_QUOTA_FAULTS } from "./control/quotas.ts";
+import {
+  POSTGRES_LIST_CONTENT_FAULTS,
+  SQLITE_LIST_CONTENT_FAULTS,
+} from "./control/list-content.ts";
 import { POSTGRES_LONG_RUN_FAULTS, SQLITE_LONG_RUN_FAULTS } from "./control/long-runs.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_LIMIT_FAULTS, SQLITE_LIMIT_FAULTS } from "./control/limits.ts";
@@ -35,6 +39,7 @@ import { SQLITE_LIST_FAULTS } from "./sqlite-lists.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
 import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
+import { POSTGRES_SAVED_VIEW_FAULTS, SQLITE_SAVED_VIEW_FAULTS } from "./control/saved-views.ts";
 import { POSTGRES_SCHEDULE_FAULTS, SQLITE_SCHEDULE_FAULTS } from "./control/schedules.ts";
 import { POSTGRES_SERVICE_FAULTS, SQLITE_SERVICE_FAULTS } from "./control/services.ts";
 import { POSTGRES_TOKEN_FAULTS, SQLITE_TOKEN_FAULTS } from "./tokens.ts";
@@ -83,6 +88,8 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_PAYLOAD_RULE_FAULTS,
     SQLITE_QUOTA_FAULTS,
     SQLITE_LONG_RUN_FAULTS,
+    SQLITE_LIST_CONTENT_FAULTS,
+    SQLITE_SAVED_VIEW_FAULTS,
     SQLITE_AUDIT_FAULTS,
   ].flatMap(mutantsOf),
   postgres: [
@@ -111,6 +118,8 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_PAYLOAD_RULE_FAULTS,
     POSTGRES_QUOTA_FAULTS,
     POSTGRES_LONG_RUN_FAULTS,
+    POSTGRES_LIST_CONTENT_FAULTS,
+    POSTGRES_SAVED_VIEW_FAULTS,
     POSTGRES_AUDIT_FAULTS,
   ].flatMap(mutantsOf),
 };

@@ -43,6 +43,9 @@ export const SQLITE_AUDIT_FAULTS: Faults = {
     entries_to_seal: [["entries are sealed in no order", "ORDER BY id\n", "ORDER BY id DESC\n"]],
   },
   auditSeals: { list_seals: SHARED.list_seals },
+  chainStart: {
+    chain_start: [["any chain is read", "tenant = :tenant", ":tenant = :tenant"]],
+  },
   newestSealed: {
     newest_sealed: [["all chains count", "OR tenant = :tenant", "OR :tenant = :tenant"]],
   },
@@ -97,6 +100,9 @@ export const POSTGRES_AUDIT_FAULTS: Faults = {
     ],
   },
   auditSeals: { list_seals: SHARED.list_seals },
+  chainStart: {
+    chain_start: [["any chain is read", "tenant = :tenant::text", ":tenant::text IS NOT NULL"]],
+  },
   newestSealed: {
     newest_sealed: [["all chains count", "OR tenant = :tenant::text", "OR :tenant::text <> ''"]],
   },

@@ -36,6 +36,24 @@ export const SQLITE_MINUTE_FAULTS: Faults = {
       ["all minutes go at once", "LIMIT :limit", "LIMIT max(:limit, 1000)"],
     ],
   },
+  deploys: {
+    insert_deploy: [
+      ["each worker is a deploy", "NOT EXISTS", "1 OR NOT EXISTS"],
+      [
+        "the newest version is not looked at",
+        "HAVING :app IS NOT (SELECT",
+        "HAVING '' IS NOT (SELECT",
+      ],
+    ],
+    list_deploys: [
+      ["the last moment counts", "at < :until", "at <= :until"],
+      ["the oldest comes first", "ORDER BY n DESC", "ORDER BY n"],
+    ],
+    delete_deploys: [
+      ["the newest version is forgotten", "AND n < (SELECT max(n) FROM millrace_deploy)", ""],
+      ["deploys stay", "WHERE at <= :now - :age", "WHERE :now < :age"],
+    ],
+  },
 };
 
 export const POSTGRES_MINUTE_FAULTS: Faults = {
@@ -69,6 +87,21 @@ export const POSTGRES_MINUTE_FAULTS: Faults = {
     prune_minutes: [
       ["hours go with their first minute", "kind.span * interval", "interval"],
       ["minutes stay", "(VALUES (1::smallint), (60", "(VALUES (60"],
+    ],
+  },
+  deploys: {
+    lock_deploys: [["two workers note a version at once", "FOR UPDATE", ""]],
+    insert_deploy: [
+      ["each worker is a deploy", "NOT EXISTS", "true OR NOT EXISTS"],
+      [
+        "the newest version is not looked at",
+        "HAVING :app::text IS DISTINCT",
+        "HAVING :app::text <> '' OR '' IS DISTINCT",
+      ],
+    ],
+    list_deploys: [["the oldest comes first", "ORDER BY n DESC", "ORDER BY n"]],
+    delete_deploys: [
+      ["the newest version is forgotten", "AND n < (SELECT max(n) FROM millrace.deploy)", ""],
     ],
   },
 };

@@ -295,7 +295,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   remove: {
     prune_jobs: [
       ["what goes on is removed", "AND attempt.state IS NOT NULL", ""],
-      ["leases are not looked at", "AND attempt.key NOT IN (", "AND -1 NOT IN ("],
+      [
+        "leases are not looked at",
+        "AND attempt.key NOT IN (SELECT leased.key",
+        "AND -1 NOT IN (SELECT leased.key",
+      ],
     ],
   },
   types: {

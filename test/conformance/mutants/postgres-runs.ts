@@ -197,6 +197,11 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
     delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE false AND"]],
     renew_worker: [
+      [
+        "a delay that is not known is lost",
+        "coalesce(:loop_lag_ms::bigint, worker.loop_lag_ms)",
+        ":loop_lag_ms::bigint",
+      ],
       ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
       ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
       ["an old protocol is never too old", "beat.protocol <", "0 >"],

@@ -248,6 +248,8 @@ export const POSTGRES_FAULTS: Faults = {
         "FROM millrace.blocked",
       ],
       ["the smallest groups come first", "count(*) DESC", "count(*)"],
+      ["the youngest job tells the age", "- min(rank) / 1000", "- max(rank) / 1000"],
+      ["a turn counts as a due time", "coalesce(due * 1000, rank)", "rank"],
       ["each end counts as failed", "state = 6 AND state > 4", "true"],
       ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
     ],

@@ -240,7 +240,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   expired: {
     expired_jobs: [
-      ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+      ["leases are not looked at", "AND job.key NOT IN (\n", "AND 0 NOT IN (\n"],
       ["marked ones are fresh", ":fresh = 0 OR", "1 OR"],
       ["the youngest come first", "BY ended.finished_at", "BY ended.finished_at DESC"],
     ],
@@ -259,7 +259,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   remove: {
     removable_jobs: [
       ["what goes on is removed", " AND ended.state IS NOT NULL", ""],
-      ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+      ["leases are not looked at", "AND job.key NOT IN (\n", "AND 0 NOT IN (\n"],
       ["a removed job has another tenant", "job.tenant", "1 AS tenant"],
     ],
   },

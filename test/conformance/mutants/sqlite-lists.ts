@@ -62,6 +62,8 @@ export const SQLITE_LIST_FAULTS: Faults = {
       ["an ended run counts", "AND ended.n = lease.ns", "AND 0 = lease.ns"],
       ["a place is read as a whole", "FROM millrace_ready LIMIT :rows", "FROM millrace_ready"],
       ["the smallest groups come first", "count(*) DESC", "count(*)"],
+      ["the youngest job tells the age", "min(rank) / 1000", "max(rank) / 1000"],
+      ["a turn counts as a due time", "coalesce(due * 1000, rank)", "rank"],
       ["each end counts as failed", "state = 6 AND state > 4", "1"],
       ["the tenant is not looked at", ":tenant IS NULL", "1"],
     ],

@@ -27,6 +27,8 @@ export const SQLITE_RENEW_FAULTS: Faults = {
     renew_worker: [
       ["a heartbeat does not extend the lease", "until = :until", "until = until"],
       ["an old protocol is never too old", "protocol <", "0 >"],
+      ["the memory is not stored", "coalesce(:memory_bytes, memory_bytes)", "NULL"],
+      ["a delay that is not known is lost", "coalesce(:loop_lag_ms, loop_lag_ms)", ":loop_lag_ms"],
     ],
     leases_of_worker: [["every worker hears every request", "worker = :worker", "1"]],
     "runs/workers.ts": [

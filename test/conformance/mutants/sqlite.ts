@@ -470,7 +470,7 @@ export const SQLITE_FAULTS: Faults = {
       ["a removed job has no correlation", "job.correlation", "NULL AS correlation"],
       ["parents are not looked at", "parent.id = job.parent", "0"],
       ["children stay for ever", "AND last.state IS NOT NULL", "AND 0"],
-      ["a job goes that a lease names", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+      ["a job goes that a lease names", "AND job.key NOT IN (\n", "AND 0 NOT IN (\n"],
       ["all states have one age", "ended.state = :state", "ended.state > 0 * :state"],
       ["the youngest goes first", "BY ended.finished_at", "BY ended.finished_at DESC"],
     ],

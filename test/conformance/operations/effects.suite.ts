@@ -99,13 +99,112 @@ export function effectsSuite(open: OpenStore): void {
         ["job_prioritised", first],
         ["job_retried", again],
         ["job_cancel_requested", second],
+        ["job_dlq_reprocess_requested", dead],
         ["job_dlq_reprocess_success", dead],
         ["job_dlq_discarded", other],
         ["job_deleted", over],
       ]);
       expect(new Set(names.map(({ actor }) => actor))).toEqual(new Set(["ada"]));
-      expect(names[0]?.reason).toMatch(/^wrong list \(operation /);
+      expect(names[0]?.reason).toMatch(/^operation \w+ of the installation: wrong list$/);
       expect(entries.filter(({ name }) => name === "operation_started")).toHaveLength(6);
+    });
+
+    test("records the request for each open letter, also if it is refused (003-27)", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [held, refused, closed] = await failed(
+        store,
+        { dedup: { key: "account-7", onConflict: "skip" } },
+        {},
+        {},
+      );
+      await store.review(closed!, { status: "discarded", by: "ada", notes: null });
+      await add(store, { dedup: { key: "account-7", onConflict: "skip" } });
+      const anew = (id: JobId, more: Partial<NewJob> = {}): ChunkItem => {
+        return { id, successor: { ...newJob(), retryOf: id, ...more } };
+      };
+      const key = { dedup: { key: "account-7", onConflict: "skip" } } as const;
+      const items = [
+        anew(held!, key),
+        { id: refused!, fail: "STORE_REFUSED" },
+        anew(closed!),
+        { id: MISSING, skip: "unknown" },
+      ];
+
+      const outcomes = await applied(store, { action: "reprocess", ids: [] }, items);
+
+      expect(outcomes).toMatchObject([
+        { id: held, outcome: "skipped", code: "held" },
+        { id: refused, outcome: "failed" },
+        { id: closed, outcome: "skipped", code: "closed" },
+        { id: MISSING, outcome: "skipped", code: "unknown" },
+      ]);
+      const requests = await store.audits(
+        { name: "job_dlq_reprocess_requested" },
+        { limit: 10, oldestFirst: true },
+      );
+      expect(requests.map(({ subject }) => subject)).toEqual([held, refused]);
+      expect(requests[0]).toMatchObject({
+        actor: "ada",
+        reason: expect.stringMatching(/operation/),
+      });
+    });
+
+    test("repeats no job that a successor stands for, unless the successor failed", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [one] = await failed(store, {});
+      const again = (id: JobId): ChunkItem => ({ id, successor: { ...newJob(), retryOf: id } });
+      const retry = (items: readonly ChunkItem[]): Promise<readonly object[]> =>
+        applied(store, { action: "retry", ids: [] }, items);
+      const first = again(one!);
+      const two = first.successor!.id;
+      expect(await retry([first])).toMatchObject([{ id: one, outcome: "done", successor: two }]);
+      const existing = { outcome: "skipped", code: "existing" };
+      expect(await retry([again(one!)])).toMatchObject([{ ...existing, successor: two }]);
+      await settleAll(store, await take(store), failedWith(fault()));
+
+      // Both have failed, and one of them is repeated.
+      const second = again(two);
+      const three = second.successor!.id;
+      expect(await retry([second, again(one!)])).toMatchObject([
+        { id: two, outcome: "done", successor: three },
+        { id: one, ...existing, successor: two },
+      ]);
+      await settleAll(store, await take(store), failedWith(fault()));
+      const last = again(three);
+      expect(await retry([last])).toMatchObject([{ outcome: "done" }]);
+      await settleAll(store, await take(store), succeeded());
+
+      const whole = { ...existing, successor: last.successor!.id };
+      for (const id of [one!, two, three]) expect(await retry([again(id)])).toMatchObject([whole]);
+      const [other] = await failed(store, {});
+      await retry([again(other!)]);
+      await settleAll(store, await take(store), failedWith(fault()));
+      expect(await retry([again(other!)])).toMatchObject([{ id: other, outcome: "done" }]);
+      await take(store);
+      expect(await claimable(store)).toEqual([]);
+    });
+
+    test("reprocesses the dead letters of the jobs that it repeats", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [dead, closed] = await failed(store, {}, {});
+      await store.review(closed!, { status: "discarded", by: "bob", notes: null });
+      const items = [dead!, closed!].map((id) => {
+        return { id, successor: { ...newJob(), retryOf: id } };
+      });
+
+      await applied(store, { action: "retry", ids: [] }, items);
+
+      expect(await store.deadLetter(dead!)).toMatchObject({
+        status: "reprocessed",
+        reviewedBy: "ada",
+        successor: items[0]!.successor.id,
+      });
+      expect(await store.deadLetter(closed!)).toMatchObject({ status: "discarded" });
+      const named = await store.audits({ name: "job_dlq_reprocess_success" }, { limit: 10 });
+      expect(named.map(({ subject }) => subject)).toEqual([dead]);
     });
 
     test("resolves the dependants of the jobs that it cancels", async () => {

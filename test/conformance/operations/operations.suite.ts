@@ -6,12 +6,13 @@ import {
   OPERATION_LEASE_MS,
   OPERATIONS_OPEN_MAX,
   OPERATIONS_RUNNING_MAX,
+  OPERATIONS_TENANT_MAX,
   type ChunkItem,
   type OperationChunk,
   type OperationRecord,
 } from "../../../src/store/types/operations.ts";
 import { jobId, newOperation, retention } from "../../support/factories.ts";
-import { add } from "../../support/steps.ts";
+import { add, addDead } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
 const [ONE, TWO] = ["runner-1", "runner-2"];
@@ -63,6 +64,22 @@ export function operationsSuite(open: OpenStore): void {
       expect(await store.operation(jobId())).toBeNull();
     });
 
+    test("stores a walk over letters that begins behind the newest letter", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const plan = { action: "discard", deadLetters: { type: "email" } } as const;
+      const cursor = async (): Promise<string> =>
+        (await store.startOperation(newOperation(plan))).cursor;
+      expect(await cursor()).toBe(String(clock.now() + 1));
+      await addDead(store, {});
+      const diedAt = clock.now();
+      await clock.advance(5);
+      expect(await cursor()).toBe(String(clock.now() + 1));
+      clock.setBack(60_000);
+
+      expect(await cursor()).toBe(String(diedAt + 1));
+    });
+
     test("answers the first one to a repeat with the same id", async () => {
       await using db = await open();
       const { store } = db;
@@ -84,6 +101,25 @@ export function operationsSuite(open: OpenStore): void {
 
       await store.stopOperation(started[0]!.id, "ada");
       expect(await store.startOperation(newOperation())).toMatchObject({ status: "pending" });
+    });
+  });
+
+  describe("operations of tenants", () => {
+    test("count for their tenant alone", async () => {
+      await using db = await open();
+      const { store } = db;
+      for (let n = 0; n < OPERATIONS_TENANT_MAX; n += 1) {
+        await store.startOperation(newOperation({}, { tenant: "acme" }));
+      }
+      const one = (tenant: string | null): Promise<OperationRecord> =>
+        store.startOperation(newOperation({}, { tenant }));
+
+      await expect(one("acme")).rejects.toMatchObject({
+        code: "OPERATIONS_TOO_MANY",
+        message: expect.stringContaining("acme"),
+      });
+      expect(await one("other")).toMatchObject({ status: "pending" });
+      expect(await one(null)).toMatchObject({ status: "pending" });
     });
   });
 
@@ -115,7 +151,7 @@ export function operationsSuite(open: OpenStore): void {
       expect(await store.claimOperations(ONE)).toEqual([]);
     });
 
-    test("lets the oldest ones run, up to the maximum", async () => {
+    test("lets those run whose chunk is due first, up to the maximum", async () => {
       await using db = await open();
       const { store, clock } = db;
       const ids: string[] = [];
@@ -130,6 +166,20 @@ export function operationsSuite(open: OpenStore): void {
       expect(await store.operation(ids.at(-1)!)).toMatchObject({ status: "pending" });
       await store.stopOperation(ids[0]!, "ada");
       expect(await held()).toEqual(ids.slice(1).toSorted());
+    });
+
+    test("lets an operation begin beside slow ones that wait for their rate", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      for (let n = 0; n < OPERATIONS_RUNNING_MAX; n += 1) {
+        const slow = await begun(store, {}, { rate: 1 / 60 });
+        const items = [jobId(), jobId()].map((id): ChunkItem => ({ id }));
+        await store.applyChunk(slow.id, { ...chunkOf(slow, []), items, to: "next" });
+      }
+      await clock.advance(10);
+      const { id } = await store.startOperation(newOperation());
+
+      expect(await store.claimOperations(TWO)).toMatchObject([{ id }]);
     });
 
     test("leaves operations that have ended alone", async () => {

@@ -287,6 +287,28 @@ export function fairnessSuite(open: OpenStore): void {
       expect(small.every((id) => first.includes(id))).toBe(true);
     });
 
+    test.each([1, 10])(
+      "finds a tenant in a long backlog soon, with %i fair lanes",
+      async (lanes) => {
+        await using db = await open();
+        const { store, clock } = db;
+        for (let lane = 0; lane < lanes; lane += 1) {
+          await store.setFairness(`lane-${lane}`, {}, null);
+          if (lane > 0) await flood(store, "acme", 30, { lane: `lane-${lane}` });
+        }
+        const general = { lane: "lane-0" };
+        await flood(store, "acme", 1_500, general);
+        await clock.advance(1_000);
+        const [small] = await flood(store, "beta", 1, general);
+        await clock.advance(1_000);
+        await flood(store, "acme", 200, general);
+
+        for (let look = 0; look < 6; look += 1) await store.giveTurns(100);
+
+        expect(await claimable(store, { lanes: ["lane-0"], limit: 3 })).toContain(small);
+      },
+    );
+
     test("finds a tenant that has few of the oldest jobs, and many later ones", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -602,6 +624,62 @@ export function fairnessSuite(open: OpenStore): void {
       const found = await claimable(store, { lanes: ["general"], limit: 1, olderThanMs: 30_000 });
       expect(found).toEqual([low]);
     });
+
+    test("takes the next oldest where no job of the oldest class can be taken", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { priority: 500, type: "unknown" });
+      await clock.advance(1_000);
+      const [low] = await add(store, { priority: 900 });
+      await clock.advance(60_000);
+      const [urgent] = await add(store, { priority: 10 });
+      const wanted = { types: ["email"], limit: 1, olderThanMs: 1_000 };
+
+      expect(await claimable(store, wanted)).toEqual([low]);
+      expect(await claimable(store, wanted)).toEqual([urgent]);
+    });
+
+    test("takes an old job from the queue of a limit, and no more urgent one there", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.setLimit({ kind: "type", name: "email" }, { concurrency: 1, rate: null }, null);
+      await add(store, {});
+      const { worker } = await takeOne(store);
+      const [low] = await add(store, { priority: 900 });
+      await clock.advance(60_000);
+      const urgent = await flood(store, "acme", 3, { priority: 10 });
+      expect(await store.hold(MANY)).toBe(4);
+      await store.keepPermits(worker, []);
+      await store.setLimit({ kind: "type", name: "email" }, { concurrency: 2, rate: null }, null);
+
+      expect(await claimable(store, { limit: 1, olderThanMs: 1_000 })).toEqual([low]);
+      expect(await claimable(store, { limit: 1, olderThanMs: 1_000 })).toEqual([urgent[0]]);
+    });
+
+    test.each(["ready", "the queue of a limit"])(
+      "takes an old job with a turn from %s",
+      async (place) => {
+        await using db = await open();
+        const { store, clock } = db;
+        const email = { kind: "type", name: "email" } as const;
+        await store.setFairness("general", {}, null);
+        await store.setLimit(email, { concurrency: place === "ready" ? 9 : 1, rate: null }, null);
+        await add(store, {});
+        const { worker } = await takeOne(store);
+        const [old] = await flood(store, "acme", 1, { priority: 900 });
+        await clock.advance(50_000);
+        await flood(store, "acme", 20, { priority: 900 });
+        await flood(store, "beta", 1, { priority: 900 });
+        await store.hold(MANY);
+        expect((await store.giveTurns(MANY)).given).toBe(2);
+        await clock.advance(10_000);
+        await flood(store, "acme", 3, { priority: 10 });
+        await store.keepPermits(worker, []);
+
+        // All jobs without a turn have been due for ten seconds.
+        expect(await claimable(store, { limit: 1, olderThanMs: 30_000 })).toEqual([old]);
+      },
+    );
 
     test("claims as usual where no job of the class can be taken", async () => {
       await using db = await open();

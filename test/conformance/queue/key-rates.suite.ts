@@ -19,6 +19,8 @@ const KEY = { kind: "key", name: "box-7", tenant: "default" } as const;
 const KEYED = { concurrencyKey: "box-7" } as const;
 const RATE = { concurrency: null, rate: { count: 2, perMs: 1_000, burst: 2 } } as const;
 
+const ONCE = { concurrency: null, rate: { count: 1, perMs: 1_000, burst: 1 } } as const;
+
 /** Claims the next job of all lanes, completes it, and answers its id. */
 async function runNext(store: JobStore): Promise<readonly string[]> {
   const worker = await joinWorker(store);
@@ -53,8 +55,7 @@ export function keyRatesSuite(open: OpenStore): void {
     test("takes other keys, and the same key of another tenant", async () => {
       await using db = await open();
       const { store } = db;
-      const once = { concurrency: null, rate: { count: 1, perMs: 1_000, burst: 1 } };
-      await store.setLimit(KEY, once, null);
+      await store.setLimit(KEY, ONCE, null);
       await add(store, KEYED);
       await runNext(store);
       const [, other, acme, free] = await add(
@@ -79,6 +80,32 @@ export function keyRatesSuite(open: OpenStore): void {
       await claimable(store, { limit: 1 });
 
       expect(await claimable(store, { limit: 1 })).toEqual([free]);
+    });
+
+    test("takes no token of the type for a job that the rate of its key holds back", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.setLimit(KEY, ONCE, null);
+      const rate = { count: 3, perMs: 3_600_000, burst: 3 };
+      await store.setLimit({ kind: "type", name: "email" }, { concurrency: null, rate }, null);
+      await add(store, KEYED);
+      await runNext(store);
+      await add(store, KEYED);
+      expect(await claimable(store)).toEqual([]);
+      const free = await add(store, {}, {});
+
+      expect(await claimable(store)).toEqual(free);
+    });
+
+    test("leaves the key to others if the job has no permit of a limit", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.setLimit({ kind: "type", name: "email" }, { ...ONCE, concurrency: 1 }, null);
+      const [first] = await add(store, {}, KEYED);
+      expect(await claimable(store)).toEqual([first]);
+      const [sms] = await add(store, { ...KEYED, type: "sms" });
+
+      expect(await claimable(store)).toEqual([sms]);
     });
 
     test("gives no token twice to claims that race with each other", async () => {
@@ -132,8 +159,7 @@ export function keyRatesSuite(open: OpenStore): void {
 
       expect(lone?.job.id).toBe(id);
       expect(await store.limits()).toMatchObject([{ nextTokenMs: 0 }]);
-      const once = { concurrency: null, rate: { count: 1, perMs: 1_000, burst: 1 } };
-      await store.setLimit(KEY, once, null);
+      await store.setLimit(KEY, ONCE, null);
       expect(await store.limits()).toMatchObject([{ nextTokenMs: 0 }]);
     });
   });

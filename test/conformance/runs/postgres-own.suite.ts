@@ -551,7 +551,7 @@ async function claimFrom(
        $1, repeat('a', 32), NULL, NULL, NULL, false, 10,
        (SELECT array_agg(id) FROM "${schema}".interned_name, generate_series(1, $2)
         WHERE kind = 3 AND text = 'a'),
-       $3, $4, $5, $6, NULL, NULL, NULL, NULL, NULL, $7)
+       $3, $4, $5, $6, NULL, NULL, NULL, NULL, NULL, NULL, $7)
      WHERE id IS NULL`,
     [
       uuidOf(await joinWorker(store)),

@@ -21,6 +21,31 @@ const JOBS_PER_LEASE = 4;
 const MINUTE_MS = 60_000;
 
 export function renewSuite(open: OpenStore): void {
+  describe("renew stores the vitals of the worker", () => {
+    test("of its last renewal, and keeps what a renewal does not know", async () => {
+      await using db = await open();
+      const { store } = db;
+      const id = await joinWorker(store);
+      const other = await joinWorker(store);
+      const seen = async (worker: WorkerId) => {
+        const found = (await store.workers(10)).find((each) => each.id === worker);
+        return [found?.memoryBytes, found?.loopLagMs];
+      };
+      expect(await seen(id)).toEqual([null, null]);
+
+      await store.renew(id, 1_000, { memoryBytes: 5_000_000_000, loopLagMs: 13 });
+      expect(await seen(id)).toEqual([5_000_000_000, 13]);
+      await store.renew(id, 1_000, { memoryBytes: 80_000_000, loopLagMs: null });
+      expect(await seen(id)).toEqual([80_000_000, 13]);
+      await store.renew(id, 1_000, { memoryBytes: 81_000_000, loopLagMs: 0 });
+      expect(await seen(id)).toEqual([81_000_000, 0]);
+      await store.renew(id, 1_000);
+
+      expect(await seen(id)).toEqual([81_000_000, 0]);
+      expect(await seen(other)).toEqual([null, null]);
+    });
+  });
+
   describe("renew tells cancel requests", () => {
     test("of every job of every lease, in the order of the leases", async () => {
       await using db = await open();

@@ -239,6 +239,26 @@ export function serviceGatesSuite(open: OpenStore): void {
     });
   });
 
+  describe("openBreaker of an open breaker", () => {
+    test("is in the history, without an actor and with another reason (004-10)", async () => {
+      await using db = await open();
+      const { store } = db;
+      await outage(store);
+
+      await store.openBreaker("bank", { reason: "maintenance", by: null });
+      await store.openBreaker("bank", { reason: "until friday", by: "ada" });
+      await store.openBreaker("bank", { reason: "until monday", by: "ada" });
+      await store.openBreaker("bank", { reason: "until monday", by: "ada" });
+
+      expect(await store.breakerChanges("bank", 10)).toMatchObject([
+        { state: "open", by: "ada", reason: "until monday" },
+        { state: "open", by: "ada", reason: "until friday" },
+        { state: "open", by: null, reason: "maintenance" },
+        { state: "open", by: null, reason: "hung up" },
+      ]);
+    });
+  });
+
   describe("resetBreaker", () => {
     test("closes the breaker and ends the pauses that the service has asked for", async () => {
       await using db = await open();

@@ -92,6 +92,28 @@ export function insideSuite(open: OpenCallers): void {
       expect(await store.enqueue(jobs.slice(0, 1))).toMatchObject([{ status: "created" }]);
     });
 
+    test.each(WAYS)("the quota of waiting jobs counts those inside, %s", async (_, way) => {
+      await using db = await open();
+      const { store } = db;
+      const none = { waiting: null, rate: null, payloadBytes: null };
+      const why = { reason: "the contract", by: "ada" };
+      await store.setQuota("acme", { ...none, waiting: 3 }, why);
+      const caller = await db.begin();
+      const statuses: string[] = [];
+      for (let n = 0; n < 9; n += 1) {
+        const keyed = way.idempotency && { idempotency: { ...way.idempotency, key: `order ${n}` } };
+        const call = [newJob({ tenant: "acme", ...keyed }), newJob({ tenant: "umbra" })];
+        const answers = await store.enqueueInTransaction(caller.tx, call);
+        statuses.push(...answers.map(({ status }) => status));
+      }
+      await caller.commit();
+
+      const created = (index: number): number =>
+        statuses.filter((status, n) => n % 2 === index && status === "created").length;
+      expect([created(0), created(1)]).toEqual([3, 9]);
+      expect(await store.quotaUse("acme")).toMatchObject({ waiting: 3 });
+    });
+
     test("finds who holds a key, inside and outside", async () => {
       await using db = await open();
       const { store } = db;

@@ -26,6 +26,7 @@ type Beyond =
   | "enqueueInTransaction"
   | "claimsAtOnce"
   | "thread"
+  | "place"
   | "watch"
   | "onWarning";
 
@@ -66,6 +67,10 @@ type Unmodelled =
   | "removal"
   | "idsBetween"
   | "minutes"
+  | "deploys"
+  | "savedViews"
+  | "saveView"
+  | "removeView"
   | "foldMinutes"
   | "dependants"
   | "holder"

@@ -2,12 +2,12 @@
 import type { DeadLetterQuery } from "../../../src/store/types/letters.ts";
 import { idUuid, parseId } from "../../../src/core/ids.ts";
 import { isFinal, type JobId } from "../../../src/core/job.ts";
+import type { ListFilter } from "../../../src/store/types/lists.ts";
 import type {
   AttemptRecord,
   DeadLetterRecord,
   FeedEntry,
   JobEnd,
-  ListFilter,
   Pruned,
   ReprocessAnswer,
   Retention,

@@ -119,7 +119,9 @@ function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorke
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
   const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
   const beatAgoMs = world.clock.now() - renewedAt;
-  return { ...same, ...life, beatAgoMs, running: open.length - prefetched, prefetched };
+  const vitals = { memoryBytes: null, loopLagMs: null };
+  const running = open.length - prefetched;
+  return { ...same, ...life, ...vitals, beatAgoMs, running, prefetched };
 }
 
 export function claim(world: World, request: ClaimRequest): Claim {

@@ -74,6 +74,18 @@ test("a user who may not create roles installs the schema, and the doctor says s
   await store.close();
 });
 
+test("an outage at the first read of a tenant ends with the outage", async () => {
+  const store = makePostgresStore({ url: server.url, schema: "outage" });
+  await store.open();
+  const { own } = await fillTenants(store);
+  await server.stop("fast");
+  const reader = tenantStore(store, OWN);
+  await expect(reader.get(own.queued)).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+  await server.start();
+  expect(await reader.get(own.queued)).toMatchObject({ tenant: OWN });
+  await store.close();
+});
+
 /** Everything that reads tell about the jobs of the other tenant. */
 async function seenBy(
   store: PostgresJobStore,

@@ -116,6 +116,7 @@ describe("mill.audit", () => {
     expect(told.toReversed()).toEqual([
       ["job_hurried", "ada", "asked"],
       ["job_failed", "ada", "by hand"],
+      ["job_dlq_reprocess_success", "ada", "asked"],
       ["job_retried", "ada", "asked"],
       ["lane_paused", "ada", "asked"],
       ["lane_resumed", "ada", "asked"],

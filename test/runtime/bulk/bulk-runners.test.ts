@@ -92,6 +92,38 @@ describe("runners of operations", () => {
     expect(await successors(store)).toBe(100);
   });
 
+  test("a runner of a slow operation looks for others meanwhile", async () => {
+    await using db = await openSqlite();
+    const { store, clock } = db;
+    await store.enqueue(newJobs(10, {}));
+    const plan = { action: "cancel", jobs: { states: ["queued"] } } as const;
+    const slow = await store.startOperation(newOperation(plan, { rate: 1 / 60 }));
+    const runner = runnerOn(db, store);
+    while ((await runner.step()) === 0);
+    const urgent = await store.startOperation(newOperation(plan));
+    const begunAt = clock.monotonic();
+    const isOver = async (): Promise<boolean> =>
+      (await store.operation(urgent.id))?.status === "completed";
+    while (!(await isOver())) await clock.advance((await runner.step()) ?? 0);
+
+    expect(clock.monotonic() - begunAt).toBeLessThan(5_000);
+    expect(await store.operation(slow.id)).toMatchObject({ status: "running" });
+  });
+
+  test("an operation finds letters that are later than now", async () => {
+    await using db = await openSqlite();
+    const { store, clock } = db;
+    await store.enqueue(newJobs(5, {}));
+    await settleAll(store, await take(store, { limit: 5 }), failedWith());
+    clock.setBack(120_000);
+    const plan = { action: "discard", deadLetters: { status: "pending_review" } } as const;
+    const { id } = await store.startOperation(newOperation(plan));
+
+    await runToEnd(db, runnerOn(db, store));
+
+    expect(await store.operation(id)).toMatchObject({ status: "completed", done: 5 });
+  });
+
   test("a chunk that fails is tried again, and then its operation has failed", async () => {
     await using db = await openSqlite();
     const { store } = db;

@@ -69,6 +69,7 @@ describe("operations.preview", () => {
   test.each<[object, string]>([
     [{ action: "cancel", jobs: {} }, "at least one condition"],
     [{ action: "cancel", jobs: { tags: {} } }, "at least one condition"],
+    [{ action: "cancel", jobs: { payload: {} } }, "at least one condition"],
     [{ action: "discard", deadLetters: {} }, "at least one condition"],
     [{ action: "cancel", ids: [] }, "at least one id"],
     [{ action: "cancel" }, "one of jobs, deadLetters and ids"],
@@ -80,6 +81,7 @@ describe("operations.preview", () => {
     [{ action: "reschedule", jobs: { type: "a" } }, "runAt or delay"],
     [{ action: "explode", jobs: { type: "a" } }, "action"],
     [{ action: "cancel", jobs: { tpye: "a" } }, "tpye"],
+    [{ action: "discard", deadLetters: { type: "a", after: "b" } }, "no after"],
   ])("refuses %j", async (request, words) => {
     await using kit = await openTest();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- What the types refuse.
@@ -92,6 +94,34 @@ describe("operations.preview", () => {
 });
 
 describe("an operation", () => {
+  test.each<[string, object]>([
+    ["lane", { lane: "slow" }],
+    ["payload", { payload: { "0": "7" } }],
+    ["text", { text: "[7," }],
+    ["error", { error: "NO ACCOUNT", type: "pay" }],
+  ])("changes the jobs that a filter by %s finds, and no other", async (_, jobs) => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const slow = defineJob({ type: "slow", lane: "slow", payload: typed<readonly number[]>() });
+    const fast = defineJob({ type: "fast", payload: typed<readonly number[]>() });
+    const wanted = await mill.enqueueMany([slow.of([7, 1])]);
+    const failed = await mill.enqueueMany([pay.of(1)]);
+    await kit.drain([pay]);
+    await mill.enqueueMany([fast.of([8, 7])]);
+    const isOfErrors = "error" in jobs;
+
+    const request = { action: isOfErrors ? "delete" : "cancel", jobs } as const;
+    const { id } = await mill.operations.start(request, BY);
+    const ended = await mill.operations.wait(id);
+
+    expect(ended).toMatchObject({ status: "completed", items: 1, done: 1, filter: jobs });
+    const [item] = (await mill.operations.items(id)).items;
+    expect(item?.jobId).toBe((isOfErrors ? failed : wanted)[0].id);
+    const [entry] = (await mill.audit.list()).filter(({ name }) => name === "operation_started");
+    const searched = JSON.stringify(entry?.after);
+    expect(searched).not.toMatch(/"7"|\[7,|NO ACCOUNT/);
+  });
+
   test("changes each job once, and says what became of it", async () => {
     await using kit = await openTest();
     const { mill } = kit;
@@ -157,6 +187,22 @@ describe("an operation", () => {
     expect(await mill.operations.wait(id)).toMatchObject({ status: "stopped" });
   });
 
+  test("does not wait for a slow one that runs in the same process", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    await mill.enqueueMany([...many(5, (n) => email.of(n)), ...many(5, (n) => other.of(n))]);
+    const { operations } = mill;
+    const all = (type: string) => ({ action: "cancel", jobs: { type } }) as const;
+    const slow = await operations.start(all("email"), { ...BY, rate: "1/m" });
+    await kit.advance("1s");
+    expect(await operations.get(slow.id)).toMatchObject({ status: "running", items: 1 });
+
+    const urgent = await operations.start(all("other"), BY);
+
+    // The clock stands still: the runner was woken.
+    expect(await operations.wait(urgent.id)).toMatchObject({ status: "completed", done: 5 });
+  });
+
   test("repeats failed jobs, deletes them, and changes waiting ones", async () => {
     await using kit = await openTest();
     const { mill } = kit;
@@ -180,6 +226,40 @@ describe("an operation", () => {
     expect(await mill.jobs.get(successorId!)).toMatchObject({ state: "scheduled" });
     expect(await run({ action: "delete", jobs: failed })).toMatchObject({ done: 2 });
     await expect(mill.jobs.get(first.id)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
+  });
+
+  test("repeats each failed job once, however often jobs and letters are repeated", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    let [isBroken, runs] = [true, 0];
+    const flaky = defineJob({ type: "flaky", payload: typed<number>() }).run(() => {
+      if (isBroken) throw new NonRetryableError("down");
+      runs += 1;
+    });
+    const [first] = await mill.enqueueMany(many(3, (n) => flaky.of(n)));
+    await kit.drain([flaky]);
+    isBroken = false;
+    const run = async (request: OperationRequest) => {
+      const ended = await mill.operations.wait((await mill.operations.start(request, BY)).id);
+      await kit.drain([flaky]);
+      return ended;
+    };
+    const jobs = { type: "flaky", state: "failed" } as const;
+
+    expect(await run({ action: "retry", jobs })).toMatchObject({ done: 3 });
+    const left = await run({ action: "reprocess", deadLetters: { type: "flaky" } });
+    expect(left).toMatchObject({ items: 0 });
+    expect(await run({ action: "retry", jobs })).toMatchObject({
+      done: 0,
+      skipped: { existing: 3 },
+    });
+    expect(runs).toBe(3);
+    const letter = await mill.deadLetters.get(first!.id);
+    expect(letter).toMatchObject({ status: "reprocessed" });
+    expect(await mill.deadLetters.reprocess(first!.id, { actor: "ada" })).toMatchObject({
+      created: false,
+      id: letter.successorId,
+    });
   });
 
   test("skips a completed pipeline of which a successor would keep all phases", async () => {
@@ -211,6 +291,26 @@ describe("an operation", () => {
     expect(await run({ action: "discard", deadLetters })).toMatchObject({ items: 0 });
     await kit.drain([pay]);
     expect(await run({ action: "discard", deadLetters })).toMatchObject({ done: 5 });
+  });
+
+  test("goes on when the letter that it read last was removed with its tenant", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    for (let n = 0; n < 5; n += 1) await mill.enqueue(pay, n);
+    await kit.drain([pay]);
+    await kit.advance("1s");
+    for (let n = 0; n < 2; n += 1) await mill.enqueue(pay, n, { tenant: "acme" });
+    await kit.drain([pay]);
+    const request = { action: "discard", deadLetters: { type: "pay" } } as const;
+    const { id } = await mill.operations.start(request, { ...BY, rate: 1, chunk: 1 });
+    await kit.advance(0);
+    expect(await mill.operations.get(id)).toMatchObject({ status: "running" });
+    await mill.tenants.remove("acme", { ...BY, confirm: "acme" });
+    const ending = mill.operations.wait(id);
+    await kit.advance("30s");
+
+    expect(await ending).toMatchObject({ status: "completed" });
+    expect((await mill.deadLetters.count({ status: "discarded" })).count).toBe(5);
   });
 
   test("names ids, and says which of them cannot be changed", async () => {
@@ -262,6 +362,8 @@ describe("an operation", () => {
     [{ actor: "ada" }, "reason"],
     [{ ...BY, rate: "fast" }, "rate"],
     [{ ...BY, rate: 0 }, "rate"],
+    [{ ...BY, rate: 1e-300 }, "rate"],
+    [{ ...BY, rate: "59/h" }, "rate"],
     [{ ...BY, chunk: 501 }, "chunk"],
   ])("refuses the options %j", async (options, option) => {
     await using kit = await openTest();

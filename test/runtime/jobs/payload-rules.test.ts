@@ -175,6 +175,23 @@ describe("every entrance", () => {
   });
 });
 
+describe("a redacted payload with an idempotency key", () => {
+  test("is compared as it was given", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const payload = { password: "hunter2" };
+    const { id } = await mill.enqueue(scan, payload, { idempotencyKey: "k" });
+    const sensitive = { passwords: "redact" } as const;
+    await mill.payloadRules.set({ installation: true }, { sensitive });
+
+    const again = await mill.enqueue(scan, payload, { idempotencyKey: "k" });
+    expect(again).toMatchObject({ id, created: false });
+    await mill.enqueue(scan, { password: "hunter3" }, { idempotencyKey: "k2" });
+    const another = mill.enqueue(scan, { password: "hunter4" }, { idempotencyKey: "k2" });
+    await expect(another).rejects.toMatchObject({ code: "IDEMPOTENCY_CONFLICT" });
+  });
+});
+
 describe("the preset practice", () => {
   test("brings its rules along (003-03, 003-04, 003-07, 003-37, 003-38)", async () => {
     await using kit = await openTest({ preset: practice });

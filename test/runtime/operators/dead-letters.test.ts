@@ -23,10 +23,16 @@ async function withLetter(options = {}) {
 }
 
 /** A failed job of a type that another process has declared. */
-async function foreignLetter(kit: RuntimeTest, payloadSchema: string | null): Promise<string> {
+async function foreignLetter(
+  kit: RuntimeTest,
+  payloadSchema: string | null,
+  payloadVersion: string | null = null,
+): Promise<string> {
   const worker = workerInfo();
   await kit.store.register(worker);
-  await kit.store.declareTypes(worker.id, [declaration({ type: "foreign", payloadSchema })]);
+  await kit.store.declareTypes(worker.id, [
+    declaration({ type: "foreign", payloadSchema, payloadVersion }),
+  ]);
   const job = newJob({ type: "foreign", payload: "{}" });
   await kit.store.enqueue([job]);
   await kit.store.intervene(job.id, () => failedWith());
@@ -262,6 +268,83 @@ describe("a dead letter", () => {
     expect(await kit.mill.jobs.get(copy.id)).toMatchObject({ payload: { n: 1 } });
   });
 
+  test("refuses it also after a job of the type was enqueued without its code", async () => {
+    await using kit = await openTest();
+    const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+    const id = await foreignLetter(kit, JSON.stringify(schema));
+    await kit.mill.enqueue(defineJob({ type: "foreign", payload: typed<any>() }), {});
+
+    const edited = kit.mill.deadLetters.reprocess(id, { ...actor, payload: {} });
+
+    await expect(edited).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
+  });
+
+  test("gives another payload the version of today, and unchanged ones their own", async () => {
+    const v1 = defineJob({
+      type: "greet",
+      payload: typed<{ who: string }>(),
+      payloadVersion: "1",
+    }).run(() => {
+      throw new NonRetryableError("no");
+    });
+    const v2 = defineJob({
+      type: "greet",
+      payload: z.object({ first: z.string(), last: z.string() }),
+      payloadVersion: "2",
+      upcast: {
+        "1": ({ who }: { who: string }) => ({ first: who.split(" ")[0], last: who.split(" ")[1] }),
+      },
+    }).run(({ first, last }) => `${last}, ${first}`);
+    await using kit = await openTest();
+    const [edited, unchanged] = await kit.mill.enqueueMany([
+      v1.of({ who: "Ada Lovelace" }),
+      v1.of({ who: "Grace Hopper" }),
+    ]);
+    assert.ok(edited !== undefined && unchanged !== undefined);
+    await kit.drain([v1]);
+    await kit.drain([v2]);
+    const { deadLetters, jobs } = kit.mill;
+
+    const payload = { first: "Ada", last: "King" };
+    const corrected = await deadLetters.reprocess(edited.id, { ...actor, payload });
+    const repeated = await deadLetters.reprocess(unchanged.id, actor);
+    await kit.drain([v2]);
+
+    expect(await jobs.get(corrected.id)).toMatchObject({
+      payloadVersion: "2",
+      result: "King, Ada",
+    });
+    expect(await jobs.get(repeated.id)).toMatchObject({
+      payloadVersion: "1",
+      result: "Hopper, Grace",
+    });
+  });
+
+  test("gives another payload the version that workers elsewhere have declared", async () => {
+    await using kit = await openTest();
+    const id = await foreignLetter(kit, null, "3");
+
+    const copy = await kit.mill.deadLetters.reprocess(id, { ...actor, payload: {} });
+
+    expect(await kit.mill.jobs.get(copy.id)).toMatchObject({ payloadVersion: "3" });
+  });
+
+  test("gives another payload the version of the contract if no worker has the type", async () => {
+    await using kit = await openTest();
+    const mail = defineJob({ type: "mail", payload: typed<any>(), payloadVersion: "2" });
+    const { id } = await kit.mill.enqueue(defineJob({ type: "mail", payload: typed<any>() }), {});
+    await kit.mill.enqueue(mail, {});
+    const bare = await kit.mill.enqueue(defineJob({ type: "bare", payload: typed<any>() }), {});
+    for (const each of [id, bare.id]) await kit.mill.jobs.fail(each, "no", actor);
+    const { deadLetters, jobs } = kit.mill;
+
+    const copy = await deadLetters.reprocess(id, { ...actor, payload: { n: 1 } });
+    const other = await deadLetters.reprocess(bare.id, { ...actor, payload: { n: 1 } });
+
+    expect(await jobs.get(copy.id)).toMatchObject({ payloadVersion: "2" });
+    expect(await jobs.get(other.id)).toMatchObject({ payloadVersion: null });
+  });
+
   test.each([null, '{"$ref":"https://elsewhere"}'])(
     "takes another payload if the declared schema is %s",
     async (payloadSchema) => {
@@ -288,6 +371,42 @@ describe("a dead letter", () => {
     const successor = await letters.reprocess(job.id, actor);
 
     expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ dedupKey: "account-7" });
+  });
+
+  test("refuses another payload if a job without it repeats the letter already", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const retried = await kit.mill.jobs.retry(job.id, actor);
+    const edited = { ...actor, payload: { amount: 50 } };
+
+    await expect(letters.reprocess(job.id, edited)).rejects.toMatchObject({
+      code: "JOB_OVER",
+      details: { id: job.id, successorId: retried.id },
+    });
+    const answer = { id: retried.id, created: false };
+    expect(await letters.reprocess(job.id, actor)).toMatchObject(answer);
+  });
+
+  test("refuses another payload beside a successor that keeps the letter open", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const living = newJob({ type: "pay", retryOf: job.id, payload: '{"amount":500}' });
+    await kit.store.enqueue([living]);
+    const edited = { ...actor, payload: { amount: 50 } };
+
+    await expect(letters.reprocess(job.id, edited)).rejects.toMatchObject({
+      details: { successorId: living.id },
+    });
+    expect(await letters.get(job.id)).toMatchObject({ status: "pending_review" });
+  });
+
+  test("answers the same job to a repeat with the same payload", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const edited = { ...actor, payload: { amount: 50 } };
+    const { id } = await letters.reprocess(job.id, edited);
+
+    expect(await letters.reprocess(job.id, edited)).toMatchObject({ id, created: false });
   });
 
   test("may be reprocessed with a corrected payload", async () => {

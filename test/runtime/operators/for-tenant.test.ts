@@ -227,6 +227,51 @@ describe("mill.forTenant", () => {
     await kit.settled();
   });
 
+  test("tells acts of the installation without person and reason", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const acme = mill.forTenant("acme");
+    const waiting = await acme.enqueue(echo, "wait", { delay: "1h" });
+    const { id: failed } = await acme.enqueue(echo, "fail");
+    await kit.drain([echo]);
+    const why = { actor: "jane", reason: "umbra was hacked" };
+    await mill.tenants.setQuota("acme", { waiting: 5 }, why);
+    const { id: cancels } = await mill.operations.start(
+      { action: "cancel", jobs: { type: "echo" } },
+      why,
+    );
+    await mill.operations.wait(cancels);
+    const { id: acknowledges } = await mill.operations.start(
+      { action: "acknowledge", deadLetters: { type: "echo" } },
+      why,
+    );
+    await mill.operations.wait(acknowledges);
+    await acme.pause({ tenant: "acme" }, "we move", { actor: "bob" });
+
+    const told = (await acme.audit.list()).map(({ name, actor, reason }) => [name, actor, reason]);
+    expect(told).toEqual([
+      ["tenant_paused", "bob", "we move"],
+      ["job_dlq_acknowledged", null, `operation ${acknowledges} of the installation`],
+      ["job_cancel_requested", null, `operation ${cancels} of the installation`],
+      ["quota_set", null, null],
+    ]);
+    const answers = [
+      await acme.jobs.get(waiting.id),
+      await acme.jobs.list(),
+      await acme.jobs.attempts(waiting.id),
+      await acme.deadLetters.get(failed),
+      await acme.deadLetters.list(),
+      await acme.wait(waiting).catch((error) => error.message),
+    ];
+    expect(JSON.stringify(answers)).toContain(`operation ${cancels}`);
+    expect(JSON.stringify(answers)).not.toMatch(/hacked|jane/);
+    // The installation reads both.
+    expect(await mill.jobs.get(waiting.id)).toMatchObject({
+      cancelReason: `operation ${cancels} of the installation: umbra was hacked`,
+    });
+    expect(await acme.audit.verify()).toMatchObject({ findings: [] });
+  });
+
   test("answers the same mill again, and refuses what is no name", async () => {
     await using kit = await openTest();
 

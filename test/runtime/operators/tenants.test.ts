@@ -1,7 +1,7 @@
 /** `mill.tenants`: quotas, views, exports and removals. */
 import { defineJob, schedule, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { openTest } from "../support.ts";
+import { latch, openTest } from "../support.ts";
 
 const WHY = { actor: "ada", reason: "the plan of acme" };
 const report = defineJob({ type: "report" }).run(() => "written");
@@ -145,12 +145,16 @@ describe("mill.tenants.export", () => {
     await fill(mill.forTenant("umbra"), "umbra-mark");
     mill.work({ jobs: [report, broken] });
     await kit.advance("10s");
+    for (const tenant of ["acme", "umbra"]) await govern(mill, tenant);
 
     const lines = [];
     for await (const line of mill.tenants.export("acme")) lines.push(line);
 
     const kinds = new Set<string>(lines.map(({ kind }) => kind));
-    const all = ["tenant", "job", "attempt", "deadLetter", "schedule", "token", "event", "end"];
+    const jobs = ["job", "attempt", "deadLetter", "schedule", "token", "event"];
+    const settings = ["quota", "pause", "intake", "limit", "weight", "failure"];
+    const acts = ["operation", "operationItem", "audit"];
+    const all = ["tenant", ...jobs, ...settings, ...acts, "end"];
     expect(all.filter((kind) => !kinds.has(kind))).toEqual([]);
     const text = JSON.stringify(lines);
     expect(text).toContain("acme-mark");
@@ -182,7 +186,12 @@ describe("mill.tenants.remove", () => {
     const lines = [];
     for await (const line of mill.tenants.export("acme")) lines.push(line);
     const left = new Set(lines.map(({ kind }) => kind));
-    expect([...left].filter((kind) => kind !== "event")).toEqual(["tenant", "end"]);
+    expect([...left].filter((kind) => kind !== "event")).toEqual([
+      "tenant",
+      "intake",
+      "audit",
+      "end",
+    ]);
     expect((await mill.forTenant("umbra").jobs.list()).jobs).toHaveLength(2);
     expect(await mill.forTenant("umbra").deadLetters.list()).toHaveLength(1);
     await expect(mill.enqueue(report, undefined, { tenant: "acme" })).rejects.toMatchObject({
@@ -191,6 +200,60 @@ describe("mill.tenants.remove", () => {
     expect(await mill.tenants.get("acme")).toMatchObject({ removal: { begunBy: "ada" } });
   });
 });
+
+test("a removal with a limit of time ends at it, and the next call continues", async () => {
+  await using kit = await openTest();
+  const { mill } = kit;
+  const gate = latch();
+  const slow = defineJob({ type: "slow" }).run(() => gate.passed);
+  await mill.enqueue(slow, undefined, { tenant: "acme" });
+  mill.work({ jobs: [slow] });
+  await kit.advance("1s");
+  const removal = { ...WHY, confirm: "acme", within: "2s" } as const;
+  const first = mill.tenants.remove("acme", removal);
+  await kit.advance("3s");
+  expect(await first).toMatchObject({ doneAt: null, rows: {} });
+  gate.open();
+  await kit.advance("1s");
+  const second = mill.tenants.remove("acme", removal);
+  await kit.advance("3s");
+  expect(await second).toMatchObject({ doneAt: expect.any(Date), rows: { job: 0 } });
+  // A call that continues leaves no further entry.
+  const named = (await mill.audit.list({ tenant: "acme" })).map(({ name }) => name);
+  expect(named.filter((name) => name === "tenant_removal_requested")).toHaveLength(1);
+  expect(named.filter((name) => name === "intake_closed")).toHaveLength(1);
+});
+
+test("children of another tenant bring a removed tenant back until the next removal", async () => {
+  await using kit = await openTest();
+  const { mill } = kit;
+  const parent = defineJob({ type: "parent" }).run(async () => {
+    await mill.enqueue(report, undefined, { tenant: "acme" });
+  });
+  const removal = { ...WHY, confirm: "acme" };
+  await mill.tenants.remove("acme", removal);
+  await mill.enqueue(parent, undefined, { tenant: "umbra" });
+  await kit.drain([parent]);
+  expect((await mill.tenants.get("acme")).counts.queued).toBe(1);
+  await mill.tenants.remove("acme", removal);
+  expect((await mill.tenants.get("acme")).counts.queued).toBe(0);
+});
+
+/** What operators set and do about a tenant. */
+async function govern(mill: any, tenant: string): Promise<void> {
+  const own = mill.forTenant(tenant);
+  await mill.tenants.setQuota(tenant, { waiting: 50 }, WHY);
+  await mill.limits.set({ tenant }, { concurrency: 5 }, WHY);
+  const weights = (await mill.fairness.list())[0]?.weights ?? {};
+  await mill.fairness.set("general", { weights: { ...weights, [tenant]: 3 } }, WHY);
+  await own.pause({ tenant }, "we move", { actor: tenant });
+  await own.intake.close({ tenant }, "we move", { actor: tenant });
+  const [failure] = await own.failures.list();
+  await own.failures.acknowledge(failure.cause, { actor: tenant });
+  const request = { action: "acknowledge", deadLetters: { type: "broken" } };
+  const { id } = await own.operations.start(request, { actor: tenant, reason: "known" });
+  await own.operations.wait(id);
+}
 
 async function fill(mill: any, mark: string): Promise<void> {
   await mill.enqueue(report, undefined, { tags: { mark } });

@@ -1,5 +1,5 @@
 /** Who may be claimed, and in which order. */
-import { CRASH_GATE_BY } from "../../../src/store/shared/crash-gate.ts";
+import { CRASH_GATE_BY } from "../../../src/core/crashes.ts";
 import { isBehindService, isServiceProbe, limitsOf } from "./control/barriers.ts";
 import type { Report, Step } from "./invariants.ts";
 import type { PlaceRow } from "./rows.ts";

@@ -2,7 +2,7 @@
  * A model of the gates: of several pauses of one gate the newest counts. The gates that the store
  * lists, its explanations and its claims are compared with the model.
  */
-import { CRASH_GATE_BY } from "../../../src/store/shared/crash-gate.ts";
+import { CRASH_GATE_BY } from "../../../src/core/crashes.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Explanation } from "../../../src/api/client.ts";
 import type { Gate, GateName } from "../../../src/store/types/records.ts";

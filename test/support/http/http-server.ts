@@ -47,7 +47,7 @@ export async function openServer(parts: ServerParts = {}): Promise<TestServer> {
   const failures: unknown[] = [];
   const made = makeParts({
     mill,
-    pageFolder: fileURLToPath(new URL("../../../dashboard", import.meta.url)),
+    pageFolder: fileURLToPath(new URL("page", import.meta.url)),
     failed: (error) => failures.push(error),
     ...parts,
     identify: {

@@ -155,6 +155,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "types.list": [(mill) => methodAt(mill, "types.list")()],
   "types.get": [(mill, { text }) => methodAt(mill, "types.get")(text)],
   "jobs.get": [byId("jobs.get")],
+  "jobs.texts": [byId("jobs.texts")],
   "jobs.details": [
     byId("jobs.details"),
     (mill, _, { scene }) => methodAt(mill, "jobs.details")(scene.linked),
@@ -289,6 +290,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "tokens.verify": [
     (mill) => forbidden(methodAt(mill, "tokens.verify"), `mr_person_${"x".repeat(43)}`),
   ],
+  "metrics.deploys": [(mill) => forbidden(methodAt(mill, "metrics.deploys"))],
   "metrics.read": [(mill) => forbidden(methodAt(mill, "metrics.read"))],
   "schedules.list": [
     (mill) => methodAt(mill, "schedules.list")(),
@@ -317,6 +319,22 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   ],
   "types.reset": [(mill) => forbidden(() => methodAt(mill, "types.reset")("audit"))],
   "limits.remove": [(mill) => forbidden(() => methodAt(mill, "limits.remove")({ type: "audit" }))],
+  "views.list": [(mill) => methodAt(mill, "views.list")()],
+  "views.save": [
+    async (mill, { tenant, text: name }) => {
+      await methodAt(mill, "views.save")({ name, screen: "jobs", query: "" });
+      const isOwn = await methodAt(mill, "views.remove")(name);
+      return tenant === OTHER ? isOwn : true;
+    },
+  ],
+  "views.remove": [
+    (mill, { text }) => methodAt(mill, "views.remove")(text),
+    async (mill, { tenant }) => {
+      await methodAt(mill, "views.save")({ name: "own", screen: "jobs", query: "" });
+      const isOwn = await methodAt(mill, "views.remove")("own");
+      return tenant === OTHER ? isOwn : true;
+    },
+  ],
   "payloadRules.list": [(mill) => methodAt(mill, "payloadRules.list")()],
   "payloadRules.set": [
     (mill) => {
@@ -327,6 +345,9 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "payloadRules.remove": [
     (mill) => forbidden(() => methodAt(mill, "payloadRules.remove")({ installation: true })),
   ],
+  about: [(mill) => methodAt(mill, "about")()],
+  attention: [(mill) => methodAt(mill, "attention")()],
+  "lanes.list": [(mill) => forbidden(methodAt(mill, "lanes.list"))],
   "fairness.list": [(mill) => methodAt(mill, "fairness.list")()],
   "fairness.set": [(mill) => forbidden(() => methodAt(mill, "fairness.set")("general", {}))],
   "fairness.remove": [(mill) => forbidden(() => methodAt(mill, "fairness.remove")("general"))],
@@ -336,7 +357,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
 };
 
 /** What the methods of all tenants tell concerns no tenant, so that nothing can be planted. */
-const PASSED_ON: ReadonlySet<string> = new Set(["types.list", "types.get"]);
+const PASSED_ON: ReadonlySet<string> = new Set(["types.list", "types.get", "about"]);
 
 /** A permitted removal waits for the running jobs of the scene, which never end. */
 const ENDLESS = "tenants.remove";

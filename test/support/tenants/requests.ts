@@ -195,6 +195,8 @@ export function commandsFor(target: Target): readonly (readonly string[])[] {
     ["intake", "list"],
     ["limits", "list"],
     ["limits", "set", "--tenant", tenant, "--concurrency", "1"],
+    ["attention"],
+    ["lanes"],
     ["fairness", "list"],
     ["stats"],
     ["workers", "list"],

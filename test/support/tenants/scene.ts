@@ -16,9 +16,12 @@ import {
   newOperation,
   newSchedule,
   newToken,
+  retention,
 } from "../factories.ts";
 import { done, halfway, keep, running } from "../notes.ts";
 import { add, settleAll, takeOne } from "../steps.ts";
+
+const DAY_MS = 86_400_000;
 
 export const CANARY = "CANARY";
 export const OWN = "acme";
@@ -69,9 +72,16 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
   await store.setLimit({ kind: "tenant", name: OTHER }, { concurrency: 99, rate: null }, CANARY);
   await store.setFairness("general", { [OTHER]: 77, [OWN]: 2 }, CANARY);
   await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
+  // Retention has removed the beginning of the chains.
+  await store.sealAudit(100);
+  await store.prune(retention({ auditMs: -2 * DAY_MS }), 100);
   await breakBank(store);
   const everywhere = { scope: "installation", name: "all" } as const;
   await store.setPayloadRule(everywhere, { softBytes: 10_000 }, { by: CANARY, reason: CANARY });
+  const view = { name: "shared", screen: "jobs", query: "", by: CANARY };
+  await store.saveView({ ...view, tenant: null });
+  await store.saveView({ ...view, tenant: OWN, by: "own" });
+  await store.saveView({ ...view, tenant: OTHER, name: MARK, query: CANARY });
   const closed = { kind: "tenant", name: `${CANARY}-closed` } as const;
   await store.closeIntake(closed, { reason: CANARY, by: CANARY });
   const mine = newToken({ tenant: OWN });

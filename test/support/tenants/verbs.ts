@@ -70,6 +70,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store, { tenant }) => store.auditSeals({ tenant }, PAGE),
     (store) => store.auditSeals({ tenant: null }, PAGE),
   ],
+  chainStart: [(store, { tenant }) => store.chainStart(tenant), (store) => store.chainStart(null)],
   newestSealed: [(store, { tenant }) => store.newestSealed({ tenant })],
   unsealedAudits: [
     (store) => store.unsealedAudits({}, PAGE),
@@ -181,6 +182,16 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   limits: [(store) => store.limits()],
   fairLanes: [(store) => store.fairLanes()],
   payloadRules: [(store) => store.payloadRules()],
+  savedViews: [(store) => store.savedViews(null), (store, { tenant }) => store.savedViews(tenant)],
+  saveView: [
+    async (store, { tenant, text: name }) => {
+      await store.saveView({ tenant, name, screen: "jobs", query: "", by: null });
+      // A view of the own tenant, whatever tenant the call names.
+      const isOwn = await store.removeView({ tenant: null, name });
+      return tenant === OTHER ? isOwn : true;
+    },
+  ],
+  removeView: [(store, { tenant, text: name }) => store.removeView({ tenant, name })],
   countAhead: [(store, { id }) => store.countAhead(id, 100)],
   countBehind: [
     (store, probe) => store.countBehind(gate(probe), 100),
@@ -310,6 +321,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   release: "forbidden",
   resolveDependencies: "forbidden",
   minutes: "forbidden",
+  deploys: "forbidden",
   foldMinutes: "forbidden",
   prune: "forbidden",
   expired: "forbidden",

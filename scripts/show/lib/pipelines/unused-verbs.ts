@@ -44,6 +44,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   requestReprocess: "a decision of people, about jobs that failed",
   audits: "a question of people",
   auditSeals: "a question of people",
+  chainStart: "a question of people",
   newestSealed: "a question of people",
   unsealedAudits: "a question of people",
   annotate: "notes of people, about jobs that failed",

@@ -1,18 +1,28 @@
 /** The options that choose jobs, for `jobs list` and for actions on many jobs. */
 import type { Command } from "commander";
-import type { CountFilter } from "../../../api/jobs.ts";
+import type { CountFilter } from "../../../api/control/job-filter.ts";
 import type { State } from "../../../core/job.ts";
 import { jobIdOf } from "../../job-id.ts";
 import type { OperatorMill } from "../../operator-mill.ts";
 import { given } from "../../shell.ts";
 import { CommandFailure, EXIT } from "../../terminal/exit-codes.ts";
-import { durationOption, parsePast, parseStates, parseTag } from "../../terminal/options.ts";
+import {
+  durationOption,
+  parsePast,
+  parsePath,
+  parseStates,
+  parseTag,
+} from "../../terminal/options.ts";
 
 export interface JobFilterOptions {
   readonly state?: readonly (State | "pending")[];
   readonly type?: string;
   readonly tenant?: string;
   readonly category?: string;
+  readonly lane?: string;
+  readonly error?: string;
+  readonly payload?: Readonly<Record<string, string>>;
+  readonly text?: string;
   readonly correlation?: string;
   readonly parent?: string;
   readonly tag?: Readonly<Record<string, string>>;
@@ -27,6 +37,10 @@ export const JOB_FILTERS: readonly (keyof JobFilterOptions)[] = [
   "type",
   "tenant",
   "category",
+  "lane",
+  "error",
+  "payload",
+  "text",
   "correlation",
   "parent",
   "tag",
@@ -45,6 +59,10 @@ export function withJobFilter(command: Command): Command {
     .option("--type <name>", "of this type")
     .option("--tenant <name>", "of this tenant")
     .option("--category <name>", "of this category")
+    .option("--lane <name>", "of this lane")
+    .option("--error <text>", "whose last error has this in its message, name or class")
+    .option("--payload <path=value>", "with this value in the payload: user.id=42", parsePath)
+    .option("--text <text>", "with this part in the JSON text of the payload")
     .option("--correlation <id>", "with this correlation id")
     .option("--parent <id>", "enqueued by the handler of this job")
     .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
@@ -71,5 +89,16 @@ export async function jobFilterOf(
   const { correlation: correlationId, parent, since: createdAfter, until: createdBefore } = options;
   const parentId = parent === undefined ? undefined : await jobIdOf(mill, parent);
   const names = { type, tenant, category, correlationId, parentId, tags };
-  return given({ state, ...names, createdAfter, createdBefore, runningLongerThan });
+  const { lane, error, payload, text } = options;
+  return given({
+    state,
+    ...names,
+    lane,
+    error,
+    payload,
+    text,
+    createdAfter,
+    createdBefore,
+    runningLongerThan,
+  });
 }

@@ -1,11 +1,6 @@
 /** `millrace tenants`: list, show, quota, export and remove. */
 import type { Command } from "commander";
-import type {
-  QuotaRule,
-  TenantDetails,
-  Tenants,
-  TenantView,
-} from "../../../api/control/tenants.ts";
+import type { QuotaRule, TenantDetails, TenantView } from "../../../api/control/tenants.ts";
 import { formatDuration, type Duration } from "../../../core/duration.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
@@ -56,11 +51,6 @@ export function declareTenants(program: Command, shell: Shell): void {
 
 function common(command: Command): Command {
   return command.addOption(databaseOption()).addOption(serverOption()).addOption(outputOption());
-}
-
-/** For commands that a server does not offer. */
-function withStore(command: Command): Command {
-  return command.addOption(databaseOption()).addOption(outputOption());
 }
 
 function declareList(parent: Command, { terminal, end }: Shell): void {
@@ -216,12 +206,12 @@ function ruleOf({ waiting, rate, burst, payloadBytes }: QuotaOptions): QuotaRule
 }
 
 function declareExport(parent: Command, { terminal, end }: Shell): void {
-  withStore(parent.command("export <tenant>"))
+  common(parent.command("export <tenant>"))
     .description("Print all data of a tenant, as one JSON value per line.")
     .addHelpText("after", "\nExample:\n  millrace tenants export acme > acme.jsonl\n")
     .action(async (tenant: string, { db }: CommonOptions) => {
       await withExistingMill(db, async (mill) => {
-        for await (const line of storeTenants(mill).export(tenant)) {
+        for await (const line of mill.tenants.export(tenant)) {
           terminal.out(`${JSON.stringify(line)}\n`);
         }
       });
@@ -230,7 +220,7 @@ function declareExport(parent: Command, { terminal, end }: Shell): void {
 }
 
 function declareRemove(parent: Command, { terminal, end }: Shell): void {
-  withStore(parent.command("remove <tenant>"))
+  common(parent.command("remove <tenant>"))
     .description("Remove all data of a tenant. The command can be repeated, and continues.")
     .requiredOption("--confirm <tenant>", "the name of the tenant, again")
     .requiredOption("--reason <text>", "the reason, for the record")
@@ -239,7 +229,7 @@ function declareRemove(parent: Command, { terminal, end }: Shell): void {
     .action(async (tenant: string, options: ActOptions & { readonly confirm: string }) => {
       const { by: actor, reason, confirm, output, db } = options;
       const removed = await withExistingMill(db, (mill) =>
-        storeTenants(mill).remove(tenant, { actor, reason, confirm }),
+        mill.tenants.remove(tenant, { actor, reason, confirm }),
       );
       const sentence =
         `${removed.removed} rows of the tenant ${plain(tenant)} are removed. ` +
@@ -256,15 +246,3 @@ everything in small steps. Entries of the audit stay.
 Example:
   millrace tenants remove acme --confirm acme --reason "the contract has ended"
 `;
-
-/** An export and a removal read and write the store itself. */
-function storeTenants(mill: OperatorMill): Pick<Tenants, "export" | "remove"> {
-  const tenants: Partial<Tenants> = mill.tenants;
-  if (tenants.export !== undefined && tenants.remove !== undefined) {
-    return { export: tenants.export, remove: tenants.remove };
-  }
-  throw new CommandFailure("A server offers neither the export nor the removal of a tenant.", {
-    hint: "Name the database with --db",
-    exitCode: EXIT.usage,
-  });
-}

@@ -46,17 +46,20 @@ export function declareList(jobs: Command, { terminal, end }: Shell): void {
 function listWords(options: JobListOptions, command: Command): string {
   const { state, type, tenant, category, correlation, parent, tag = {}, since, until } = options;
   const limit = command.getOptionValueSource("limit") === "cli" ? [`--limit ${options.limit}`] : [];
+  const { lane, error, text, payload = {} } = options;
   const names = { state: state?.join(","), type, tenant, category, correlation, parent };
+  const content = { lane, error, text };
   // A time and not a duration: the pages of a list have the same range.
   const times = { since: since?.toISOString(), until: until?.toISOString() };
   const { runningLongerThan: ms } = options;
   const running = ms === undefined ? undefined : `${ms}ms`;
-  const wanted = { ...names, ...times, "running-longer-than": running };
+  const wanted = { ...names, ...content, ...times, "running-longer-than": running };
   const filters = Object.entries(wanted).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );
   const tags = Object.entries(tag).map((each) => `--tag ${shellWord(each.join("="))}`);
-  return ["list", ...filters, ...tags, ...limit].join(" ");
+  const paths = Object.entries(payload).map((each) => `--payload ${shellWord(each.join("="))}`);
+  return ["list", ...filters, ...tags, ...paths, ...limit].join(" ");
 }
 
 async function list(

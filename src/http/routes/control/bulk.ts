@@ -1,8 +1,10 @@
 /** `/api/v1/operations`: one action on many jobs or dead letters. */
 import { z } from "@hono/zod-openapi";
+import type { DeadLetterCountFilter } from "../../../api/control/letters.ts";
 import type { Operation, OperationRequest } from "../../../api/control/operations.ts";
-import { RATE_MAX } from "../../../core/control/bulk.ts";
+import { RATE_MAX, RATE_MIN } from "../../../core/control/bulk.ts";
 import { STATES } from "../../../core/job.ts";
+import { HIDDEN } from "../../../core/redaction.ts";
 import { MANAGE, SEE } from "../../identity/identity.ts";
 import { defined } from "../../moments.ts";
 import type { AppParts } from "../../parts.ts";
@@ -21,12 +23,14 @@ import {
 } from "../../schemas/common.ts";
 import { JOB } from "../../schemas/jobs.ts";
 import { redactedJob, redactedLetter } from "../../views.ts";
-import { LETTER, STATUSES } from "../dead-letters.ts";
+import { CLASSES, LETTER, STATUSES } from "../dead-letters.ts";
 
 const PATH = "/api/v1/operations";
 const IDS_MAX = 10_000;
 const CHUNK_MAX = 500;
 const TAGS_MAX = 20;
+const PATHS_MAX = 5;
+const PART = z.string().min(1).max(500);
 
 const ACTIONS = [
   "cancel",
@@ -50,6 +54,7 @@ const JOBS = z
     type: NAME.optional(),
     tenant: NAME.optional(),
     category: NAME.optional(),
+    lane: NAME.optional(),
     correlationId: NAME.optional(),
     parentId: ID.optional(),
     tags: z
@@ -59,15 +64,33 @@ const JOBS = z
     createdAfter: MOMENT.optional(),
     createdBefore: MOMENT.optional(),
     runningLongerThan: z.union([COUNT, z.string().max(20)]).optional(),
+    error: PART.optional(),
+    payload: z
+      .record(z.string().min(1).max(200), z.string().max(500))
+      .refine((paths) => Object.keys(paths).length <= PATHS_MAX, {
+        error: `up to ${PATHS_MAX} paths`,
+      })
+      .optional(),
+    text: PART.optional(),
   })
   .openapi("BulkJobFilter", { description: "At least one condition." });
 
+/** The filters of `deadLetters.list`. */
+const LETTER_FILTERS = {
+  status: z.enum(STATUSES).optional(),
+  type: NAME.optional(),
+  tenant: NAME.optional(),
+  category: NAME.optional(),
+  correlationId: NAME.optional(),
+  cause: NAME.optional(),
+  errorClass: z.enum(CLASSES).optional(),
+  assignedTo: NAME.optional(),
+  createdAfter: MOMENT.optional(),
+  createdBefore: MOMENT.optional(),
+} satisfies Readonly<Record<keyof DeadLetterCountFilter, z.ZodType>>;
+
 const DEAD_LETTERS = z
-  .strictObject({
-    status: z.enum(STATUSES).optional(),
-    type: NAME.optional(),
-    tenant: NAME.optional(),
-  })
+  .strictObject(LETTER_FILTERS)
   .openapi("BulkDeadLetterFilter", { description: "At least one condition." });
 
 /** One of `jobs`, `deadLetters` and `ids`; the client checks which goes with the action. */
@@ -105,12 +128,19 @@ const FILTER = z.strictObject({
   type: TEXT.optional(),
   tenant: TEXT.optional(),
   category: TEXT.optional(),
+  lane: TEXT.optional(),
   correlationId: TEXT.optional(),
   parentId: TEXT.optional(),
+  cause: TEXT.optional(),
+  errorClass: z.enum(CLASSES).optional(),
+  assignedTo: TEXT.optional(),
   tags: z.record(z.string(), TEXT).optional(),
   createdFrom: COUNT.optional(),
   createdBefore: COUNT.optional(),
   runningMs: COUNT.optional(),
+  error: TEXT.optional(),
+  payload: z.record(z.string(), TEXT).optional(),
+  text: TEXT.optional(),
 });
 
 const OPERATION = z
@@ -182,14 +212,20 @@ function shown(operation: Operation, redactor: Redactor): object {
   return {
     ...operation,
     reason: redactor.text(reason),
-    filter: filter === null || redactor.seesAll ? filter : { ...filter, ...hiddenTags(filter) },
+    filter: filter === null || redactor.seesAll ? filter : withoutValues(filter),
     error: error === null ? null : { ...error, message: redactor.text(error.message) },
   };
 }
 
-/** Tags are values of the application. */
-function hiddenTags(filter: Readonly<Record<string, unknown>>): object {
-  return "tags" in filter ? { tags: {} } : {};
+/** Tags, and what is searched in payloads and errors, are values of the application. */
+function withoutValues(filter: Readonly<Record<string, unknown>>): object {
+  return {
+    ...filter,
+    ...("tags" in filter ? { tags: {} } : {}),
+    ...("payload" in filter ? { payload: {} } : {}),
+    ...("text" in filter ? { text: HIDDEN } : {}),
+    ...("error" in filter ? { error: HIDDEN } : {}),
+  };
 }
 
 /** The schema leaves fields out that the types of the client tell apart. */
@@ -211,6 +247,7 @@ function previewRoute({ redaction }: AppParts): Route {
   } as const;
   return route(form, async ({ body, mill, identity }) => {
     const redactor = new Redactor(redaction, identity);
+    redactor.insistOnSearch(defined(body.jobs ?? {}));
     const preview = await mill.operations.preview(requestOf(body));
     const jobs = preview.jobs.map((job) => redactedJob(job, redactor));
     const deadLetters = preview.deadLetters.map((letter) => redactedLetter(letter, redactor));
@@ -229,9 +266,9 @@ function startRoute({ redaction }: AppParts): Route {
       ...REQUEST,
       reason: z.string().min(1).max(1_000),
       rate: z
-        .union([z.number().positive().max(RATE_MAX), z.string().max(20)])
+        .union([z.number().min(RATE_MIN).max(RATE_MAX), z.string().max(20)])
         .optional()
-        .openapi({ description: "Items per second: 500, 500/s, 30/m or 100/h." }),
+        .openapi({ description: "Items per second: 500, 500/s, 30/m or 100/h. At least 1/m." }),
       chunk: z.int().min(1).max(CHUNK_MAX).optional(),
     }),
     answers: {
@@ -242,10 +279,11 @@ function startRoute({ redaction }: AppParts): Route {
   return route(form, async ({ body, mill, identity, base }) => {
     const { reason, rate, chunk, ...request } = body;
     const options = { actor: identity.actor, reason, ...defined({ rate, chunk }) };
+    const redactor = new Redactor(redaction, identity);
+    redactor.insistOnSearch(defined(body.jobs ?? {}));
     const operation = await mill.operations.start(requestOf(request), options);
     const location = `${base}${PATH}/${operation.id}`;
-    const view = shown(operation, new Redactor(redaction, identity));
-    return Response.json(view, { status: 202, headers: { location } });
+    return Response.json(shown(operation, redactor), { status: 202, headers: { location } });
   });
 }
 

@@ -1,11 +1,18 @@
 /** Tenants: what they have, and what they may enqueue. */
 import { z } from "@hono/zod-openapi";
 import type { QuotaRule } from "../../../api/control/tenants.ts";
-import { ADMINISTER, GRANT } from "../../identity/identity.ts";
+import { ADMINISTER, GRANT, MANAGE_INSTANCE } from "../../identity/identity.ts";
+import { jsonLines } from "../../json-lines.ts";
 import { route, type Route } from "../../route.ts";
 import { COUNT, MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const PARAMS = z.strictObject({ tenant: NAME });
+/** How long a request works on a removal. */
+const REMOVAL_MS = 3_000;
+const REMOVAL_PATH = "/api/v1/tenants/{tenant}/removal";
+const LINE = z
+  .strictObject({ kind: TEXT, of: TEXT.optional(), data: z.unknown() })
+  .openapi("TenantLine");
 const QUOTA_PATH = "/api/v1/tenants/{tenant}/quota";
 const JOBS = z.int().min(1).max(1_000_000_000);
 const COUNT_NAME = z.enum(["scheduled", "queued", "held", "running", "failed"]);
@@ -46,17 +53,17 @@ const VIEW = z.strictObject({
   weights: z.record(z.string(), z.number()),
 });
 
+const REMOVAL = z.strictObject({
+  reason: TEXT,
+  begunBy: TEXT_OR_NULL,
+  begunAt: MOMENT,
+  doneAt: MOMENT.nullable(),
+  removed: COUNT,
+});
+
 const DETAILS = VIEW.extend({
   quota: QUOTA.extend({ waitingNow: COUNT.nullable(), tokens: COUNT.nullable() }).nullable(),
-  removal: z
-    .strictObject({
-      reason: TEXT,
-      begunBy: TEXT_OR_NULL,
-      begunAt: MOMENT,
-      doneAt: MOMENT.nullable(),
-      removed: COUNT,
-    })
-    .nullable(),
+  removal: REMOVAL.nullable(),
 }).openapi("TenantDetails");
 
 const BODY = z
@@ -75,7 +82,15 @@ const BODY = z
   .openapi("QuotaRule", { description: "At least one of waiting, rate and payloadBytes." });
 
 export function tenantRoutes(): readonly Route[] {
-  return [listRoute(), getRoute(), setRoute(), removeRoute()];
+  return [
+    listRoute(),
+    getRoute(),
+    setRoute(),
+    removeRoute(),
+    exportRoute(),
+    removalRoute(),
+    removalStepRoute(),
+  ];
 }
 
 function listRoute(): Route {
@@ -162,6 +177,76 @@ function removeRoute(): Route {
   return route(form, async ({ params, query: { reason }, mill, identity: { actor } }) =>
     Response.json(await mill.tenants.removeQuota(params.tenant, { actor, reason })),
   );
+}
+
+function exportRoute(): Route {
+  const form = {
+    method: "get",
+    path: "/api/v1/tenants/{tenant}/export",
+    name: "exportTenant",
+    summary:
+      "All data of a tenant, as lines of JSON, with payloads as they are stored. The last line " +
+      "has the kind `end`: without it, the export is not complete.",
+    access: MANAGE_INSTANCE,
+    params: PARAMS,
+    answers: {
+      200: { description: "One line for each row.", schema: LINE, type: "application/x-ndjson" },
+    },
+    problems: [],
+  } as const;
+  return route(form, ({ params, mill, isStillValid }) =>
+    jsonLines(mill.tenants.export(params.tenant), isStillValid),
+  );
+}
+
+function removalRoute(): Route {
+  const form = {
+    method: "get",
+    path: REMOVAL_PATH,
+    name: "getRemoval",
+    summary: "How far the removal of a tenant has come; null: no removal was asked for.",
+    access: ADMINISTER,
+    params: PARAMS,
+    answers: {
+      200: {
+        description: "The removal.",
+        schema: z.strictObject({ removal: REMOVAL.nullable() }),
+      },
+    },
+    problems: [],
+  } as const;
+  return route(form, async ({ params, mill }) => {
+    const { removal } = await mill.tenants.get(params.tenant);
+    return Response.json({ removal });
+  });
+}
+
+function removalStepRoute(): Route {
+  const form = {
+    method: "post",
+    path: REMOVAL_PATH,
+    name: "removeTenant",
+    summary:
+      "Removes all data of a tenant. A request works for a few seconds: repeat it until `doneAt` " +
+      "is set. `confirm` must be the name of the tenant.",
+    access: ADMINISTER,
+    params: PARAMS,
+    body: z.strictObject({ reason: REMARK, confirm: NAME }).openapi("TenantRemovalRequest"),
+    answers: {
+      202: {
+        description: "How far the removal has come; at its end, the rows that are left: none.",
+        schema: REMOVAL.extend({ rows: z.record(z.string(), COUNT) }).openapi("TenantRemoval"),
+      },
+    },
+    problems: [],
+    waitsMsMax: REMOVAL_MS,
+  } as const;
+  return route(form, async ({ params, body, mill, identity: { actor } }) => {
+    const { reason, confirm } = body;
+    const times = { within: REMOVAL_MS, grace: 2 * REMOVAL_MS };
+    const removed = await mill.tenants.remove(params.tenant, { actor, reason, confirm, ...times });
+    return Response.json(removed, { status: 202 });
+  });
 }
 
 function ruleOf({ waiting, rate, payloadBytes }: Omit<z.output<typeof BODY>, "reason">): QuotaRule {

@@ -1,4 +1,5 @@
 /** audits, auditSeals, newestSealed and unsealedAudits. */
+import type { ChainHead } from "../../../core/audit/chain.ts";
 import type { NewestSealed, SealedRow } from "../../../core/audit/verify.ts";
 import {
   AUDIT_PAGE_MAX,
@@ -40,6 +41,13 @@ export async function auditSeals(
   page: { readonly after?: SealPlace; readonly limit: number },
 ): Promise<readonly SealedRow[]> {
   return (await read.all("list_seals", sealPageParams(scope, page))).map(sealedRow);
+}
+
+export async function chainStart(
+  { read }: Session,
+  tenant: string | null,
+): Promise<ChainHead | null> {
+  return (await read.get("chain_start", { tenant: tenant ?? "" })) ?? null;
 }
 
 /** By time: transactions commit in another order than that of their ids. */

@@ -151,6 +151,8 @@ const TABLES = [
   "api_token",
   "minute_outbox",
   "minute",
+  "deploy",
+  "saved_view",
   "schedule",
   "schedule_tick",
   "audit",

@@ -18,7 +18,9 @@ export interface SchemaObject { readonly kind: "table" | "column" | "constraint"
 
 export interface FairLaneRow { readonly lane: number; readonly weights: string; readonly code_weights: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
 
-export interface FairJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; }
+export interface FairJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly queue: number; }
+
+export interface LaterJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly queue: number; readonly place: number; }
 
 export interface Barriers { readonly gates: boolean; readonly held: boolean; readonly names: boolean; readonly wanted: boolean; readonly full: boolean; readonly queued: boolean; readonly spent: boolean; }
 
@@ -65,6 +67,7 @@ export interface QueryRows {
   newest_sealed: { readonly at: number | null; };
   entries_to_seal: AuditRow;
   chain_head: { readonly day: number; readonly position: number; readonly hash: string; };
+  chain_start: { readonly day: number; readonly position: number; readonly hash: string; };
   list_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly previous: string; readonly hash: string; readonly sealed_at: number; readonly start_day: number | null; readonly start_position: number | null; readonly start_hash: string | null; readonly id: number | null; readonly at: number | null; readonly entry_tenant: string | null; readonly name: string | null; readonly actor: string | null; readonly reason: string | null; readonly subject_kind: string | null; readonly subject: string | null; readonly before: string | null; readonly after: string | null; };
   sealed_or_not: { readonly id: number; readonly at: number; readonly tenant: string; readonly is_sealed: boolean; };
   expired_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly hash: string; };
@@ -115,6 +118,7 @@ export interface QueryRows {
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   second_line: { readonly active: boolean; };
+  dump_roles: { readonly name: string; };
   failure_causes: { readonly cause: string; readonly last_at: number; };
   failure_hours: { readonly type: number; readonly hour: number; readonly letters: number; };
   first_failure: { readonly first_at: number; };
@@ -131,11 +135,15 @@ export interface QueryRows {
   lanes_without_turns: { readonly lane: number; };
   jobs_without_turn: FairJobRow;
   newest_without_turn: FairJobRow;
-  later_without_turn: { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly place: number; };
-  first_turns: { readonly priority: number; readonly rank: number | null; };
-  fair_turns: { readonly priority: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
+  later_without_turn: LaterJobRow;
+  queued_without_turn: FairJobRow;
+  newest_queued: FairJobRow;
+  later_queued: LaterJobRow;
+  first_turns: { readonly priority: number; readonly queue: number; readonly rank: number | null; };
+  first_queue_turns: { readonly priority: number; readonly queue: number; readonly rank: number | null; };
+  fair_turns: { readonly priority: number; readonly queue: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
   set_turns: { readonly given: string; };
-  longest_due_class: { readonly lane: number; readonly priority: number; readonly ms: number; };
+  longest_due_classes: { readonly lane: number; readonly priority: number; readonly ms: number; };
   number_events: { readonly more: boolean; };
   feed_end: { readonly position: number; };
   feed_start: { readonly position: number; };
@@ -154,7 +162,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
-  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
   claims_under_way: { readonly name: string; };
   count_running: { readonly count: number; };
   ids_of_running: { readonly id: JobId; };
@@ -236,6 +244,8 @@ export interface QueryRows {
   take_minutes: { readonly at: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly waits: readonly number[]; readonly runs: readonly number[]; };
   find_minutes: MinuteRow;
   minutes_between: MinuteRow;
+  lock_deploys: { readonly name: string; };
+  list_deploys: { readonly app_version: string; readonly at: number; };
   find_names: NameRow;
   names_by_id: NameRow;
   count_open_operations: { readonly count: number; };
@@ -246,6 +256,7 @@ export interface QueryRows {
   list_operations: OperationRow;
   list_operation_items: { readonly n: number; readonly job_id: JobId; readonly outcome: number; readonly code: string | null; readonly successor: JobId | null; };
   set_priorities: { readonly key: number; };
+  other_successors: { readonly id: JobId; readonly successor: JobId; };
   states_of_jobs: { readonly id: JobId; readonly key: number; readonly state: number; readonly tenant: number; };
   jobs_left: { readonly key: number; };
   payload_rules: { readonly scope: string; readonly name: string; readonly rule: string; readonly owner: string; readonly by: string | null; readonly reason: string | null; readonly set_at: number; };
@@ -275,6 +286,8 @@ export interface QueryRows {
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: JobId; readonly phase: string; readonly unit: string; readonly at: number; };
+  count_saved_views: { readonly count: number; };
+  list_saved_views: { readonly name: string; readonly screen: string; readonly query: string; readonly by: string | null; readonly saved_at: number; };
   overdue_schedules: OffendingNameRow;
   unfolded_minutes: OffendingNameRow;
   ticks_without_schedule: OffendingNameRow;
@@ -298,7 +311,7 @@ export interface QueryRows {
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
   keys_to_remove: { readonly key: number; };
-  rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; };
+  rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: JobId; };
   find_parent_token: { readonly expires_at: number; };
   find_usable_token: TokenRow;
@@ -313,7 +326,7 @@ export interface QueryRows {
   silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number; };
   worker_lives: { readonly lives: boolean; };
   holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
-  list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly quiet: boolean; readonly stopping: boolean; readonly running: number; readonly buffered: number; };
+  list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly lane_slots: string; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly memory_bytes: number | null; readonly loop_lag_ms: number | null; readonly quiet: boolean; readonly stopping: boolean; readonly running: number; readonly buffered: number; };
   overdue_runs: { readonly number: number; readonly secret: string; readonly key: number; readonly n: number; readonly limit_ms: number; readonly ran_ms: number; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
 }
 
@@ -340,6 +353,7 @@ export interface QueryParameters {
   newest_sealed: readonly ["tenant"];
   entries_to_seal: readonly ["since", "limit"];
   chain_head: readonly ["tenant"];
+  chain_start: readonly ["tenant"];
   insert_seals: readonly ["seals"];
   list_seals: readonly ["after_tenant", "after_day", "after_position", "tenant", "limit"];
   sealed_or_not: readonly ["after", "tenant", "limit"];
@@ -361,7 +375,7 @@ export interface QueryParameters {
   list_parks: readonly ["now", "limit"];
   list_breaker_changes: readonly ["service", "limit"];
   delete_breaker_changes: readonly ["now", "age", "limit"];
-  claim: readonly ["worker", "secret", "lanes", "types", "tenants", "prefetch", "limit", "mark_lanes", "mark_priorities", "mark_ranks", "mark_keys", "mark_ends", "once", "often", "cap", "lent", "lent_counts", "now"];
+  claim: readonly ["worker", "secret", "lanes", "types", "tenants", "prefetch", "limit", "mark_lanes", "mark_priorities", "mark_ranks", "mark_keys", "mark_ends", "once", "often", "cap", "lent", "lent_counts", "priority", "now"];
   claimed_by: readonly ["worker", "secret"];
   claim_alone: readonly ["worker", "secret", "lanes", "types", "tenants", "cap", "lent", "lent_counts", "now"];
   set_next_probe: readonly ["now", "probe_ms", "type"];
@@ -422,6 +436,7 @@ export interface QueryParameters {
   examined_tables: readonly ["max"];
   prefer_lookups: readonly [];
   second_line: readonly ["schema"];
+  dump_roles: readonly ["limit"];
   failure_causes: readonly ["max"];
   failure_hours: readonly ["now", "cause", "max"];
   first_failure: readonly ["cause"];
@@ -444,13 +459,17 @@ export interface QueryParameters {
   jobs_without_turn: readonly ["lane", "limit"];
   newest_without_turn: readonly ["lane", "limit", "tenants"];
   later_without_turn: readonly ["lane", "priority", "rank", "key", "limit", "tenants"];
+  queued_without_turn: readonly ["lane", "limit"];
+  newest_queued: readonly ["lane", "limit", "tenants"];
+  later_queued: readonly ["lane", "priority", "rank", "key", "limit", "tenants"];
   first_turns: readonly ["lane", "priorities"];
+  first_queue_turns: readonly ["lane", "priorities", "queues"];
   fair_turns: readonly ["lane", "priorities"];
   delete_fair_turns: readonly ["lane", "priorities"];
   delete_turns_of_lane: readonly ["lane"];
   put_fair_turns: readonly ["lane", "turns"];
   set_turns: readonly ["turns"];
-  longest_due_class: readonly ["lanes", "now", "hops"];
+  longest_due_classes: readonly ["lanes", "hops", "now", "older", "classes"];
   number_events: readonly ["limit", "bytes"];
   feed_end: readonly [];
   feed_start: readonly [];
@@ -469,11 +488,11 @@ export interface QueryParameters {
   tenants_of_ids: readonly ["ids"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
-  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "lane", "error", "payload_text", "payload", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "lane", "error", "payload_text", "payload", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
-  count_groups: readonly ["rows", "tenant", "groups"];
+  count_groups: readonly ["rows", "now", "tenant", "groups"];
   claims_under_way: readonly ["claims"];
   count_running: readonly ["gate", "worker", "rows"];
   ids_of_running: readonly ["gate", "worker", "limit"];
@@ -572,11 +591,15 @@ export interface QueryParameters {
   find_minutes: readonly ["keys"];
   put_minutes: readonly ["rows"];
   minutes_between: readonly ["since", "hours_from", "type", "lane", "limit", "hours_to", "until"];
+  lock_deploys: readonly [];
+  insert_deploy: readonly ["app", "now", "worker"];
+  list_deploys: readonly ["since", "until", "limit"];
+  delete_deploys: readonly ["now", "age", "limit"];
   intern_names: readonly ["wanted"];
   find_names: readonly ["wanted"];
   names_by_id: readonly ["ids"];
-  insert_operation: readonly ["id", "tenant", "plan", "actor", "reason", "rate", "chunk", "expected", "expected_at_least", "walks_jobs", "now"];
-  count_open_operations: readonly ["max"];
+  insert_operation: readonly ["id", "tenant", "plan", "actor", "reason", "rate", "chunk", "expected", "expected_at_least", "walks_jobs", "walks_letters", "now"];
+  count_open_operations: readonly ["tenant", "max"];
   claimable_operations: readonly ["max", "runner", "now"];
   hold_operations: readonly ["runner", "lease_ms", "now", "ids"];
   find_operation: readonly ["now", "id"];
@@ -590,6 +613,7 @@ export interface QueryParameters {
   delete_operation_items: readonly ["now", "age", "limit"];
   delete_operations: readonly ["now", "age", "limit"];
   set_priorities: readonly ["keys", "priority"];
+  other_successors: readonly ["ids", "depth"];
   states_of_jobs: readonly ["ids"];
   jobs_left: readonly ["keys"];
   save_part: readonly [];
@@ -639,6 +663,10 @@ export interface QueryParameters {
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
+  put_saved_view: readonly ["tenant", "name", "screen", "query", "by", "now"];
+  count_saved_views: readonly ["tenant", "name", "max"];
+  delete_saved_view: readonly ["tenant", "name"];
+  list_saved_views: readonly ["tenant", "max"];
   overdue_schedules: readonly ["now", "limit"];
   unfolded_minutes: readonly ["examined", "now", "limit"];
   ticks_without_schedule: readonly ["limit"];
@@ -686,6 +714,10 @@ export interface QueryParameters {
   clear_ticks: readonly ["name"];
   clear_schedules: readonly ["name"];
   clear_tokens: readonly ["name"];
+  stop_operations_of: readonly ["now", "name"];
+  clear_operation_items: readonly ["name", "limit"];
+  clear_operations: readonly ["name"];
+  clear_views: readonly ["name"];
   clear_dedup: readonly ["tenant"];
   clear_failure_group: readonly ["tenant"];
   clear_lock: readonly ["tenant"];
@@ -716,8 +748,8 @@ export interface QueryParameters {
   put_worker_types: readonly ["worker", "types"];
   delete_worker_types: readonly ["worker"];
   list_types: readonly ["now", "only", "limit"];
-  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "app", "lease_ms", "beat_ms", "now"];
-  renew_worker: readonly ["now", "id", "lease_ms"];
+  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "lane_slots", "tenant", "app", "lease_ms", "beat_ms", "now"];
+  renew_worker: readonly ["now", "id", "lease_ms", "memory_bytes", "loop_lag_ms"];
   insert_ended_runs: readonly ["runs", "worker"];
   delete_ended_runs: readonly ["worker", "runs"];
   lock_worker: readonly ["id"];
@@ -776,6 +808,11 @@ export const queries: {
   },
   chain_head: {
     text: "SELECT head.day, head.position, head.hash\nFROM (\n    (\n        SELECT day, position, hash\n        FROM millrace.audit_seal\n        WHERE tenant = $1::text\n        ORDER BY day DESC, position DESC\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT day, position, hash\n    FROM millrace.audit_start\n    WHERE tenant = $1::text\n) AS head\nORDER BY head.day DESC, head.position DESC\nLIMIT 1",
+    parameters: ["tenant"],
+    timeout: "answer",
+  },
+  chain_start: {
+    text: "SELECT day, position, hash\nFROM millrace.audit_start\nWHERE tenant = $1::text",
     parameters: ["tenant"],
     timeout: "answer",
   },
@@ -885,8 +922,8 @@ export const queries: {
     timeout: "answer",
   },
   claim: {
-    text: "SELECT *\nFROM millrace.claim_batch(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::boolean, $7::integer, $8::integer[], $9::integer[],\n    $10::bigint[], $11::bigint[], $12::integer[], $13::integer,\n    $14::integer, $15::integer, $16::integer[], $17::integer[], $18::timestamptz\n)",
-    parameters: ["worker","secret","lanes","types","tenants","prefetch","limit","mark_lanes","mark_priorities","mark_ranks","mark_keys","mark_ends","once","often","cap","lent","lent_counts","now"],
+    text: "SELECT *\nFROM millrace.claim_batch(\n    $1::uuid, $2::text, $3::integer[], $4::integer[], $5::integer[],\n    $6::boolean, $7::integer, $8::integer[], $9::integer[],\n    $10::bigint[], $11::bigint[], $12::integer[], $13::integer,\n    $14::integer, $15::integer, $16::integer[], $17::integer[], $18::integer,\n    $19::timestamptz\n)",
+    parameters: ["worker","secret","lanes","types","tenants","prefetch","limit","mark_lanes","mark_priorities","mark_ranks","mark_keys","mark_ends","once","often","cap","lent","lent_counts","priority","now"],
     timeout: "answer",
   },
   claimed_by: {
@@ -975,7 +1012,7 @@ export const queries: {
     timeout: "answer",
   },
   awaited_code: {
-    text: "SELECT named.id, code.key\nFROM unnest($1::uuid[]) AS named (id)\nCROSS JOIN LATERAL (\n    WITH RECURSIVE up (id, retry_of, depth) AS (\n        SELECT job.id, job.retry_of, 1 FROM millrace.job AS job WHERE job.id = named.id\n        UNION ALL\n        SELECT job.id, job.retry_of, up.depth + 1\n        FROM up\n        JOIN millrace.job AS job ON job.id = up.retry_of\n        WHERE up.depth < $2::integer\n    ),\n    family (id, depth) AS (\n        SELECT up.id, 1 FROM up WHERE up.depth = (SELECT max(up.depth) FROM up)\n        UNION ALL\n        SELECT job.id, family.depth + 1\n        FROM family\n        JOIN millrace.job AS job ON job.retry_of = family.id\n        WHERE family.depth <= $2::integer\n    )\n    SELECT DISTINCT job.key\n    FROM family\n    JOIN millrace.job AS job ON job.id = family.id\n    JOIN millrace.ended_run AS left_code ON left_code.key = job.key\n    JOIN millrace.worker AS worker ON worker.id = left_code.worker\n    JOIN millrace.attempt AS ended ON ended.key = left_code.key AND ended.n = left_code.n\n    WHERE ended.started_at IS NOT NULL\n    ORDER BY job.key\n    LIMIT $3::integer\n) AS code\nWHERE EXISTS (SELECT 1 FROM millrace.ended_run)\nORDER BY named.id, code.key",
+    text: "SELECT named.id, code.key\nFROM unnest($1::uuid[]) AS named (id)\nCROSS JOIN LATERAL (\n    WITH RECURSIVE up (id, depth) AS (\n        SELECT named.id, 1\n        UNION ALL\n        SELECT job.retry_of, up.depth + 1\n        FROM up\n        JOIN millrace.job AS job ON job.id = up.id AND job.retry_of IS NOT NULL\n        WHERE up.depth < $2::integer\n    ),\n    family (id, depth) AS (\n        SELECT up.id, 1 FROM up WHERE up.depth = (SELECT max(up.depth) FROM up)\n        UNION ALL\n        SELECT job.id, family.depth + 1\n        FROM family\n        JOIN millrace.job AS job ON job.retry_of = family.id\n        WHERE family.depth <= $2::integer\n    )\n    SELECT DISTINCT job.key\n    FROM family\n    JOIN millrace.job AS job ON job.id = family.id\n    JOIN millrace.ended_run AS left_code ON left_code.key = job.key\n    JOIN millrace.worker AS worker ON worker.id = left_code.worker\n    JOIN millrace.attempt AS ended ON ended.key = left_code.key AND ended.n = left_code.n\n    WHERE ended.started_at IS NOT NULL\n    ORDER BY job.key\n    LIMIT $3::integer\n) AS code\nWHERE EXISTS (SELECT 1 FROM millrace.ended_run)\nORDER BY named.id, code.key",
     parameters: ["ids","depth","limit"],
     timeout: "answer",
   },
@@ -1185,8 +1222,13 @@ export const queries: {
     timeout: "answer",
   },
   second_line: {
-    text: "SELECT EXISTS (\n    SELECT 1\n    FROM pg_policies AS policy\n    WHERE policy.schemaname = $1::text\n      AND policy.tablename = 'job'\n      AND policy.policyname = 'tenant'\n) AND EXISTS (\n    SELECT 1\n    FROM pg_roles AS role\n    WHERE role.rolname = 'millrace_tenant'\n      AND pg_has_role(current_user, role.oid, 'MEMBER')\n      AND has_table_privilege(role.oid, 'millrace.job'::regclass, 'SELECT')\n) AS active",
+    text: "SELECT EXISTS (\n    SELECT 1\n    FROM pg_policies AS policy\n    WHERE policy.schemaname = $1::text\n      AND policy.tablename = 'job'\n      AND policy.policyname = 'tenant'\n) AND EXISTS (\n    SELECT 1\n    FROM pg_roles AS role\n    WHERE role.rolname = 'millrace_tenant'\n      AND pg_has_role(\n              current_user, role.oid,\n              CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'\n                   ELSE 'SET' END\n          )\n      AND has_table_privilege(role.oid, 'millrace.job'::regclass, 'SELECT')\n) AS active",
     parameters: ["schema"],
+    timeout: "answer",
+  },
+  dump_roles: {
+    text: "SELECT role.rolname::text AS name\nFROM pg_roles AS role\nJOIN pg_class AS class ON class.oid = 'millrace.job'::regclass\nWHERE class.relrowsecurity\n  AND role.rolcanlogin\n  AND NOT role.rolsuper\n  AND NOT role.rolbypassrls\n  AND pg_has_role(role.oid, 'pg_read_all_data', 'USAGE')\n  AND NOT pg_has_role(role.oid, class.relowner, 'USAGE')\nORDER BY role.rolname\nLIMIT $1::integer",
+    parameters: ["limit"],
     timeout: "answer",
   },
   failure_causes: {
@@ -1285,27 +1327,47 @@ export const queries: {
     timeout: "answer",
   },
   jobs_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.rank, first.tenant\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank, ready.key\n    LIMIT $2::integer\n) AS first\nLIMIT $2::integer",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.rank, first.tenant, 0 AS queue\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank, ready.key\n    LIMIT $2::integer\n) AS first\nLIMIT $2::integer",
     parameters: ["lane","limit"],
     timeout: "answer",
   },
   newest_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT $2::integer\n) AS last\nWHERE last.tenant <> ALL ($3::integer[])\nORDER BY last.priority, last.rank, last.key\nLIMIT $2::integer",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.ready WHERE lane = $1::integer AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace.ready AS ready\n        WHERE ready.lane = $1::integer\n          AND ready.crashes = 0\n          AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant, 0 AS queue\nFROM class\nCROSS JOIN LATERAL (\n    SELECT ready.key, ready.priority, ready.rank, ready.tenant\n    FROM millrace.ready AS ready\n    WHERE ready.lane = $1::integer\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT $2::integer\n) AS last\nWHERE last.tenant <> ALL ($3::integer[])\nORDER BY last.priority, last.rank, last.key\nLIMIT $2::integer",
     parameters: ["lane","limit","tenants"],
     timeout: "answer",
   },
   later_without_turn: {
-    text: "SELECT key, priority, rank, tenant, place::integer AS place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace.ready\n        WHERE lane = $1::integer\n          AND crashes = 0\n          AND (priority, rank, key) > ($2::integer, $3::bigint, $4::bigint)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT $5::integer\n    ) AS later\n) AS later\nWHERE place = $5::integer\n   OR tenant <> ALL ($6::integer[])\nORDER BY place",
+    text: "SELECT key, priority, rank, tenant, 0 AS queue, place::integer AS place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace.ready\n        WHERE lane = $1::integer\n          AND crashes = 0\n          AND (priority, rank, key) > ($2::integer, $3::bigint, $4::bigint)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT $5::integer\n    ) AS later\n) AS later\nWHERE place = $5::integer\n   OR tenant <> ALL ($6::integer[])\nORDER BY place",
+    parameters: ["lane","priority","rank","key","limit","tenants"],
+    timeout: "answer",
+  },
+  queued_without_turn: {
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.blocked WHERE lane = $1::integer AND gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(blocked.priority)\n        FROM millrace.blocked AS blocked\n        WHERE blocked.lane = $1::integer\n          AND blocked.gate < -2\n          AND blocked.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.rank, first.tenant, first.gate AS queue\nFROM class\nCROSS JOIN LATERAL (\n    SELECT blocked.key, blocked.priority, blocked.rank, blocked.tenant, blocked.gate\n    FROM millrace.blocked AS blocked\n    WHERE blocked.lane = $1::integer\n      AND blocked.gate < -2\n      AND blocked.priority = class.priority\n      AND blocked.turn_or_rank >= 0\n    ORDER BY blocked.turn_or_rank, blocked.key\n    LIMIT $2::integer\n) AS first\nLIMIT $2::integer",
+    parameters: ["lane","limit"],
+    timeout: "answer",
+  },
+  newest_queued: {
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace.blocked WHERE lane = $1::integer AND gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(blocked.priority)\n        FROM millrace.blocked AS blocked\n        WHERE blocked.lane = $1::integer\n          AND blocked.gate < -2\n          AND blocked.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant, last.gate AS queue\nFROM class\nCROSS JOIN LATERAL (\n    SELECT blocked.key, blocked.priority, blocked.rank, blocked.tenant, blocked.gate\n    FROM millrace.blocked AS blocked\n    WHERE blocked.lane = $1::integer\n      AND blocked.gate < -2\n      AND blocked.priority = class.priority\n      AND blocked.turn_or_rank >= 0\n    ORDER BY blocked.turn_or_rank DESC, blocked.key DESC\n    LIMIT $2::integer\n) AS last\nWHERE last.tenant <> ALL ($3::integer[])\nORDER BY last.priority, last.rank, last.key\nLIMIT $2::integer",
+    parameters: ["lane","limit","tenants"],
+    timeout: "answer",
+  },
+  later_queued: {
+    text: "SELECT key, priority, rank, tenant, gate AS queue, place::integer AS place\nFROM (\n    SELECT key, priority, rank, tenant, gate,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant, gate\n        FROM millrace.blocked\n        WHERE lane = $1::integer\n          AND gate < -2\n          AND (priority, turn_or_rank, key)\n              > ($2::integer, $3::bigint, $4::bigint)\n          AND turn_or_rank >= 0\n        ORDER BY priority, turn_or_rank, key\n        LIMIT $5::integer\n    ) AS later\n) AS later\nWHERE place = $5::integer\n   OR tenant <> ALL ($6::integer[])\nORDER BY place",
     parameters: ["lane","priority","rank","key","limit","tenants"],
     timeout: "answer",
   },
   first_turns: {
-    text: "SELECT class.priority,\n       (\n           SELECT min(ready.rank)\n           FROM millrace.ready AS ready\n           WHERE ready.lane = $1::integer\n             AND ready.crashes = 0\n             AND ready.priority = class.priority\n             AND ready.rank < 0\n       ) AS rank\nFROM unnest($2::integer[]) AS class (priority)",
+    text: "SELECT class.priority, 0 AS queue,\n       (\n           SELECT min(ready.rank)\n           FROM millrace.ready AS ready\n           WHERE ready.lane = $1::integer\n             AND ready.crashes = 0\n             AND ready.priority = class.priority\n             AND ready.rank < 0\n       ) AS rank\nFROM unnest($2::integer[]) AS class (priority)",
     parameters: ["lane","priorities"],
     timeout: "answer",
   },
+  first_queue_turns: {
+    text: "SELECT class.priority, own.queue,\n       (\n           SELECT min(blocked.turn_or_rank)\n           FROM millrace.blocked AS blocked\n           WHERE blocked.gate = own.queue\n             AND blocked.gate < -2\n             AND blocked.lane = $1::integer\n             AND blocked.priority = class.priority\n             AND blocked.turn_or_rank < 0\n       ) AS rank\nFROM unnest($2::integer[]) AS class (priority)\nCROSS JOIN unnest($3::integer[]) AS own (queue)\nUNION ALL\nSELECT class.priority, -1,\n       (\n           SELECT min(blocked.turn_or_rank)\n           FROM millrace.blocked AS blocked\n           WHERE blocked.gate < -2\n             AND blocked.lane = $1::integer\n             AND blocked.priority = class.priority\n             AND blocked.turn_or_rank < 0\n       )\nFROM unnest($2::integer[]) AS class (priority)",
+    parameters: ["lane","priorities","queues"],
+    timeout: "answer",
+  },
   fair_turns: {
-    text: "SELECT priority, tenant, tag, due, back_tag\nFROM millrace.fair_turn\nWHERE lane = $1::integer\n  AND priority = ANY ($2::integer[])",
+    text: "SELECT priority, queue, tenant, tag, due, back_tag\nFROM millrace.fair_turn\nWHERE lane = $1::integer\n  AND priority = ANY ($2::integer[])",
     parameters: ["lane","priorities"],
     timeout: "answer",
   },
@@ -1320,7 +1382,7 @@ export const queries: {
     timeout: "answer",
   },
   put_fair_turns: {
-    text: "INSERT INTO millrace.fair_turn (lane, priority, tenant, tag, due, back_tag)\nSELECT $1::integer, (turn.value ->> 0)::integer, (turn.value ->> 1)::integer,\n       (turn.value ->> 2)::bigint, (turn.value ->> 3)::bigint, (turn.value ->> 4)::bigint\nFROM json_array_elements($2::json) AS turn (value)",
+    text: "INSERT INTO millrace.fair_turn (lane, priority, queue, tenant, tag, due, back_tag)\nSELECT $1::integer, (turn.value ->> 0)::integer, (turn.value ->> 1)::integer,\n       (turn.value ->> 2)::integer, (turn.value ->> 3)::bigint, (turn.value ->> 4)::bigint,\n       (turn.value ->> 5)::bigint\nFROM json_array_elements($2::json) AS turn (value)",
     parameters: ["lane","turns"],
     timeout: "answer",
   },
@@ -1329,9 +1391,9 @@ export const queries: {
     parameters: ["turns"],
     timeout: "answer",
   },
-  longest_due_class: {
-    text: "WITH RECURSIVE class (lane, priority) AS (\n    (\n        SELECT lane, priority\n        FROM millrace.ready\n        WHERE crashes = 0\n          AND ($1::integer[] IS NULL OR lane = ANY ($1::integer[]))\n        ORDER BY lane, priority\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.priority\n    FROM class\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.priority\n        FROM millrace.ready AS ready\n        WHERE ready.crashes = 0\n          AND (ready.lane, ready.priority) > (class.lane, class.priority)\n          AND ($1::integer[] IS NULL OR ready.lane = ANY ($1::integer[]))\n        ORDER BY ready.lane, ready.priority\n        LIMIT 1\n    ) AS next\n)\nSELECT class.lane, class.priority,\n       millrace.ms_of(millrace.clock_at($2::timestamptz)) - least(\n           (\n               SELECT min(turn.due)\n               FROM millrace.ready AS turn\n               WHERE turn.lane = class.lane\n                 AND turn.priority = class.priority\n                 AND turn.due IS NOT NULL\n           ),\n           (\n               SELECT min(ready.rank)\n               FROM millrace.ready AS ready\n               WHERE ready.lane = class.lane\n                 AND ready.crashes = 0\n                 AND ready.priority = class.priority\n                 AND ready.rank >= 0\n           ) / 1000\n       ) AS ms\nFROM (SELECT * FROM class LIMIT $3::integer) AS class\nORDER BY ms DESC, class.priority, class.lane\nLIMIT 1",
-    parameters: ["lanes","now","hops"],
+  longest_due_classes: {
+    text: "WITH RECURSIVE lane (id) AS (\n    SELECT min(lane) FROM millrace.ready\n    UNION ALL\n    SELECT (\n        SELECT min(next.lane)\n        FROM millrace.ready AS next\n        WHERE next.lane > lane.id\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nclass (lane, priority) AS (\n    SELECT lane.id,\n           (\n               SELECT min(first.priority)\n               FROM millrace.ready AS first\n               WHERE first.lane = lane.id AND first.crashes = 0\n           )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n      AND ($1::integer[] IS NULL OR lane.id = ANY ($1::integer[]))\n    UNION ALL\n    SELECT class.lane,\n           (\n               SELECT min(next.priority)\n               FROM millrace.ready AS next\n               WHERE next.lane = class.lane\n                 AND next.crashes = 0\n                 AND next.priority > class.priority\n           )\n    FROM class\n    WHERE class.priority IS NOT NULL\n),\nqueue_lane (id) AS (\n    SELECT min(lane) FROM millrace.blocked WHERE gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(next.lane)\n        FROM millrace.blocked AS next\n        WHERE next.lane > queue_lane.id AND next.gate < -2\n    )\n    FROM queue_lane\n    WHERE queue_lane.id IS NOT NULL\n),\nqueued (lane, priority) AS (\n    SELECT queue_lane.id,\n           (\n               SELECT min(first.priority)\n               FROM millrace.blocked AS first\n               WHERE first.lane = queue_lane.id AND first.gate < -2\n           )\n    FROM queue_lane\n    WHERE queue_lane.id IS NOT NULL\n      AND ($1::integer[] IS NULL OR queue_lane.id = ANY ($1::integer[]))\n    UNION ALL\n    SELECT queued.lane,\n           (\n               SELECT min(next.priority)\n               FROM millrace.blocked AS next\n               WHERE next.lane = queued.lane\n                 AND next.gate < -2\n                 AND next.priority > queued.priority\n           )\n    FROM queued\n    WHERE queued.priority IS NOT NULL\n),\nwaiting (lane, priority, due) AS (\n    SELECT class.lane, class.priority,\n           least(\n               (\n                   SELECT min(turn.due)\n                   FROM millrace.ready AS turn\n                   WHERE turn.lane = class.lane\n                     AND turn.priority = class.priority\n                     AND turn.due IS NOT NULL\n               ),\n               (\n                   SELECT min(ready.rank)\n                   FROM millrace.ready AS ready\n                   WHERE ready.lane = class.lane\n                     AND ready.crashes = 0\n                     AND ready.priority = class.priority\n                     AND ready.rank >= 0\n               ) / 1000\n           )\n    FROM (SELECT * FROM class LIMIT $2::integer) AS class\n    WHERE class.priority IS NOT NULL\n    UNION ALL\n    SELECT queued.lane, queued.priority,\n           least(\n               (\n                   SELECT min(turn.rank)\n                   FROM millrace.blocked AS turn\n                   WHERE turn.lane = queued.lane\n                     AND turn.priority = queued.priority\n                     AND turn.turn IS NOT NULL\n               ) / 1000,\n               (\n                   SELECT min(blocked.turn_or_rank)\n                   FROM millrace.blocked AS blocked\n                   WHERE blocked.lane = queued.lane\n                     AND blocked.gate < -2\n                     AND blocked.priority = queued.priority\n                     AND blocked.turn_or_rank >= 0\n               ) / 1000\n           )\n    FROM (SELECT * FROM queued LIMIT $2::integer) AS queued\n    WHERE queued.priority IS NOT NULL\n)\nSELECT lane, priority, millrace.ms_of(millrace.clock_at($3::timestamptz)) - min(due) AS ms\nFROM waiting\nGROUP BY lane, priority\nHAVING millrace.ms_of(millrace.clock_at($3::timestamptz)) - min(due) > $4::bigint\nORDER BY ms DESC, priority, lane\nLIMIT $5::integer",
+    parameters: ["lanes","hops","now","older","classes"],
     timeout: "reader",
   },
   number_events: {
@@ -1390,7 +1452,7 @@ export const queries: {
     timeout: "reader",
   },
   barriers_in_use: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0)\n           OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (\n           SELECT 1 FROM millrace.limit_setting WHERE rate_count IS NOT NULL OR used >= cap\n       ) AS full,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2) AS queued,\n       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace.closed_gate) AS gates,\n       coalesce((SELECT max(gate) FROM millrace.blocked) > 0, false)\n           OR coalesce((SELECT min(gate) FROM millrace.blocked) < -2, false) AS held,\n       EXISTS (SELECT 1 FROM millrace.lock) AS names,\n       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted,\n       EXISTS (\n           SELECT 1 FROM millrace.limit_setting WHERE rate_count IS NOT NULL OR used >= cap\n       ) AS full,\n       coalesce((SELECT min(gate) FROM millrace.blocked) < -2, false) AS queued,\n       EXISTS (SELECT 1 FROM millrace.key_rate WHERE held_until IS NOT NULL) AS spent",
     parameters: [],
     timeout: "answer",
   },
@@ -1425,13 +1487,13 @@ export const queries: {
     timeout: "answer",
   },
   match_jobs: {
-    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key,\n           coalesce(lease.started_at, (\n               SELECT start.at\n               FROM millrace.run_start AS start\n               WHERE start.lease = lease.number AND start.key = run.key\n           )) AS start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation IN ($6::text, $7::text)\n      OR (job.correlation IS NULL AND job.id = $8::uuid)\n  )\n  AND ($9::uuid IS NULL OR job.parent = $9::uuid)\n  AND ($10::bigint IS NULL OR job.created_at >= $10::bigint)\n  AND ($11::bigint IS NULL OR job.created_at < $11::bigint)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($12::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $13::integer",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags","limit"],
+    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key,\n           coalesce(lease.started_at, (\n               SELECT start.at\n               FROM millrace.run_start AS start\n               WHERE start.lease = lease.number AND start.key = run.key\n           )) AS start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND ($6::integer IS NULL OR job.lane = $6::integer)\n  AND ($7::text IS NULL OR millrace.error_has(job.error, $7::text))\n  AND (\n      $8::text IS NULL\n      OR strpos(job.payload::text COLLATE \"C\", $8::text) > 0\n  )\n  AND ($9::json IS NULL OR millrace.payload_has(job.payload, $9::json))\n  AND (\n      $10::text IS NULL\n      OR job.correlation IN ($10::text, $11::text)\n      OR (job.correlation IS NULL AND job.id = $12::uuid)\n  )\n  AND ($13::uuid IS NULL OR job.parent = $13::uuid)\n  AND ($14::bigint IS NULL OR job.created_at >= $14::bigint)\n  AND ($15::bigint IS NULL OR job.created_at < $15::bigint)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($16::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $17::integer",
+    parameters: ["keys","states","type","tenant","category","lane","error","payload_text","payload","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags","limit"],
     timeout: "reader",
   },
   count_matching: {
-    text: "SELECT count(*) AS count\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_now AS job ON job.key = candidate.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation IN ($6::text, $7::text)\n      OR (job.correlation IS NULL AND job.id = $8::uuid)\n  )\n  AND ($9::uuid IS NULL OR job.parent = $9::uuid)\n  AND (\n      $10::bigint IS NULL\n      OR job.created_at >= millrace.at_ms($10::bigint)\n  )\n  AND (\n      $11::bigint IS NULL\n      OR job.created_at < millrace.at_ms($11::bigint)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($12::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
+    text: "SELECT count(*) AS count\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_now AS job ON job.key = candidate.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND ($6::integer IS NULL OR job.lane = $6::integer)\n  AND ($7::text IS NULL OR millrace.error_has(job.last_error, $7::text))\n  AND (\n      $8::text IS NULL\n      OR strpos(job.payload::text COLLATE \"C\", $8::text) > 0\n  )\n  AND ($9::json IS NULL OR millrace.payload_has(job.payload, $9::json))\n  AND (\n      $10::text IS NULL\n      OR job.correlation IN ($10::text, $11::text)\n      OR (job.correlation IS NULL AND job.id = $12::uuid)\n  )\n  AND ($13::uuid IS NULL OR job.parent = $13::uuid)\n  AND (\n      $14::bigint IS NULL\n      OR job.created_at >= millrace.at_ms($14::bigint)\n  )\n  AND (\n      $15::bigint IS NULL\n      OR job.created_at < millrace.at_ms($15::bigint)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($16::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","lane","error","payload_text","payload","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
     timeout: "reader",
   },
   count_places: {
@@ -1445,8 +1507,8 @@ export const queries: {
     timeout: "reader",
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant) AS (\n    (SELECT 1, type, lane, tenant FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 2, type, lane, tenant FROM millrace.ready LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 3, type, lane, tenant FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE $2::integer IS NULL OR tenant = $2::integer\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $3::integer",
-    parameters: ["rows","tenant","groups"],
+    text: "WITH counted (place, type, lane, tenant, rank) AS (\n    (SELECT 1, type, lane, tenant, NULL::bigint FROM millrace.scheduled LIMIT $1::bigint)\n    UNION ALL\n    (\n        SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)\n        FROM millrace.ready\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (SELECT 3, type, lane, tenant, NULL FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       CASE WHEN min(rank) IS NOT NULL THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($2::timestamptz)) - min(rank) / 1000\n       ) END AS oldest_ms\nFROM counted\nWHERE $3::integer IS NULL OR tenant = $3::integer\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $4::integer",
+    parameters: ["rows","now","tenant","groups"],
     timeout: "reader",
   },
   claims_under_way: {
@@ -1855,7 +1917,7 @@ export const queries: {
     timeout: "answer",
   },
   rehome_limited: {
-    text: "WITH other AS MATERIALIZED (\n    SELECT target AS name, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT target, NULL, -3 - target\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz))\n    WHERE room = 0\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz)) AS queue\n    CROSS JOIN LATERAL (\n        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -3 - queue.target\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n    ) AS front\n    WHERE queue.room > 0\n      AND EXISTS (SELECT 1 FROM other)\n),\nbehind AS MATERIALIZED (\n    SELECT front.key, max(other.gate) AS gate\n    FROM front\n    JOIN other\n        ON other.name IN (front.lane, front.type, front.tenant)\n        AND (other.tenant IS NULL OR other.tenant = front.tenant)\n    GROUP BY front.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT blocked.key\n    FROM millrace.blocked AS blocked\n    WHERE blocked.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY blocked.key\n    FOR UPDATE SKIP LOCKED\n)\nUPDATE millrace.blocked AS blocked\nSET gate = behind.gate\nFROM behind\nWHERE blocked.key = behind.key\n  AND blocked.key = ANY (ARRAY(SELECT key FROM locked))",
+    text: "WITH other AS MATERIALIZED (\n    SELECT target AS name, NULL::integer AS tenant, gate\n    FROM millrace.barrier\n    WHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT type, tenant, gate\n    FROM millrace.tenant_barrier\n    WHERE until > millrace.clock_at($1::timestamptz)\n    UNION ALL\n    SELECT target, NULL, -3 - target\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz))\n    WHERE room = 0\n),\nfront AS MATERIALIZED (\n    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency\n    FROM millrace.target_rooms(millrace.clock_at($1::timestamptz)) AS queue\n    CROSS JOIN LATERAL (\n        WITH RECURSIVE hop (lane) AS (\n            SELECT min(lane)\n            FROM millrace.blocked\n            WHERE gate = -3 - queue.target AND gate < -2\n            UNION ALL\n            SELECT (\n                SELECT min(next.lane)\n                FROM millrace.blocked AS next\n                WHERE next.gate = -3 - queue.target AND next.gate < -2 AND next.lane > hop.lane\n            )\n            FROM hop\n            WHERE hop.lane IS NOT NULL\n        )\n        SELECT lane FROM hop WHERE lane IS NOT NULL\n    ) AS own\n    CROSS JOIN LATERAL (\n        SELECT blocked.key, blocked.lane, blocked.type, blocked.tenant, blocked.concurrency\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -3 - queue.target\n          AND blocked.gate < -2\n          AND blocked.lane = own.lane\n        ORDER BY blocked.priority, blocked.turn_or_rank, blocked.key\n        LIMIT $2::integer\n    ) AS front\n    WHERE queue.room > 0\n      AND (EXISTS (SELECT 1 FROM other) OR EXISTS (SELECT 1 FROM millrace.lock))\n),\nbehind AS MATERIALIZED (\n    SELECT blocking.key, max(blocking.gate) AS gate\n    FROM (\n        SELECT front.key, other.gate\n        FROM front\n        JOIN other\n            ON other.name IN (front.lane, front.type, front.tenant)\n            AND (other.tenant IS NULL OR other.tenant = front.tenant)\n        UNION ALL\n        SELECT front.key, -1\n        FROM front\n        JOIN millrace.lock AS lock\n            ON lock.tenant = front.tenant AND lock.name = front.concurrency\n    ) AS blocking\n    GROUP BY blocking.key\n    LIMIT $3::integer\n),\nlocked AS MATERIALIZED (\n    SELECT blocked.key\n    FROM millrace.blocked AS blocked\n    WHERE blocked.key = ANY (ARRAY(SELECT key FROM behind))\n    ORDER BY blocked.key\n    FOR UPDATE SKIP LOCKED\n)\nUPDATE millrace.blocked AS blocked\nSET gate = behind.gate, turn = NULL\nFROM behind\nWHERE blocked.key = behind.key\n  AND blocked.key = ANY (ARRAY(SELECT key FROM locked))",
     parameters: ["now","depth","limit"],
     timeout: "answer",
   },
@@ -1939,6 +2001,26 @@ export const queries: {
     parameters: ["since","hours_from","type","lane","limit","hours_to","until"],
     timeout: "reader",
   },
+  lock_deploys: {
+    text: "SELECT name\nFROM millrace.meta\nWHERE name = 'deploy'\nFOR UPDATE",
+    parameters: [],
+    timeout: "answer",
+  },
+  insert_deploy: {
+    text: "INSERT INTO millrace.deploy (n, app_version, at)\nSELECT coalesce(max(n), 0) + 1, $1::text, millrace.clock_at($2::timestamptz)\nFROM millrace.deploy\nHAVING $1::text IS DISTINCT FROM (\n        SELECT app_version FROM millrace.deploy ORDER BY n DESC LIMIT 1\n    )\n   AND NOT EXISTS (\n       SELECT 1 FROM millrace.worker WHERE app = $1::text AND id <> $3::uuid\n   )",
+    parameters: ["app","now","worker"],
+    timeout: "answer",
+  },
+  list_deploys: {
+    text: "SELECT app_version, millrace.ms_of(at) AS at\nFROM millrace.deploy\nWHERE at >= millrace.at_ms($1::bigint) AND at < millrace.at_ms($2::bigint)\nORDER BY n DESC\nLIMIT $3::integer",
+    parameters: ["since","until","limit"],
+    timeout: "reader",
+  },
+  delete_deploys: {
+    text: "DELETE FROM millrace.deploy\nWHERE n IN (\n    SELECT n\n    FROM millrace.deploy\n    WHERE at <= millrace.clock_at($1::timestamptz) - $2::bigint * interval '1 millisecond'\n      AND n < (SELECT max(n) FROM millrace.deploy)\n    LIMIT $3::integer\n)",
+    parameters: ["now","age","limit"],
+    timeout: "answer",
+  },
   intern_names: {
     text: "INSERT INTO millrace.interned_name (kind, text)\nSELECT wanted.kind, wanted.text\nFROM json_to_recordset($1::json) AS wanted (kind smallint, text text)\nORDER BY wanted.kind, wanted.text\nON CONFLICT (kind, text) DO NOTHING",
     parameters: ["wanted"],
@@ -1955,17 +2037,17 @@ export const queries: {
     timeout: "answer",
   },
   insert_operation: {
-    text: "INSERT INTO millrace.operation (\n    id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n    created_at, next_at\n)\nSELECT $1::uuid, 1, $2::text, $3::json, $4::text, $5::text,\n       $6::double precision, $7::smallint, $8::bigint, $9::smallint,\n       CASE\n           WHEN $10::boolean\n               THEN (SELECT (coalesce(max(key), 0) + 1)::text FROM millrace.job)\n           ELSE ''\n       END,\n       moment.at, moment.at - interval '1 second'\nFROM (SELECT millrace.clock_at($11::timestamptz) AS at) AS moment\nON CONFLICT (id) DO NOTHING",
-    parameters: ["id","tenant","plan","actor","reason","rate","chunk","expected","expected_at_least","walks_jobs","now"],
+    text: "INSERT INTO millrace.operation (\n    id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n    created_at, next_at\n)\nSELECT $1::uuid, 1, $2::text, $3::json, $4::text, $5::text,\n       $6::double precision, $7::smallint, $8::bigint, $9::smallint,\n       CASE\n           WHEN $10::boolean\n               THEN (SELECT (coalesce(max(key), 0) + 1)::text FROM millrace.job)\n           WHEN $11::boolean\n               THEN (1 + millrace.ms_of(\n                   greatest(moment.at, (SELECT max(died_at) FROM millrace.dead_letter))\n               ))::text\n           ELSE ''\n       END,\n       moment.at, moment.at - interval '1 second'\nFROM (SELECT millrace.clock_at($12::timestamptz) AS at) AS moment\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","tenant","plan","actor","reason","rate","chunk","expected","expected_at_least","walks_jobs","walks_letters","now"],
     timeout: "answer",
   },
   count_open_operations: {
-    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace.operation WHERE status <= 2 LIMIT $1::integer) AS open",
-    parameters: ["max"],
+    text: "SELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace.operation\n    WHERE status <= 2 AND tenant IS NOT DISTINCT FROM $1::text\n    LIMIT $2::integer\n) AS open",
+    parameters: ["tenant","max"],
     timeout: "answer",
   },
   claimable_operations: {
-    text: "SELECT id\nFROM (\n    SELECT id, runner, lease_until, created_at\n    FROM millrace.operation\n    WHERE status <= 2\n    ORDER BY created_at, id\n    LIMIT $1::integer\n) AS oldest\nWHERE runner IS NULL OR runner = $2::text\n   OR lease_until <= millrace.clock_at($3::timestamptz)\nORDER BY created_at, id",
+    text: "SELECT id\nFROM (\n    SELECT id, runner, lease_until, next_at\n    FROM millrace.operation\n    WHERE status <= 2\n    ORDER BY next_at, id\n    LIMIT $1::integer\n) AS due_first\nWHERE runner IS NULL OR runner = $2::text\n   OR lease_until <= millrace.clock_at($3::timestamptz)\nORDER BY next_at, id",
     parameters: ["max","runner","now"],
     timeout: "answer",
   },
@@ -2027,6 +2109,11 @@ export const queries: {
   set_priorities: {
     text: "WITH wanted AS MATERIALIZED (\n    SELECT key FROM unnest($1::bigint[]) AS wanted (key) ORDER BY key\n),\nin_ready AS (\n    UPDATE millrace.ready AS place\n    SET priority = $2::integer\n    FROM wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key\n),\nin_scheduled AS (\n    UPDATE millrace.scheduled AS place\n    SET priority = $2::integer\n    FROM wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key\n),\nin_blocked AS (\n    UPDATE millrace.blocked AS place\n    SET priority = $2::integer\n    FROM wanted\n    WHERE place.key = wanted.key\n    RETURNING place.key\n)\nSELECT key FROM in_ready\nUNION ALL\nSELECT key FROM in_scheduled\nUNION ALL\nSELECT key FROM in_blocked",
     parameters: ["keys","priority"],
+    timeout: "answer",
+  },
+  other_successors: {
+    text: "SELECT named.id, newest.id AS successor\nFROM unnest($1::uuid[]) AS named (id)\nCROSS JOIN LATERAL (\n    WITH RECURSIVE line (id, key, depth) AS (\n        SELECT job.id, job.key, 1 FROM millrace.job AS job WHERE job.retry_of = named.id\n        UNION ALL\n        SELECT job.id, job.key, line.depth + 1\n        FROM line\n        JOIN millrace.job AS job ON job.retry_of = line.id\n        WHERE line.depth < $2::integer\n    )\n    SELECT line.id\n    FROM line\n    WHERE line.id = ANY ($1::uuid[])\n       OR NOT EXISTS (\n           SELECT 1 FROM millrace.attempt AS ended WHERE ended.key = line.key AND ended.state = 6\n       )\n    ORDER BY line.key DESC\n    LIMIT 1\n) AS newest",
+    parameters: ["ids","depth"],
     timeout: "answer",
   },
   states_of_jobs: {
@@ -2120,7 +2207,7 @@ export const queries: {
     timeout: "answer",
   },
   expired_keys: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nleased AS MATERIALIZED (\n    SELECT DISTINCT claimed.key\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n),\nage AS MATERIALIZED (\n    SELECT age.turn, age.state, age.type, age.others, age.from_key,\n           millrace.at_ms(age.from_at) AS from_at,\n           least(due.at, millrace.at_ms(age.end_at)) AS end_at,\n           CASE WHEN due.at < millrace.at_ms(age.end_at) THEN 9223372036854775807\n                ELSE age.end_key END AS end_key\n    FROM moment\n    CROSS JOIN json_to_recordset($2::json) AS age (\n        turn integer, state smallint, ms bigint, type integer, others integer[], from_at bigint,\n        from_key bigint, end_at bigint, end_key bigint\n    )\n    CROSS JOIN LATERAL (\n        SELECT moment.at - age.ms * interval '1 millisecond' AS at\n    ) AS due\n),\nwalked AS MATERIALIZED (\n    SELECT age.turn, age.type, age.others, passed.key, passed.finished_at, passed.place\n    FROM age\n    CROSS JOIN LATERAL (\n        SELECT attempt.key, attempt.finished_at,\n               row_number() OVER (ORDER BY attempt.finished_at, attempt.key) AS place\n        FROM millrace.attempt AS attempt\n        WHERE attempt.state = age.state\n          AND attempt.finished_at >= age.from_at\n          AND attempt.finished_at <= age.end_at\n          AND (attempt.finished_at, attempt.key) > (age.from_at, age.from_key)\n          AND (attempt.finished_at, attempt.key) <= (age.end_at, age.end_key)\n        ORDER BY attempt.finished_at, attempt.key\n        LIMIT $3::integer\n    ) AS passed\n),\nfound AS MATERIALIZED (\n    SELECT walked.turn, walked.key, walked.finished_at,\n           row_number() OVER (\n               PARTITION BY walked.turn ORDER BY walked.finished_at, walked.key\n           ) AS place\n    FROM walked\n    WHERE walked.key NOT IN (SELECT leased.key FROM leased)\n      AND (\n          SELECT link.job\n          FROM millrace.dependency AS link\n          WHERE link.depends_on = walked.key\n          LIMIT 1\n      ) IS NULL\n      AND (\n          SELECT parent.key\n          FROM millrace.job AS child\n          JOIN millrace.job AS parent ON parent.id = child.parent\n          WHERE child.key = walked.key\n            AND (\n                SELECT last.key\n                FROM millrace.attempt AS last\n                WHERE last.key = parent.key AND last.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n      AND (\n          SELECT parent.key\n          FROM millrace.alias AS alias\n          JOIN millrace.job AS parent ON parent.key = alias.parent\n          WHERE alias.job = walked.key\n            AND (\n                SELECT over.key\n                FROM millrace.attempt AS over\n                WHERE over.key = parent.key AND over.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n      AND (\n          (walked.type IS NULL AND walked.others = '{}')\n          OR (\n              SELECT job.type\n              FROM millrace.job AS job\n              WHERE job.key = walked.key\n                AND (walked.type IS NULL OR job.type = walked.type)\n                AND job.type <> ALL (walked.others)\n          ) IS NOT NULL\n      )\n      AND (\n          NOT $4::boolean\n          OR (SELECT stale.key FROM millrace.stale AS stale WHERE stale.key = walked.key) IS NULL\n      )\n)\nSELECT turn, key, millrace.ms_of(finished_at) AS at, true AS is_found, false AS is_cut\nFROM found\nWHERE place <= $5::integer\nUNION ALL\nSELECT age.turn, coalesce(cut.key, 0), millrace.ms_of(coalesce(cut.finished_at, age.end_at)),\n       false, cut.key IS NOT NULL\nFROM age\nLEFT JOIN walked AS cut ON cut.turn = age.turn AND cut.place = $3::integer\nORDER BY at, key",
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nleased AS MATERIALIZED (\n    SELECT DISTINCT claimed.key\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n),\nage AS MATERIALIZED (\n    SELECT age.turn, age.state, age.type, age.others, age.from_key,\n           millrace.at_ms(age.from_at) AS from_at,\n           least(due.at, millrace.at_ms(age.end_at)) AS end_at,\n           CASE WHEN due.at < millrace.at_ms(age.end_at) THEN 9223372036854775807\n                ELSE age.end_key END AS end_key\n    FROM moment\n    CROSS JOIN json_to_recordset($2::json) AS age (\n        turn integer, state smallint, ms bigint, type integer, others integer[], from_at bigint,\n        from_key bigint, end_at bigint, end_key bigint\n    )\n    CROSS JOIN LATERAL (\n        SELECT moment.at - age.ms * interval '1 millisecond' AS at\n    ) AS due\n),\nwalked AS MATERIALIZED (\n    SELECT age.turn, age.type, age.others, passed.key, passed.finished_at, passed.place\n    FROM age\n    CROSS JOIN LATERAL (\n        SELECT attempt.key, attempt.finished_at,\n               row_number() OVER (ORDER BY attempt.finished_at, attempt.key) AS place\n        FROM millrace.attempt AS attempt\n        WHERE attempt.state = age.state\n          AND attempt.finished_at >= age.from_at\n          AND attempt.finished_at <= age.end_at\n          AND (attempt.finished_at, attempt.key) > (age.from_at, age.from_key)\n          AND (attempt.finished_at, attempt.key) <= (age.end_at, age.end_key)\n        ORDER BY attempt.finished_at, attempt.key\n        LIMIT $3::integer\n    ) AS passed\n),\nfound AS MATERIALIZED (\n    SELECT walked.turn, walked.key, walked.finished_at,\n           row_number() OVER (\n               PARTITION BY walked.turn ORDER BY walked.finished_at, walked.key\n           ) AS place\n    FROM walked\n    WHERE walked.key NOT IN (SELECT leased.key FROM leased)\n      AND walked.key NOT IN (SELECT code.key FROM millrace.job_with_code AS code)\n      AND (\n          SELECT link.job\n          FROM millrace.dependency AS link\n          WHERE link.depends_on = walked.key\n          LIMIT 1\n      ) IS NULL\n      AND (\n          SELECT parent.key\n          FROM millrace.job AS child\n          JOIN millrace.job AS parent ON parent.id = child.parent\n          WHERE child.key = walked.key\n            AND (\n                SELECT last.key\n                FROM millrace.attempt AS last\n                WHERE last.key = parent.key AND last.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n      AND (\n          SELECT parent.key\n          FROM millrace.alias AS alias\n          JOIN millrace.job AS parent ON parent.key = alias.parent\n          WHERE alias.job = walked.key\n            AND (\n                SELECT over.key\n                FROM millrace.attempt AS over\n                WHERE over.key = parent.key AND over.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n      AND (\n          (walked.type IS NULL AND walked.others = '{}')\n          OR (\n              SELECT job.type\n              FROM millrace.job AS job\n              WHERE job.key = walked.key\n                AND (walked.type IS NULL OR job.type = walked.type)\n                AND job.type <> ALL (walked.others)\n          ) IS NOT NULL\n      )\n      AND (\n          NOT $4::boolean\n          OR (SELECT stale.key FROM millrace.stale AS stale WHERE stale.key = walked.key) IS NULL\n      )\n)\nSELECT turn, key, millrace.ms_of(finished_at) AS at, true AS is_found, false AS is_cut\nFROM found\nWHERE place <= $5::integer\nUNION ALL\nSELECT age.turn, coalesce(cut.key, 0), millrace.ms_of(coalesce(cut.finished_at, age.end_at)),\n       false, cut.key IS NOT NULL\nFROM age\nLEFT JOIN walked AS cut ON cut.turn = age.turn AND cut.place = $3::integer\nORDER BY at, key",
     parameters: ["now","ages","depth","fresh","limit"],
     timeout: "reader",
   },
@@ -2135,7 +2222,7 @@ export const queries: {
     timeout: "answer",
   },
   prune_jobs: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nleased AS MATERIALIZED (\n    SELECT DISTINCT claimed.key\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n),\naged AS MATERIALIZED (\n    SELECT attempt.key, attempt.finished_at\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = ANY ($2::bigint[])\n      AND attempt.state IS NOT NULL\n      AND attempt.key NOT IN (SELECT leased.key FROM leased)\n      AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS link WHERE link.depends_on = attempt.key)\n      AND (\n          SELECT parent.key\n          FROM millrace.job AS child\n          JOIN millrace.job AS parent ON parent.id = child.parent\n          WHERE child.key = attempt.key\n            AND (\n                SELECT last.key\n                FROM millrace.attempt AS last\n                WHERE last.key = parent.key AND last.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n      AND (\n          SELECT parent.key\n          FROM millrace.alias AS alias\n          JOIN millrace.job AS parent ON parent.key = alias.parent\n          WHERE alias.job = attempt.key\n            AND (\n                SELECT over.key\n                FROM millrace.attempt AS over\n                WHERE over.key = parent.key AND over.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n    ORDER BY attempt.finished_at, attempt.key\n    FOR UPDATE SKIP LOCKED\n),\nweighed AS (\n    SELECT aged.key, aged.finished_at,\n           sum(unit.count) OVER (ORDER BY aged.finished_at, aged.key) - unit.count AS units_before\n    FROM aged\n    CROSS JOIN LATERAL (\n        SELECT count(*) AS count\n        FROM (\n            SELECT 1 FROM millrace.unit WHERE unit.key = aged.key LIMIT $3::integer\n        ) AS few\n    ) AS unit\n),\nexpired AS MATERIALIZED (\n    SELECT key, finished_at\n    FROM weighed\n    WHERE units_before < $3::integer\n),\ngone AS (\n    DELETE FROM millrace.job\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n    RETURNING key, id, type, tenant, correlation, idempotency, tags\n),\ndeleted_attempts AS (\n    DELETE FROM millrace.attempt\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_progress AS (\n    DELETE FROM millrace.run\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_phases AS (\n    DELETE FROM millrace.phase\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_units AS (\n    DELETE FROM millrace.unit\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_logs AS (\n    DELETE FROM millrace.log\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_marks AS (\n    DELETE FROM millrace.stale\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_aliases AS (\n    DELETE FROM millrace.alias\n    WHERE job = ANY (ARRAY(SELECT key FROM expired))\n       OR parent = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_dependencies AS (\n    DELETE FROM millrace.dependency\n    WHERE job = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_finished AS (\n    DELETE FROM millrace.finished_dependency\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_tags AS (\n    DELETE FROM millrace.tag AS tag\n    USING gone\n    CROSS JOIN LATERAL json_each_text(gone.tags) AS old\n    WHERE gone.tags IS NOT NULL\n      AND tag.name = old.key AND tag.value = old.value AND tag.key = gone.key\n),\ndeleted_requests AS (\n    DELETE FROM millrace.cancel_request\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\nexpiring AS (\n    UPDATE millrace.idempotency AS held\n    SET expires_at = expired.finished_at + $4::bigint * interval '1 millisecond'\n    FROM gone\n    JOIN expired ON expired.key = gone.key\n    WHERE gone.idempotency IS NOT NULL\n      AND held.tenant = gone.tenant AND held.key = gone.idempotency AND held.job_id = gone.id\n),\nnamed AS (\n    SELECT gone.id, row_number() OVER (ORDER BY gone.key) AS turn,\n           json_build_object(\n               'type', coalesce(type.text, 'unknown name ' || gone.type),\n               'tenant', coalesce(tenant.text, 'unknown name ' || gone.tenant),\n               'correlationId', coalesce(gone.correlation, gone.id::text)\n           )::text AS detail\n    FROM gone\n    LEFT JOIN millrace.interned_name AS type ON type.id = gone.type\n    LEFT JOIN millrace.interned_name AS tenant ON tenant.id = gone.tenant\n),\nevents AS (\n    INSERT INTO millrace.event_outbox (at, kind, ids, details)\n    SELECT moment.at, 7, array_agg(named.id ORDER BY named.turn),\n           array_agg(named.detail ORDER BY named.turn)\n    FROM moment\n    CROSS JOIN named\n    GROUP BY moment.at, (named.turn - 1) / 1000\n)\nSELECT (SELECT count(*) FROM expired) AS count,\n       (SELECT count(*) FROM aged) - (SELECT count(*) FROM expired) AS waiting",
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nleased AS MATERIALIZED (\n    SELECT DISTINCT claimed.key\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n),\naged AS MATERIALIZED (\n    SELECT attempt.key, attempt.finished_at\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = ANY ($2::bigint[])\n      AND attempt.state IS NOT NULL\n      AND attempt.key NOT IN (SELECT leased.key FROM leased)\n      AND attempt.key NOT IN (SELECT code.key FROM millrace.job_with_code AS code)\n      AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS link WHERE link.depends_on = attempt.key)\n      AND (\n          SELECT parent.key\n          FROM millrace.job AS child\n          JOIN millrace.job AS parent ON parent.id = child.parent\n          WHERE child.key = attempt.key\n            AND (\n                SELECT last.key\n                FROM millrace.attempt AS last\n                WHERE last.key = parent.key AND last.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n      AND (\n          SELECT parent.key\n          FROM millrace.alias AS alias\n          JOIN millrace.job AS parent ON parent.key = alias.parent\n          WHERE alias.job = attempt.key\n            AND (\n                SELECT over.key\n                FROM millrace.attempt AS over\n                WHERE over.key = parent.key AND over.state IS NOT NULL\n                LIMIT 1\n            ) IS NULL\n          LIMIT 1\n      ) IS NULL\n    ORDER BY attempt.finished_at, attempt.key\n    FOR UPDATE SKIP LOCKED\n),\nweighed AS (\n    SELECT aged.key, aged.finished_at,\n           sum(unit.count) OVER (ORDER BY aged.finished_at, aged.key) - unit.count AS units_before\n    FROM aged\n    CROSS JOIN LATERAL (\n        SELECT count(*) AS count\n        FROM (\n            SELECT 1 FROM millrace.unit WHERE unit.key = aged.key LIMIT $3::integer\n        ) AS few\n    ) AS unit\n),\nexpired AS MATERIALIZED (\n    SELECT key, finished_at\n    FROM weighed\n    WHERE units_before < $3::integer\n),\ngone AS (\n    DELETE FROM millrace.job\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n    RETURNING key, id, type, tenant, correlation, idempotency, tags\n),\ndeleted_attempts AS (\n    DELETE FROM millrace.attempt\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_progress AS (\n    DELETE FROM millrace.run\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_phases AS (\n    DELETE FROM millrace.phase\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_units AS (\n    DELETE FROM millrace.unit\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_logs AS (\n    DELETE FROM millrace.log\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_marks AS (\n    DELETE FROM millrace.stale\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_aliases AS (\n    DELETE FROM millrace.alias\n    WHERE job = ANY (ARRAY(SELECT key FROM expired))\n       OR parent = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_dependencies AS (\n    DELETE FROM millrace.dependency\n    WHERE job = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_finished AS (\n    DELETE FROM millrace.finished_dependency\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\ndeleted_tags AS (\n    DELETE FROM millrace.tag AS tag\n    USING gone\n    CROSS JOIN LATERAL json_each_text(gone.tags) AS old\n    WHERE gone.tags IS NOT NULL\n      AND tag.name = old.key AND tag.value = old.value AND tag.key = gone.key\n),\ndeleted_requests AS (\n    DELETE FROM millrace.cancel_request\n    WHERE key = ANY (ARRAY(SELECT key FROM expired))\n),\nexpiring AS (\n    UPDATE millrace.idempotency AS held\n    SET expires_at = expired.finished_at + $4::bigint * interval '1 millisecond'\n    FROM gone\n    JOIN expired ON expired.key = gone.key\n    WHERE gone.idempotency IS NOT NULL\n      AND held.tenant = gone.tenant AND held.key = gone.idempotency AND held.job_id = gone.id\n),\nnamed AS (\n    SELECT gone.id, row_number() OVER (ORDER BY gone.key) AS turn,\n           json_build_object(\n               'type', coalesce(type.text, 'unknown name ' || gone.type),\n               'tenant', coalesce(tenant.text, 'unknown name ' || gone.tenant),\n               'correlationId', coalesce(gone.correlation, gone.id::text)\n           )::text AS detail\n    FROM gone\n    LEFT JOIN millrace.interned_name AS type ON type.id = gone.type\n    LEFT JOIN millrace.interned_name AS tenant ON tenant.id = gone.tenant\n),\nevents AS (\n    INSERT INTO millrace.event_outbox (at, kind, ids, details)\n    SELECT moment.at, 7, array_agg(named.id ORDER BY named.turn),\n           array_agg(named.detail ORDER BY named.turn)\n    FROM moment\n    CROSS JOIN named\n    GROUP BY moment.at, (named.turn - 1) / 1000\n)\nSELECT (SELECT count(*) FROM expired) AS count,\n       (SELECT count(*) FROM aged) - (SELECT count(*) FROM expired) AS waiting",
     parameters: ["now","keys","units","idempotency_ms"],
     timeout: "reader",
   },
@@ -2273,6 +2360,26 @@ export const queries: {
     text: "SELECT job.id, unit.phase, unit.unit, millrace.ms_of(unit.at) AS at\nFROM millrace.unit AS unit\nJOIN millrace.job AS job ON job.key = unit.key\nWHERE unit.unit = $1::text\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT $2::integer",
     parameters: ["unit","limit"],
     timeout: "answer",
+  },
+  put_saved_view: {
+    text: "INSERT INTO millrace.saved_view (tenant, name, screen, query, by, saved_at)\nVALUES (\n    $1::text, $2::text, $3::text, $4::text, $5::text,\n    millrace.clock_at($6::timestamptz)\n)\nON CONFLICT (tenant, name) DO UPDATE\nSET screen = excluded.screen, query = excluded.query, by = excluded.by,\n    saved_at = excluded.saved_at",
+    parameters: ["tenant","name","screen","query","by","now"],
+    timeout: "answer",
+  },
+  count_saved_views: {
+    text: "SELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace.saved_view\n    WHERE tenant = $1::text AND name <> $2::text\n    LIMIT $3::integer\n) AS others",
+    parameters: ["tenant","name","max"],
+    timeout: "answer",
+  },
+  delete_saved_view: {
+    text: "DELETE FROM millrace.saved_view\nWHERE tenant = $1::text AND name = $2::text",
+    parameters: ["tenant","name"],
+    timeout: "answer",
+  },
+  list_saved_views: {
+    text: "SELECT name, screen, query, by, millrace.ms_of(saved_at) AS saved_at\nFROM millrace.saved_view\nWHERE tenant = $1::text\nORDER BY name COLLATE \"C\"\nLIMIT $2::integer",
+    parameters: ["tenant","max"],
+    timeout: "reader",
   },
   overdue_schedules: {
     text: "SELECT NULL::bigint AS key, NULL::uuid AS id, schedule.name\nFROM millrace.schedule AS schedule\nWHERE schedule.paused_at IS NULL\n  AND schedule.next_slot < millrace.clock_at($1::timestamptz) - interval '5 minutes'\n  AND (\n      schedule.owner = 2\n      OR schedule.declared_at > millrace.clock_at($1::timestamptz) - interval '2 minutes'\n  )\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.worker AS worker\n      WHERE worker.until > millrace.clock_at($1::timestamptz)\n        AND worker.joined_at < millrace.clock_at($1::timestamptz) - interval '5 minutes'\n  )\nORDER BY schedule.next_slot, schedule.name\nLIMIT $2::integer",
@@ -2509,6 +2616,26 @@ export const queries: {
     parameters: ["name"],
     timeout: "answer",
   },
+  stop_operations_of: {
+    text: "UPDATE millrace.operation\nSET status = 4, stopped_by = 'removal of the tenant', runner = NULL, lease_until = NULL,\n    finished_at = millrace.clock_at($1::timestamptz)\nWHERE status <= 2\n  AND (\n      tenant = $2::text\n      OR plan #>> '{jobs,tenant}' = $2::text\n      OR plan #>> '{deadLetters,tenant}' = $2::text\n  )",
+    parameters: ["now","name"],
+    timeout: "answer",
+  },
+  clear_operation_items: {
+    text: "DELETE FROM millrace.operation_item AS item\nUSING (\n    SELECT own.operation, own.n\n    FROM millrace.operation AS held\n    JOIN millrace.operation_item AS own ON own.operation = held.id\n    WHERE held.tenant = $1::text\n       OR held.plan #>> '{jobs,tenant}' = $1::text\n       OR held.plan #>> '{deadLetters,tenant}' = $1::text\n    LIMIT $2::integer\n) AS old\nWHERE item.operation = old.operation AND item.n = old.n",
+    parameters: ["name","limit"],
+    timeout: "answer",
+  },
+  clear_operations: {
+    text: "DELETE FROM millrace.operation\nWHERE status >= 3\n  AND (\n      tenant = $1::text\n      OR plan #>> '{jobs,tenant}' = $1::text\n      OR plan #>> '{deadLetters,tenant}' = $1::text\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.operation_item AS item WHERE item.operation = millrace.operation.id\n  )",
+    parameters: ["name"],
+    timeout: "answer",
+  },
+  clear_views: {
+    text: "DELETE FROM millrace.saved_view\nWHERE tenant = $1::text",
+    parameters: ["name"],
+    timeout: "answer",
+  },
   clear_dedup: {
     text: "DELETE FROM millrace.dedup\nWHERE tenant = $1::integer",
     parameters: ["tenant"],
@@ -2560,7 +2687,7 @@ export const queries: {
     timeout: "answer",
   },
   rows_of_tenant: {
-    text: "SELECT\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.job WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS job_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.ready WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS ready_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.scheduled WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS scheduled_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.blocked WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS blocked_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.idempotency WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS idempotency_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.dead_letter WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS dead_letter_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.dedup WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS dedup_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.failure_group WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS failure_group_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.lock WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS lock_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.key_rate WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS key_rate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.fair_turn WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS fair_turn_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.service_park WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS service_park_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.quota WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS quota_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.quota_use WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS quota_use_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.gate WHERE name = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS gate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.limit_setting WHERE name = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS limit_setting_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.schedule WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS schedule_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.api_token WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS api_token_rows",
+    text: "SELECT\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.job WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS job_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.ready WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS ready_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.scheduled WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS scheduled_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.blocked WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS blocked_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.idempotency WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS idempotency_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.dead_letter WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS dead_letter_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.dedup WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS dedup_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.failure_group WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS failure_group_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.lock WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS lock_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.key_rate WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS key_rate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.fair_turn WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS fair_turn_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.service_park WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS service_park_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.quota WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS quota_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.quota_use WHERE tenant = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS quota_use_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.gate WHERE name = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS gate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.limit_setting WHERE name = $1::integer LIMIT $2::integer\n        ) AS own\n    ) AS limit_setting_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.schedule WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS schedule_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.api_token WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS api_token_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1\n            FROM millrace.operation\n            WHERE tenant = $3::text\n               OR plan #>> '{jobs,tenant}' = $3::text\n               OR plan #>> '{deadLetters,tenant}' = $3::text\n            LIMIT $2::integer\n        ) AS own\n    ) AS operation_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1\n            FROM millrace.operation AS held\n            JOIN millrace.operation_item AS item ON item.operation = held.id\n            WHERE held.tenant = $3::text\n               OR held.plan #>> '{jobs,tenant}' = $3::text\n               OR held.plan #>> '{deadLetters,tenant}' = $3::text\n            LIMIT $2::integer\n        ) AS own\n    ) AS operation_item_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace.saved_view WHERE tenant = $3::text LIMIT $2::integer\n        ) AS own\n    ) AS saved_view_rows",
     parameters: ["tenant","max","name"],
     timeout: "answer",
   },
@@ -2660,13 +2787,13 @@ export const queries: {
     timeout: "answer",
   },
   register_worker: {
-    text: "INSERT INTO millrace.worker AS known (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at,\n    leases_at, until, renewed_at, beat_ms, beats, quiet\n)\nSELECT $1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::integer,\n       $7::json, $8::json, $9::integer, $10::text, $11::text, moment.at, moment.at,\n       moment.at + $12::bigint * interval '1 millisecond', moment.at, $13::bigint, 0,\n       false\nFROM (SELECT millrace.clock_at($14::timestamptz) AS at) AS moment\nON CONFLICT (id) DO UPDATE\nSET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,\n    died_with = NULL",
-    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","app","lease_ms","beat_ms","now"],
+    text: "INSERT INTO millrace.worker AS known (\n    id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,\n    joined_at, leases_at, until, renewed_at, beat_ms, beats, quiet\n)\nSELECT $1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::integer,\n       $7::json, $8::json, $9::integer, $10::json, $11::text, $12::text,\n       moment.at, moment.at, moment.at + $13::bigint * interval '1 millisecond', moment.at,\n       $14::bigint, 0, false\nFROM (SELECT millrace.clock_at($15::timestamptz) AS at) AS moment\nON CONFLICT (id) DO UPDATE\nSET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,\n    died_with = NULL",
+    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","lane_slots","tenant","app","lease_ms","beat_ms","now"],
     timeout: "answer",
   },
   renew_worker: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nrun AS MATERIALIZED (\n    SELECT lease.number, run.key, run.n, run.turn, done.finished_at\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) WITH ORDINALITY AS run (key, n, turn)\n    LEFT JOIN LATERAL (\n        SELECT attempt.finished_at\n        FROM millrace.attempt AS attempt\n        WHERE attempt.key = run.key AND attempt.n = run.n\n        LIMIT 1\n    ) AS done ON true\n    WHERE lease.worker = $2::uuid\n      AND lease.number >= (SELECT leases_from FROM millrace.worker WHERE id = $2::uuid)\n),\nseen AS MATERIALIZED (\n    SELECT min(number) AS lowest FROM run\n),\nbeat AS (\n    UPDATE millrace.worker AS worker\n    SET until = moment.at + $3::bigint * interval '1 millisecond',\n        beats = worker.beats + 1,\n        renewed_at = moment.at,\n        died_with = NULL,\n        (leases_from, leases_before, leases_seen, leases_at) = (\n            SELECT next.first, next.before, next.seen, next.at\n            FROM (\n                VALUES (\n                    true,\n                    CASE WHEN worker.leases_before IS NULL THEN worker.leases_from\n                         ELSE least(worker.leases_before, worker.leases_seen, seen.lowest) END,\n                    worker.leases_seen, seen.lowest, moment.at\n                ), (\n                    false, worker.leases_from, worker.leases_before,\n                    least(worker.leases_seen, seen.lowest), worker.leases_at\n                )\n            ) AS next (is_new, first, before, seen, at)\n            WHERE next.is_new = (moment.at - worker.leases_at >= interval '60 s')\n        )\n    FROM moment\n    CROSS JOIN seen\n    WHERE worker.id = $2::uuid\n    RETURNING worker.quiet, worker.stopping, worker.protocol\n),\ndeleted_leases AS (\n    DELETE FROM millrace.lease\n    WHERE number IN (\n        SELECT run.number\n        FROM moment\n        CROSS JOIN run\n        GROUP BY run.number\n        HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))\n    )\n    RETURNING number\n),\ndeleted_starts AS (\n    DELETE FROM millrace.run_start\n    WHERE lease = ANY (ARRAY(SELECT number FROM deleted_leases))\n)\nSELECT millrace.ms_of(moment.at) AS now,\n       EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,\n       beat.stopping,\n       beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')\n           AS outdated,\n       (\n           SELECT json_agg(\n               json_build_object('key', run.key, 'n', run.n, 'reason', asked.reason)\n               ORDER BY run.number, run.turn\n           )\n           FROM run\n           JOIN millrace.cancel_request AS asked ON asked.key = run.key\n           WHERE run.finished_at IS NULL\n       ) AS cancel,\n       (\n           SELECT json_agg(\n               json_build_object('key', ended.key, 'n', ended.n) ORDER BY ended.key, ended.n\n           )\n           FROM millrace.ended_run AS ended\n           WHERE ended.worker = $2::uuid\n       ) AS ended\nFROM moment\nCROSS JOIN beat",
-    parameters: ["now","id","lease_ms"],
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nrun AS MATERIALIZED (\n    SELECT lease.number, run.key, run.n, run.turn, done.finished_at\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) WITH ORDINALITY AS run (key, n, turn)\n    LEFT JOIN LATERAL (\n        SELECT attempt.finished_at\n        FROM millrace.attempt AS attempt\n        WHERE attempt.key = run.key AND attempt.n = run.n\n        LIMIT 1\n    ) AS done ON true\n    WHERE lease.worker = $2::uuid\n      AND lease.number >= (SELECT leases_from FROM millrace.worker WHERE id = $2::uuid)\n),\nseen AS MATERIALIZED (\n    SELECT min(number) AS lowest FROM run\n),\nbeat AS (\n    UPDATE millrace.worker AS worker\n    SET until = moment.at + $3::bigint * interval '1 millisecond',\n        beats = worker.beats + 1,\n        renewed_at = moment.at,\n        memory_bytes = coalesce($4::bigint, worker.memory_bytes),\n        loop_lag_ms = coalesce($5::bigint, worker.loop_lag_ms),\n        died_with = NULL,\n        (leases_from, leases_before, leases_seen, leases_at) = (\n            SELECT next.first, next.before, next.seen, next.at\n            FROM (\n                VALUES (\n                    true,\n                    CASE WHEN worker.leases_before IS NULL THEN worker.leases_from\n                         ELSE least(worker.leases_before, worker.leases_seen, seen.lowest) END,\n                    worker.leases_seen, seen.lowest, moment.at\n                ), (\n                    false, worker.leases_from, worker.leases_before,\n                    least(worker.leases_seen, seen.lowest), worker.leases_at\n                )\n            ) AS next (is_new, first, before, seen, at)\n            WHERE next.is_new = (moment.at - worker.leases_at >= interval '60 s')\n        )\n    FROM moment\n    CROSS JOIN seen\n    WHERE worker.id = $2::uuid\n    RETURNING worker.quiet, worker.stopping, worker.protocol\n),\ndeleted_leases AS (\n    DELETE FROM millrace.lease\n    WHERE number IN (\n        SELECT run.number\n        FROM moment\n        CROSS JOIN run\n        GROUP BY run.number\n        HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))\n    )\n    RETURNING number\n),\ndeleted_starts AS (\n    DELETE FROM millrace.run_start\n    WHERE lease = ANY (ARRAY(SELECT number FROM deleted_leases))\n)\nSELECT millrace.ms_of(moment.at) AS now,\n       EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,\n       beat.stopping,\n       beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')\n           AS outdated,\n       (\n           SELECT json_agg(\n               json_build_object('key', run.key, 'n', run.n, 'reason', asked.reason)\n               ORDER BY run.number, run.turn\n           )\n           FROM run\n           JOIN millrace.cancel_request AS asked ON asked.key = run.key\n           WHERE run.finished_at IS NULL\n       ) AS cancel,\n       (\n           SELECT json_agg(\n               json_build_object('key', ended.key, 'n', ended.n) ORDER BY ended.key, ended.n\n           )\n           FROM millrace.ended_run AS ended\n           WHERE ended.worker = $2::uuid\n       ) AS ended\nFROM moment\nCROSS JOIN beat",
+    parameters: ["now","id","lease_ms","memory_bytes","loop_lag_ms"],
     timeout: "heartbeat",
   },
   insert_ended_runs: {
@@ -2720,7 +2847,7 @@ export const queries: {
     timeout: "answer",
   },
   list_workers: {
-    text: "SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,\n       worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,\n       millrace.ms_of(worker.until) AS until, worker.beat_ms,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,\n       worker.beats, worker.quiet, worker.stopping, held.running, held.buffered\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN (\n    SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT $2::integer\n) AS worker\nCROSS JOIN LATERAL (\n    SELECT count(run.started_at) AS running, count(*) - count(run.started_at) AS buffered\n    FROM millrace.leased_run AS run\n    WHERE run.worker = worker.id\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n      )\n) AS held\nORDER BY worker.joined_at, worker.id",
+    text: "SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,\n       worker.lane_slots, worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,\n       millrace.ms_of(worker.until) AS until, worker.beat_ms,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,\n       worker.beats, worker.memory_bytes, worker.loop_lag_ms, worker.quiet, worker.stopping,\n       held.running, held.buffered\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN (\n    SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT $2::integer\n) AS worker\nCROSS JOIN LATERAL (\n    SELECT count(run.started_at) AS running, count(*) - count(run.started_at) AS buffered\n    FROM millrace.leased_run AS run\n    WHERE run.worker = worker.id\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n      )\n) AS held\nORDER BY worker.joined_at, worker.id",
     parameters: ["now","limit"],
     timeout: "reader",
   },

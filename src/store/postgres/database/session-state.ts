@@ -4,7 +4,7 @@
  */
 import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { systemClock } from "../../../lib/system.ts";
-import type { LanePlace } from "../../shared/control/fair-rows.ts";
+import { FairWalks } from "../../shared/control/fair-walks.ts";
 import { OwnEvents } from "../../shared/events/own-events.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
@@ -48,12 +48,12 @@ export interface SessionState {
   readonly expired: { readonly cursors: ScanCursors; readonly rescan: DutyCycle };
   /** The instant up to which expired idempotency keys are deleted, and the limit of rescans. */
   readonly idempotency: { reached: number; readonly rescan: DutyCycle };
-  /** Whether row level security can limit reads to a tenant. Null: not asked yet. */
-  hasTenantReads: Promise<boolean> | null;
+  /** Whether row level security can limit reads to a tenant. Null: not answered yet. */
+  hasTenantReads: boolean | null;
   /** The identity of the store's database. Null before the first call with `{ tx }`. */
   home: string | null;
-  /** Up to which job each fair lane was looked at, if not up to its end. */
-  readonly fairLooks: Map<number, LanePlace>;
+  /** Up to which job each fair lane was looked at. */
+  readonly fairWalks: FairWalks;
   /** Events of this process, for readers of the feed. */
   readonly ownEvents: OwnEvents;
 }
@@ -74,7 +74,7 @@ export function newState(session: Session): SessionState {
     idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },
     hasTenantReads: null,
     home: null,
-    fairLooks: new Map(),
+    fairWalks: new FairWalks(),
     ownEvents: new OwnEvents(),
   };
 }

@@ -4,6 +4,7 @@
  * can give the connection to another client afterwards.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Session } from "./session.ts";
 
 const ROLE = "millrace_tenant";
 /** No tenant has this number: a name that the store does not know sees no row. */
@@ -19,6 +20,12 @@ export function readingFor(): string | null {
 /** Limits the rest of a transaction to the rows of a tenant. A number needs no quotes. */
 export function asTenant(tenant: string): string {
   return `SET LOCAL millrace_reads.tenant = '${tenant}'; SET LOCAL ROLE ${ROLE}`;
+}
+
+/** Whether row level security can limit reads to a tenant here. */
+export async function hasTenantReads({ read, schema }: Session): Promise<boolean> {
+  const row = await read.get("second_line", { schema });
+  return row?.active === true;
 }
 
 /** Runs `read` for a tenant, whose number may be unknown. */

@@ -30,6 +30,9 @@ const BEHIND_FACTOR_MAX = 4;
 /** Indexes larger than this multiple of their table are bloated. */
 const INDEX_FACTOR_MAX = 4;
 
+/** Roles that are named. */
+const ROLES_MAX = 10;
+
 /** Limits beyond which a finding is reported. */
 export interface ExamineLimits extends HolderLimits {
   readonly deadRows: number;
@@ -86,6 +89,9 @@ export async function examine(
   const second = await checks.run("second line", undefined, () =>
     read.get("second_line", { schema }),
   );
+  const dumpers = await checks.run("dump roles", [], () =>
+    read.all("dump_roles", { limit: ROLES_MAX }),
+  );
   const drift = await checks.run("schema", [], () => schemaDrift(session));
   const extent = all.isDeep
     ? WHOLE
@@ -108,6 +114,7 @@ export async function examine(
       ...(settings?.autovacuum === false ? [NO_AUTOVACUUM] : []),
       ...(settings === undefined ? [] : settingFindings(settings)),
       ...(second?.active === false ? [NO_SECOND_LINE] : []),
+      ...dumpers.map(cannotDump),
       ...tables.flatMap((table) => [
         ...switchedOff(schema, table),
         ...deadRows(schema, table, all),
@@ -132,10 +139,18 @@ async function extentIn({ read }: Session, bounds: ExamineBounds): Promise<Exten
 const NO_SECOND_LINE: ServerFinding = {
   name: "tenant_reads",
   found:
-    "row level security does not limit reads for one tenant: the user could not create or take " +
-    "the role millrace_tenant when the schema was installed",
+    "row level security does not limit reads for one tenant: the user may not take the role " +
+    "millrace_tenant, or could not create it when the schema was installed",
   fix: null,
 };
+
+/** For information: the role may exist for other reads, which row level security does not limit. */
+function cannotDump({ name }: { readonly name: string }): ServerFinding {
+  const found =
+    `pg_dump as the role ${name} fails, because the tables have row level security: ` +
+    `ALTER ROLE ${quoted(name)} BYPASSRLS, or pg_dump --enable-row-security`;
+  return { name: "backup role", found, fix: null };
+}
 
 const NO_AUTOVACUUM: ServerFinding = {
   name: "autovacuum",

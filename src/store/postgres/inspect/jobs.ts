@@ -3,14 +3,8 @@ import type { IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
-import type {
-  AttemptRecord,
-  JobEnd,
-  JobRecord,
-  ListFilter,
-  Listing,
-  Page,
-} from "../../types/records.ts";
+import type { ListFilter, Listing, Page } from "../../types/lists.ts";
+import type { AttemptRecord, JobEnd, JobRecord } from "../../types/records.ts";
 import { candidates } from "./list-sources.ts";
 import { failureOf } from "../database/errors.ts";
 import type { InternedNames } from "../database/interned-names.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../shared/lists/conditions.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { ListFilter } from "../../types/records.ts";
+import type { ListFilter } from "../../types/lists.ts";
 import type { Session } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
@@ -53,11 +53,12 @@ export async function* candidates(
 }
 
 async function learnNames({ names }: Session, filter: ListFilter): Promise<void> {
-  const { type, tenant, category } = filter;
+  const { type, tenant, category, lane } = filter;
   await names.find([
     ...(type === undefined ? [] : [{ kind: "type" as const, text: type }]),
     ...(tenant === undefined ? [] : [{ kind: "tenant" as const, text: tenant }]),
     ...(category === undefined ? [] : [{ kind: "category" as const, text: category }]),
+    ...(lane === undefined ? [] : [{ kind: "lane" as const, text: lane }]),
   ]);
 }
 

@@ -63,11 +63,12 @@ export async function groupedStats(
   const shown = groupsBehindGates(found.slice(0, groups), closed);
   await names.learn(shown.flatMap((row) => [row.type, row.lane, row.tenant]));
   return {
-    groups: shown.map(({ type, lane, tenant: of, ...group }) => ({
+    groups: shown.map(({ type, lane, tenant: of, oldest_ms: oldestQueuedMs, ...group }) => ({
       type: names.text(type),
       lane: names.text(lane),
       tenant: names.text(of),
       ...group,
+      oldestQueuedMs,
     })),
     cutShort: cutShortBehindGates(cutShortOf(counts, rows), closed),
     hasMore: found.length > groups,

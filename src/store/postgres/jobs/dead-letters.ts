@@ -1,7 +1,7 @@
 /** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
 import { writeAudits } from "../audit/write.ts";
 import { assigned, noted, reprocessed, reviewed } from "../../shared/audit/drafts.ts";
-import type { DeadLetterQuery } from "../../types/letters.ts";
+import type { DeadLetterQuery, LetterPage } from "../../types/letters.ts";
 import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId, JsonText } from "../../../core/job.ts";
@@ -48,22 +48,26 @@ export async function deadLetter(session: Session, id: JobId): Promise<DeadLette
 export async function deadLetters(
   session: Session,
   filter: DeadLetterQuery,
-  page: { readonly after?: JobId; readonly limit: number },
+  page: LetterPage,
 ): Promise<readonly DeadLetterRecord[]> {
   const { read, names } = session;
   const params = await filterParams(session, filter);
-  const before = await pageStart(session, page.after);
+  const before = await pageStart(session, page);
   if (params === null || before === null) return [];
   const limit = bounded(page.limit, PAGE_MAX);
   const rows = await read.all("list_dead_letters", { ...before, ...params, limit });
   return lettersOf(names, rows);
 }
 
-/** Where a page begins. Null: retention has removed the letter `after` and all older ones. */
+/** Where a page begins. Null: the letter `after` is gone. */
 export async function pageStart(
   { read }: Session,
-  after: JobId | undefined,
+  { after, behind }: LetterPage,
 ): Promise<{ readonly before_at: number; readonly before_id: string } | null> {
+  if (behind !== undefined) {
+    const { diedAt, id } = behind;
+    return { before_at: diedAt, before_id: id === null ? LEAST_ID : uuidOf(id) };
+  }
   if (after === undefined) return { before_at: NEVER, before_id: LEAST_ID };
   const row = await read.get("find_dead_letter", { id: uuidOf(after) });
   return row === undefined ? null : { before_at: row.died_at, before_id: uuidOf(row.id) };

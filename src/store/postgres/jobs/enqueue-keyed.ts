@@ -8,7 +8,7 @@
  */
 import type { JobId } from "../../../core/job.ts";
 import { ALL_OPEN, intakeRefusal, type ClosedIntakes } from "../../shared/control/intakes.ts";
-import { bodyHash } from "../../shared/request-hash.ts";
+import { requestHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { requireProtocol } from "../../shared/migrations.ts";
@@ -146,7 +146,7 @@ async function takeIdempotency(
 }
 
 function idempotencyRow({ job, tenant }: InternedJob): object {
-  const body = Buffer.from(bodyHash(job.type, job.payload)).toString("hex");
+  const body = Buffer.from(requestHash(job)).toString("hex");
   return { tenant, key: job.idempotency?.key, job_id: uuidOf(job.id), body };
 }
 

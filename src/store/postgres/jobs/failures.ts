@@ -1,8 +1,10 @@
 /** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
 import { writeAudits } from "../audit/write.ts";
 import type { Act } from "../../types/audit.ts";
+import { RETRIED_BY } from "../../shared/control/operations.ts";
 import { groupDecided, reprocessed, reviewed, type AuditDraft } from "../../shared/audit/drafts.ts";
 import type { JobId } from "../../../core/job.ts";
+import type { LetterPage } from "../../types/letters.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import {
   ALL_TENANTS,
@@ -99,7 +101,7 @@ export async function lettersOfCause(
   session: Session,
   cause: string,
   scope: FailureScope,
-  page: { readonly after?: JobId; readonly limit: number },
+  page: LetterPage,
 ): Promise<readonly DeadLetterRecord[]> {
   const tenant = await tenantOf(session, scope);
   return tenant === undefined ? [] : pageOfCause(session, tenant, cause, page);
@@ -109,9 +111,9 @@ async function pageOfCause(
   session: Session,
   tenant: number | null,
   cause: string,
-  page: { readonly after?: JobId; readonly limit: number },
+  page: LetterPage,
 ): Promise<DeadLetterRecord[]> {
-  const before = await pageStart(session, page.after);
+  const before = await pageStart(session, page);
   if (before === null) return [];
   const asked = { ...before, cause, limit: bounded(page.limit, LETTER_CHUNK_MAX) };
   const rows =
@@ -189,8 +191,22 @@ export async function reprocessWithin(
   );
 }
 
+/** Jobs were repeated by their ids: the open ones of their letters are reprocessed by them. */
+export async function closeRepeated(
+  transaction: StoreTransaction,
+  letters: ReadonlyMap<JobId, LockedLetter>,
+  repeated: readonly { readonly id: JobId; readonly job: JobId }[],
+  act: Act,
+): Promise<void> {
+  const open = repeated.filter(({ id }) => isOpenLetter(letters.get(id)?.status));
+  if (open.length === 0) return;
+  const by = { by: act.by ?? RETRIED_BY, notes: act.reason };
+  await reviewLetters(transaction, "reprocessed", open, by);
+  await writeAudits(transaction, reprocessDrafts(open, letters, act));
+}
+
 function reprocessDrafts(
-  created: readonly ReprocessOutcome[],
+  created: readonly { readonly id: JobId; readonly job: JobId | null }[],
   rows: ReadonlyMap<JobId, LockedLetter>,
   act: Act,
 ): AuditDraft[] {

@@ -4,7 +4,8 @@
  *
  * Counts and tokens are read and taken by statements of the store's own, before the jobs are
  * inserted: inside a caller's transaction, the row of the tokens would stay locked until the caller
- * commits.
+ * commits. But only a caller's transaction sees its own jobs, so from its second call on it counts
+ * as well.
  */
 import {
   chunkOf,
@@ -28,6 +29,7 @@ import {
 import type { EnqueueAnswer, NewJob, RefusedJob } from "../../types/jobs-and-runs.ts";
 import { QUOTA_ROWS_MAX, QUOTAS_MAX } from "../../types/quotas.ts";
 import type { Session } from "../database/session.ts";
+import type { Sql } from "../database/statements.ts";
 
 /** Known quotas are read again after this time, if there are any. */
 const QUOTAS_AGE_MS_MAX = 1_000;
@@ -42,6 +44,19 @@ export interface QuotaPass {
   landed(answers: readonly EnqueueAnswer[] | null): void;
 }
 
+/** A caller's transaction. */
+interface OpenTransaction {
+  readonly tx: object;
+  readonly sql: Pick<Sql, "get">;
+}
+
+/** What a caller's transaction knows about the tenants of a call. */
+interface SeenInside {
+  readonly book: WaitingBook;
+  /** The tenants that were counted, and whether this was for the present call. */
+  readonly isNew: ReadonlyMap<string, boolean>;
+}
+
 export const NONE_REFUSED: OverQuota = new Map();
 const FREE_PASS: QuotaPass = { refused: NONE_REFUSED, landed: () => {} };
 
@@ -52,6 +67,8 @@ export class QuotaBook {
   readonly #session: Session;
   readonly #waiting = new WaitingBook();
   readonly #purse = new TokenPurse();
+  /** What callers' transactions have counted. A connection may have had several of them. */
+  readonly #transactions = new WeakMap<object, WaitingBook>();
   #quotas: ReadonlyMap<string | null, Quota> = new Map();
   #revision = 0;
   #readAt = -Infinity;
@@ -69,12 +86,29 @@ export class QuotaBook {
 
   /** Admits the jobs of a call, as far as the process knows the quotas. */
   admit(jobs: readonly NewJob[]): QuotaPass | Promise<QuotaPass> {
-    if (this.#quotas.size === 0 || !jobs.some((job) => this.#quotaOf(job) !== null)) {
-      return FREE_PASS;
-    }
+    if (this.#isFree(jobs)) return FREE_PASS;
     return this.#inTurn(async () => {
       await this.#refresh(QUOTAS_AGE_MS_MAX);
       return this.#admitAll(jobs);
+    });
+  }
+
+  /**
+   * The same in a caller's transaction. Its first call relies on the counts of the process, so that
+   * transactions with one call cost no more than other calls.
+   */
+  async admitInTransaction(
+    jobs: readonly NewJob[],
+    { tx, sql }: OpenTransaction,
+  ): Promise<QuotaPass> {
+    const book = this.#transactions.get(tx);
+    if (book === undefined) this.#transactions.set(tx, new WaitingBook());
+    if (book === undefined || this.#isFree(jobs)) return this.admit(jobs);
+    // Not in turn: a caller's connection may be busy for as long as the caller likes.
+    const isNew = await this.#countInside(book, sql, jobs);
+    return this.#inTurn(async () => {
+      await this.#refresh(QUOTAS_AGE_MS_MAX);
+      return this.#admitAll(jobs, { book, isNew });
     });
   }
 
@@ -120,29 +154,51 @@ export class QuotaBook {
     this.#readAt = now;
   }
 
+  #isFree(jobs: readonly NewJob[]): boolean {
+    return this.#quotas.size === 0 || !jobs.some((job) => this.#quotaOf(job) !== null);
+  }
+
   #quotaOf(job: NewJob): Quota | null {
     if (!isUnderQuota(job)) return null;
     return this.#quotas.get(job.tenant) ?? this.#quotas.get(null) ?? null;
   }
 
-  async #admitAll(jobs: readonly NewJob[]): Promise<QuotaPass> {
+  async #countInside(
+    book: WaitingBook,
+    sql: OpenTransaction["sql"],
+    jobs: readonly NewJob[],
+  ): Promise<SeenInside["isNew"]> {
+    const isNew = new Map<string, boolean>();
+    for (const [tenant, own] of Map.groupBy(jobs.filter(isUnderQuota), (job) => job.tenant)) {
+      const limit = this.#quotaOf(own[0]!)?.waiting ?? null;
+      if (limit === null) continue;
+      const isDue = book.needsCount(tenant, own.length, this.#now());
+      if (isDue) await this.#count(tenant, limit, book, sql);
+      isNew.set(tenant, isDue);
+    }
+    return isNew;
+  }
+
+  async #admitAll(jobs: readonly NewJob[], inside: SeenInside | null = null): Promise<QuotaPass> {
     const refused = new Map<JobId, RefusedJob>();
     const flying: { readonly job: NewJob; readonly quota: Quota }[] = [];
     for (const [tenant, own] of Map.groupBy(jobs, (job) => job.tenant)) {
       const quota = own.map((job) => this.#quotaOf(job)).find((each) => each !== null);
       if (quota === undefined || quota === null) continue;
       const under = own.filter(isUnderQuota);
-      const { admitted, excess } = await this.#admitTenant(tenant, quota, under);
+      const { admitted, excess } = await this.#admitTenant(tenant, quota, under, inside);
       for (const [job, why] of excess) refused.set(job.id, quotaRefusal(job, why));
       flying.push(...admitted.map((job) => ({ job, quota })));
     }
-    return { refused, landed: (answers) => this.#landed(flying, jobs, answers) };
+    const books = inside === null ? [this.#waiting] : [this.#waiting, inside.book];
+    return { refused, landed: (answers) => this.#landed(flying, jobs, answers, books) };
   }
 
   async #admitTenant(
     tenant: string,
     quota: Quota,
     jobs: readonly NewJob[],
+    inside: SeenInside | null,
   ): Promise<{ admitted: readonly NewJob[]; excess: Map<NewJob, QuotaExcess> }> {
     const excess = new Map<NewJob, QuotaExcess>();
     for (const job of jobs) {
@@ -150,13 +206,16 @@ export class QuotaBook {
       if (tooLong !== null) excess.set(job, tooLong);
     }
     const short = jobs.filter((job) => !excess.has(job));
-    const { room, full } = await this.#roomOf(tenant, quota.waiting, short.length);
+    const { room, full } = await this.#roomOf(tenant, quota.waiting, short.length, inside);
     for (const job of short.slice(room)) excess.set(job, full);
     const fitting = short.slice(0, room);
     const { tokens, empty } = await this.#tokensOf(tenant, quota.rate, fitting.length);
     for (const job of fitting.slice(tokens)) excess.set(job, empty);
     const admitted = fitting.slice(0, tokens);
-    if (quota.waiting !== null) this.#waiting.admit(tenant, admitted.length, true);
+    if (quota.waiting !== null) {
+      this.#waiting.admit(tenant, admitted.length, true);
+      inside?.book.admit(tenant, admitted.length, true);
+    }
     return { admitted, excess };
   }
 
@@ -164,26 +223,37 @@ export class QuotaBook {
     tenant: string,
     limit: number | null,
     wanted: number,
+    inside: SeenInside | null,
   ): Promise<{ readonly room: number; readonly full: QuotaExcess }> {
     const full = (used: number): QuotaExcess => {
       return { quota: "waiting", limit: limit ?? 0, used, retryAfterMs: null };
     };
     if (limit === null || wanted === 0) return { room: wanted, full: full(0) };
     const isNew = this.#waiting.needsCount(tenant, wanted, this.#now());
-    if (isNew) await this.#count(tenant, limit);
+    if (isNew) await this.#count(tenant, limit, this.#waiting, this.#session.read);
     const room = Math.min(wanted, this.#waiting.room(tenant, limit, isNew));
-    return { room, full: full(this.#waiting.used(tenant)) };
+    const used = this.#waiting.used(tenant);
+    const isNewInside = inside?.isNew.get(tenant);
+    if (inside === null || isNewInside === undefined) return { room, full: full(used) };
+    return {
+      room: Math.min(room, inside.book.room(tenant, limit, isNewInside)),
+      full: full(Math.max(used, inside.book.used(tenant))),
+    };
   }
 
-  async #count(tenant: string, limit: number): Promise<void> {
-    const { read, names } = this.#session;
-    const begun = this.#waiting.beginCount(tenant);
+  async #count(
+    tenant: string,
+    limit: number,
+    book: WaitingBook,
+    sql: OpenTransaction["sql"],
+  ): Promise<void> {
+    const begun = book.beginCount(tenant);
     const since = this.#now();
-    const id = await names.id("tenant", tenant);
+    const id = await this.#session.names.id("tenant", tenant);
     const bounds = { tenant: id ?? ANY_TENANT, max: limit, rows: QUOTA_ROWS_MAX };
-    const row = await read.get("count_of_tenant", bounds);
+    const row = await sql.get("count_of_tenant", bounds);
     const now = this.#now();
-    this.#waiting.counted(tenant, row?.count ?? 0, limit, { begun, now, tookMs: now - since });
+    book.counted(tenant, row?.count ?? 0, limit, { begun, now, tookMs: now - since });
   }
 
   /** Uses the tokens that the process holds, and takes more from the store if it has to. */
@@ -215,13 +285,14 @@ export class QuotaBook {
     flying: readonly { readonly job: NewJob; readonly quota: Quota }[],
     jobs: readonly NewJob[],
     answers: readonly EnqueueAnswer[] | null,
+    books: readonly WaitingBook[],
   ): void {
     const made = new Set(
       jobs.flatMap(({ id }, index) => (answers?.[index]?.status === "created" ? [id] : [])),
     );
     for (const { job, quota } of flying) {
       const isMade = answers === null || made.has(job.id);
-      if (quota.waiting !== null) this.#waiting.landed(job.tenant, isMade);
+      if (quota.waiting !== null) for (const book of books) book.landed(job.tenant, isMade);
       if (quota.rate !== null && !isMade) this.#purse.put(job.tenant, quota.rate, 1, this.#now());
     }
   }

@@ -56,6 +56,8 @@ export async function removeOfTenant(
   const { read, write, names, dice } = session;
   const tenant = (await names.id("tenant", name)) ?? NO_TENANT;
   const limit = bounded(wanted, REMOVAL_STEP_MAX);
+  // An operation of the tenant could make further jobs.
+  await repeating(dice, () => write.run("stop_operations_of", { name }));
   const keys = (await read.all("keys_to_remove", { tenant, limit })).map(({ key }) => key);
   if (keys.length > 0) {
     const { count, waiting } = await removeJobs(session, keys, KEEP_NOTHING);
@@ -77,6 +79,7 @@ async function clearSome(
 ): Promise<RemovalStep> {
   let removed = await transaction.run("clear_idempotency", { tenant, limit });
   removed += await transaction.run("clear_dead_letters", { tenant, limit });
+  removed += await transaction.run("clear_operation_items", { name, limit });
   for (const query of CLEAR_BY_ID) removed += await transaction.run(query, { tenant });
   for (const query of CLEAR_BY_NAME) removed += await transaction.run(query, { name });
   await transaction.run("note_removed", { tenant: name, count: removed });

@@ -1,4 +1,5 @@
 /** What a chunk of an operation does to its items, with the code of the verbs about one of them. */
+import { operationRemark } from "../../../core/control/bulk.ts";
 import type { JobId } from "../../../core/job.ts";
 import { deleted, retriedAsNew, type AuditDraft } from "../../shared/audit/drafts.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -8,12 +9,12 @@ import {
   failed,
   letterOutcome,
   placeOutcome,
-  remarkOf,
   retryOutcome,
   reviewOutcome,
   skipped,
   type ItemResult,
 } from "../../shared/control/operations.ts";
+import { CHAIN_MAX } from "../../shared/limits.ts";
 import type { Act } from "../../types/audit.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
 import type { ChunkItem, OperationChunk, OperationRecord } from "../../types/operations.ts";
@@ -23,7 +24,8 @@ import type { StoreTransaction } from "../database/session.ts";
 import { list, uuids } from "../database/values.ts";
 import { cancelManyWithin } from "../jobs/cancel.ts";
 import { enqueueWithin } from "../jobs/enqueue.ts";
-import { reprocessWithin, reviewWithin } from "../jobs/failures.ts";
+import { closeRepeated, reprocessWithin, reviewWithin } from "../jobs/failures.ts";
+import { lockLetters } from "../jobs/dead-letters.ts";
 import { hurryWithin } from "../jobs/intervene.ts";
 import type { InternedJob } from "../jobs/job-rows.ts";
 import { prioritiseWithin, rescheduleWithin } from "../jobs/reschedule.ts";
@@ -41,9 +43,11 @@ export async function effectsOf(
   chunk: OperationChunk,
 ): Promise<readonly ItemResult[]> {
   const outcomes = new Map<JobId, ItemResult>();
-  for (const outcome of await changed(transaction, operation, items)) {
-    outcomes.set(outcome.id, outcome);
-  }
+  const settled = [
+    ...(await otherSuccessors(transaction, operation, items)),
+    ...(await changed(transaction, operation, items)),
+  ];
+  for (const outcome of settled) outcomes.set(outcome.id, outcome);
   const left = items.filter(({ id }) => !outcomes.has(id));
   const work = (part: readonly PreparedItem[]): Promise<readonly ItemResult[]> =>
     effectOf(transaction, operation, part, chunk);
@@ -52,6 +56,19 @@ export async function effectsOf(
     outcomes.set(outcome.id, outcome);
   }
   return items.map(({ id }) => outcomes.get(id) ?? skipped(id, "unknown"));
+}
+
+/** A job with a successor that has not failed, or that this chunk repeats, is not repeated. */
+async function otherSuccessors(
+  transaction: StoreTransaction,
+  { plan }: OperationRecord,
+  items: readonly ChunkItem[],
+): Promise<readonly ItemResult[]> {
+  const ids = items.filter(hasSuccessor).map(({ id }) => id);
+  if (plan.action !== "retry" || ids.length === 0) return [];
+  const asked = { ids: uuids(ids), depth: CHAIN_MAX };
+  const rows = await transaction.all("other_successors", asked);
+  return rows.map(({ id, successor }) => skipped(id, "existing", successor));
 }
 
 /** Jobs that are in none of the states of the filter any more are skipped. */
@@ -79,7 +96,7 @@ async function effectOf(
   { idempotencyMs }: OperationChunk,
 ): Promise<readonly ItemResult[]> {
   const { plan, actor: by } = operation;
-  const notes = remarkOf(operation);
+  const notes = operationRemark(operation);
   const act = { by, reason: notes };
   const ids = items.map(({ id }) => id);
   switch (plan.action) {
@@ -126,18 +143,25 @@ async function retry(
     outcomes.push(status === "done" ? done(id) : skipped(id, why));
   }
   const final = items.filter(hasSuccessor);
+  const letters = await lockLetters(
+    transaction,
+    final.map(({ id }) => id),
+  );
   const answers = await enqueueWithin(
     transaction,
     final.map(({ interned = null }) => interned),
     final.map(({ successor }) => successor),
   );
   const drafts: AuditDraft[] = [];
+  const repeated: { readonly id: JobId; readonly job: JobId }[] = [];
   for (const [index, { id, successor }] of final.entries()) {
     const outcome = retryOutcome(id, answers[index]!);
     outcomes.push(outcome);
     if (outcome.outcome !== "done") continue;
+    repeated.push({ id, job: successor.id });
     drafts.push(retriedAsNew({ id, tenant: successor.tenant }, act, successor.id));
   }
+  await closeRepeated(transaction, letters, repeated, act);
   await writeAudits(transaction, drafts);
   return outcomes;
 }

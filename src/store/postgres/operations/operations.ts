@@ -2,12 +2,15 @@
 import { operationStarted, operationStopped } from "../../shared/audit/drafts.ts";
 import { writeAudits } from "../audit/write.ts";
 import {
+  actOf,
   advanceParams,
   allOutcomes,
   isNextChunk,
   isUndecided,
   itemCodec,
   newOperationParams,
+  openMax,
+  requestsOf,
   operationCodec,
   operationRecord,
   tooManyOperations,
@@ -17,7 +20,6 @@ import { bounded } from "../../shared/limits.ts";
 import {
   OPERATION_CHUNK_MAX,
   OPERATION_LEASE_MS,
-  OPERATIONS_OPEN_MAX,
   OPERATIONS_RUNNING_MAX,
   type ChunkAnswer,
   type ChunkItem,
@@ -35,6 +37,7 @@ import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf, uuids } from "../database/values.ts";
 import { internJobs } from "../jobs/job-rows.ts";
+import { requestWithin } from "../jobs/retry.ts";
 import { effectsOf, type PreparedItem } from "./effects.ts";
 
 const PAGE_MAX = 1_000;
@@ -52,13 +55,15 @@ export async function startOperation(
     id: uuidOf(given.id),
     expected_at_least: given.isExpectedExact ? 0 : 1,
     walks_jobs: "jobs" in given.plan,
+    walks_letters: "deadLetters" in given.plan,
   };
   return repeating(session.dice, () =>
     session.transaction(async (sql) => {
       const before = await sql.get("find_operation", { id: params.id });
       if (before !== undefined) return operationRecord(before);
-      const open = await sql.get("count_open_operations", { max: OPERATIONS_OPEN_MAX });
-      if ((open?.count ?? 0) >= OPERATIONS_OPEN_MAX) throw tooManyOperations();
+      const [{ tenant }, max] = [given, openMax(given)];
+      const open = await sql.get("count_open_operations", { tenant, max });
+      if ((open?.count ?? 0) >= max) throw tooManyOperations(given);
       await sql.run("insert_operation", params);
       const started = operationRecord((await sql.get("find_operation", { id: params.id }))!);
       await writeAudits(sql, [operationStarted(started)]);
@@ -119,6 +124,7 @@ async function applyWithin(
   const row = await transaction.get("find_operation", { id: uuidOf(id) });
   if (row === undefined || !isNextChunk(row, chunk)) return { status: "moved" };
   const before = operationRecord(row);
+  await requestWithin(transaction, requestsOf(before, items), actOf(before));
   const decided = await effectsOf(transaction, before, items.filter(isUndecided), chunk);
   const outcomes = allOutcomes(items, decided);
   await insertItems(transaction, before, outcomes);

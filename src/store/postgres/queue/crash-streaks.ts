@@ -2,8 +2,12 @@
  * endCrashStreak, and the count of jobs that have died alone, which closes the gate of their type.
  * The row of a count is locked before the row of its gate, by every verb.
  */
-import { crashGateReason, LONE_DEATHS_MAX, PROBE_MS_MIN } from "../../../core/crashes.ts";
-import { CRASH_GATE_BY } from "../../shared/crash-gate.ts";
+import {
+  CRASH_GATE_BY,
+  crashGateReason,
+  LONE_DEATHS_MAX,
+  PROBE_MS_MIN,
+} from "../../../core/crashes.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 

@@ -9,10 +9,11 @@ import {
   byLane,
   candidatesOf,
   fairLaneRecord,
-  LATER_PER_JOB,
+  inOrder,
   laterStart,
   nextLook,
   prioritiesOf,
+  queuesOf,
   sameWeights,
   servedIn,
   tooManyFairLanes,
@@ -35,7 +36,7 @@ import { list } from "../database/values.ts";
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
 /** The oldest jobs that one call looks at. */
 const TURNS_MAX = 1_000;
-const NO_OTHERS = { rows: [], more: false } as const;
+const NO_TURNS: TurnsAnswer = { given: 0, more: false };
 
 export async function setFairness(
   session: Session,
@@ -199,7 +200,12 @@ async function undeclareLane(
 /** Gives turns lane by lane: each lane is a transaction of its own, under the lock of its row. */
 export async function giveTurns(session: Session, limit: number): Promise<TurnsAnswer> {
   const lanes = await session.read.all("lanes_without_turns", {});
-  const share = Math.ceil(bounded(limit, TURNS_MAX) / Math.max(1, lanes.length));
+  const most = bounded(limit, TURNS_MAX);
+  const share = Math.ceil(most / Math.max(1, lanes.length));
+  session.state.fairWalks.begin(
+    lanes.flatMap(({ lane }) => [walkOf(READY, lane), walkOf(QUEUED, lane)]),
+    most,
+  );
   let [given, more] = [0, false];
   for (const { lane } of lanes) {
     const answer = await repeating(session.dice, () =>
@@ -223,17 +229,17 @@ async function giveInLane(
   limit: number,
 ): Promise<TurnsAnswer> {
   const row = await transaction.get("fair_lane_for_turns", { lane });
-  if (row === undefined) return { given: 0, more: false };
-  const oldest = await transaction.all("jobs_without_turn", { lane, limit });
-  if (oldest.length === 0) return { given: 0, more: false };
-  const served = servedIn(row, oldest);
-  const isCut = oldest.length >= limit;
-  const others = isCut
-    ? await othersIn(session, transaction, lane, { oldest, served, limit })
-    : NO_OTHERS;
-  const jobs = candidatesOf(oldest, others.rows, served);
+  if (row === undefined) return NO_TURNS;
+  const ready = await jobsIn(session, transaction, row, { ...READY, limit });
+  const queued = await jobsIn(session, transaction, row, { ...QUEUED, limit });
+  const jobs = inOrder([...ready.jobs, ...queued.jobs]);
+  if (jobs.length === 0) return NO_TURNS;
   const priorities = list(prioritiesOf(jobs));
-  const first = await transaction.all("first_turns", { lane, priorities });
+  const queues = list(queuesOf(jobs));
+  const first = [
+    ...(await transaction.all("first_turns", { lane, priorities })),
+    ...(await transaction.all("first_queue_turns", { lane, priorities, queues })),
+  ];
   const last = await transaction.all("fair_turns", { lane, priorities });
   const lists = turnLists(row, jobs, first, last);
   if (lists.count > 0) {
@@ -241,34 +247,65 @@ async function giveInLane(
     await transaction.run("put_fair_turns", { lane, turns: lists.last });
     await transaction.run("set_turns", { turns: lists.turns });
   }
-  return { given: lists.count, more: others.more || (isCut && lists.count > 0) };
+  const isCut = (ready.isCut || queued.isCut) && lists.count > 0;
+  return { given: lists.count, more: ready.more || queued.more || isCut };
 }
 
-interface OldestJobs {
-  readonly oldest: readonly FairJobRow[];
-  readonly served: readonly number[];
-  readonly limit: number;
+/** The two places in which jobs of a fair lane wait: `ready`, and the queues of limits. */
+const READY = {
+  first: "jobs_without_turn",
+  newest: "newest_without_turn",
+  later: "later_without_turn",
+} as const;
+const QUEUED = {
+  first: "queued_without_turn",
+  newest: "newest_queued",
+  later: "later_queued",
+} as const;
+
+type PlaceLook = (typeof READY | typeof QUEUED) & { readonly limit: number };
+
+/** The jobs of one place that a look is about. */
+interface PlaceJobs {
+  readonly jobs: readonly FairJobRow[];
+  readonly isCut: boolean;
+  /** There are jobs that no look has seen yet. */
+  readonly more: boolean;
 }
 
-/** The jobs of tenants that have too few of the oldest jobs: the newest, and some in between. */
-async function othersIn(
+/** The oldest jobs, and of tenants that have too few of them, the newest and some in between. */
+async function jobsIn(
   { state }: Session,
   transaction: StoreTransaction,
-  lane: number,
-  { oldest, served, limit }: OldestJobs,
-): Promise<{ readonly rows: readonly FairJobRow[]; readonly more: boolean }> {
+  row: FairLaneRow,
+  look: PlaceLook,
+): Promise<PlaceJobs> {
+  const { fairWalks: walks } = state;
+  const { lane } = row;
+  const { limit } = look;
+  const oldest = await transaction.all(look.first, { lane, limit });
+  const isCut = oldest.length >= limit;
+  const walk = walkOf(look, lane);
+  if (!isCut) {
+    walks.stop(walk, null);
+    return { jobs: oldest, isCut, more: false };
+  }
+  const served = servedIn(row, oldest);
   const tenants = list(served);
-  const newest = await transaction.all("newest_without_turn", { lane, tenants, limit });
-  const seen = laterStart(oldest, state.fairLooks.get(lane));
-  const wide = limit * LATER_PER_JOB;
-  const later = await transaction.all("later_without_turn", {
-    lane,
-    tenants,
-    ...seen,
-    limit: wide,
-  });
-  const next = nextLook(later, wide);
-  if (next === null) state.fairLooks.delete(lane);
-  else state.fairLooks.set(lane, next);
-  return { rows: [...newest, ...later], more: next !== null };
+  const newest = await transaction.all(look.newest, { lane, tenants, limit });
+  if (walks.hasEnded(walk)) {
+    return { jobs: candidatesOf(oldest, newest, served), isCut, more: false };
+  }
+  const seen = laterStart(oldest, walks.placeOf(walk));
+  const { share } = walks;
+  const later = await transaction.all(look.later, { lane, tenants, ...seen, limit: share });
+  const next = nextLook(later, share);
+  walks.stop(walk, next);
+  const jobs = candidatesOf(oldest, [...newest, ...later], served);
+  return { jobs, isCut, more: next !== null };
+}
+
+/** The name of the walk through the jobs of a lane in one place. */
+function walkOf({ later }: Pick<PlaceLook, "later">, lane: number): string {
+  return `${later} ${lane}`;
 }

@@ -36,6 +36,9 @@ export async function prune(
   const minutes = await repeating(dice, () =>
     write.run("prune_minutes", { age: age(retention.minutesMs), limit }),
   );
+  const deploys = await repeating(dice, () =>
+    write.run("delete_deploys", { age: age(retention.minutesMs), limit }),
+  );
   const changes = await repeating(dice, () =>
     write.run("delete_breaker_changes", { age: age(retention.eventMs), limit }),
   );
@@ -48,7 +51,7 @@ export async function prune(
   );
   // Pruners of several workers share a batch: each of them removes a part of it.
   const found = expired.keys.length;
-  const records = [idempotencyKeys, deadLetters, events, tokens, minutes];
+  const records = [idempotencyKeys, deadLetters, events, tokens, minutes, deploys];
   const counts = [found, ...records, changes, audits, items, decisions];
   const isFull = counts.includes(limit);
   const more = expired.isCut || waiting > 0 || isFull || isMore;

@@ -9,6 +9,7 @@ import type { Claim, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import { UncertainWrite } from "../database/errors.ts";
 import {
+  AGED_CLASSES_MAX,
   CLASSES_MAX,
   classRange,
   LowWaterMarks,
@@ -30,19 +31,19 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
   if (found !== null) return found;
   const wanted = { ...(await filterOf(session, request)), prefetch: request.prefetch };
   const cursor = claimCursorsOf(session).of(JSON.stringify([wanted, fullLimits(session, request)]));
-  const aged = await claimAged(session, request, { ...wanted, limit });
+  const aged = await claimAged(session, request, { ...wanted, limit, priority: null });
   const { answer } =
     aged ??
     (await cursor.scan(limit, (ranges) =>
-      claimBatch(session, request, { ...wanted, limit, ranges }),
+      claimBatch(session, request, { ...wanted, limit, ranges, priority: null }),
     ));
   session.state.fullLimits = answer.permits?.full.map(({ limit: full }) => full) ?? [];
   return answer;
 }
 
 /**
- * Claims from the lane and priority with the job that has been due longest, if it has waited too
- * long. Null: it has not, or the claim has found no job there.
+ * Claims from the lanes and priorities with jobs that have waited too long, the longest wait first.
+ * Null: there are none, or the claim has found no job there.
  */
 async function claimAged(
   session: Session,
@@ -52,13 +53,15 @@ async function claimAged(
   const { olderThanMs, crashed } = request;
   if (olderThanMs === undefined) return null;
   const { lanes } = wanted;
-  const found = await session.read.get("longest_due_class", { lanes, hops: CLASSES_MAX });
-  if (found === undefined || found.ms <= olderThanMs) return null;
-  const { lane, priority } = found;
+  const bounds = { hops: CLASSES_MAX, classes: AGED_CLASSES_MAX, older: olderThanMs };
   const fresh = { ...request, crashed: { cap: crashed?.cap ?? 1, once: 0, often: 0 } };
-  const only = { ...wanted, lanes: list([lane]), ranges: [classRange(lane, priority)] };
-  const batch = await claimBatch(session, fresh, only);
-  return batch.count > 0 || batch.answer.lost ? batch : null;
+  for (const found of await session.read.all("longest_due_classes", { lanes, ...bounds })) {
+    const { lane, priority } = found;
+    const only = { lanes: list([lane]), ranges: [classRange(lane, priority)], priority };
+    const batch = await claimBatch(session, fresh, { ...wanted, ...only });
+    if (batch.count > 0 || batch.answer.lost) return batch;
+  }
+  return null;
 }
 
 /**
@@ -135,6 +138,8 @@ interface BatchRequest extends ClaimFilter {
   readonly prefetch: boolean;
   readonly limit: number;
   readonly ranges: readonly ClaimRange[] | null;
+  /** The only priority of jobs in the queues of limits; null: all. */
+  readonly priority: number | null;
 }
 
 async function claimBatch(

@@ -8,6 +8,7 @@ import type {
   SilentWorker,
   WorkerId,
   WorkerInfo,
+  WorkerVitals,
 } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
@@ -23,23 +24,32 @@ const WORKERS_MAX = 1_000;
 export async function register(session: Session, worker: WorkerInfo): Promise<void> {
   const warn = (warning: string): void => session.warnings.report(warning);
   await session.heartbeatConnection?.reserve(worker.id, warn);
-  await repeating(session.dice, () =>
-    session.write.run("register_worker", {
-      id: uuidOf(worker.id),
-      process: uuidOf(worker.process),
-      host: worker.host,
-      pid: worker.pid,
-      version: worker.version,
-      protocol: worker.protocol,
-      types: JSON.stringify(worker.types),
-      lanes: JSON.stringify(worker.lanes),
-      slots: worker.slots,
-      tenant: worker.tenant,
-      app: worker.appVersion,
-      lease_ms: Math.round(worker.leaseMs),
-      beat_ms: Math.round(worker.beatMs),
-    }),
-  );
+  const row = {
+    id: uuidOf(worker.id),
+    process: uuidOf(worker.process),
+    host: worker.host,
+    pid: worker.pid,
+    version: worker.version,
+    protocol: worker.protocol,
+    types: JSON.stringify(worker.types),
+    lanes: JSON.stringify(worker.lanes),
+    slots: worker.slots,
+    lane_slots: JSON.stringify(worker.laneSlots),
+    tenant: worker.tenant,
+    app: worker.appVersion,
+    lease_ms: Math.round(worker.leaseMs),
+    beat_ms: Math.round(worker.beatMs),
+  };
+  await repeating(session.dice, async () => {
+    const { id, app } = row;
+    if (app === null) return void (await session.write.run("register_worker", row));
+    await session.transaction(async (sql) => {
+      // Of workers that register at the same time, one is the first.
+      await sql.get("lock_deploys", {});
+      await sql.run("register_worker", row);
+      await sql.run("insert_deploy", { worker: id, app });
+    });
+  });
 }
 
 /** Locks the row first: a claim in progress may still add a lease to the worker. */
@@ -91,8 +101,15 @@ async function dropEndedRuns(
   if ((await transaction.run("insert_ended_code", { keys })) > 0) transaction.outbox.addAwaited();
 }
 
-export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
-  const parameters = { id: uuidOf(worker), lease_ms: Math.round(leaseMs) };
+export async function renew(
+  session: Session,
+  worker: WorkerId,
+  leaseMs: number,
+  vitals: WorkerVitals | null = null,
+): Promise<Renewal> {
+  const lease = { id: uuidOf(worker), lease_ms: Math.round(leaseMs) };
+  const { memoryBytes: memory_bytes = null, loopLagMs: loop_lag_ms = null } = vitals ?? {};
+  const parameters = { ...lease, memory_bytes, loop_lag_ms };
   const row = await onHeartbeatConnection(session, (sql) => sql.get("renew_worker", parameters));
   if (row === undefined) return { status: "lost" };
   const { now, busy, quiet: isQuiet, stopping: stop, outdated } = row;
@@ -146,16 +163,22 @@ async function ask(
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
-  return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, types, lanes, app, ...row }) => ({
-    ...row,
-    appVersion: app,
-    joinedAt: joined_at,
-    prefetched: buffered,
-    beatMs: beat_ms,
-    beatAgoMs: beat_ago_ms,
-    types: JSON.parse(types),
-    lanes: JSON.parse(lanes),
-  }));
+  return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, lane_slots, ...rest }) => {
+    const { app, memory_bytes, loop_lag_ms, ...row } = rest;
+    return {
+      ...row,
+      appVersion: app,
+      memoryBytes: memory_bytes,
+      loopLagMs: loop_lag_ms,
+      joinedAt: joined_at,
+      prefetched: buffered,
+      beatMs: beat_ms,
+      beatAgoMs: beat_ago_ms,
+      types: JSON.parse(row.types),
+      lanes: JSON.parse(row.lanes),
+      laneSlots: JSON.parse(lane_slots),
+    };
+  });
 }
 
 export async function silent(session: Session, limit: number): Promise<readonly SilentWorker[]> {

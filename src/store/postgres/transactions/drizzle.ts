@@ -12,6 +12,8 @@ export interface DrizzleTransaction {
 
 /** Key of the wrapped function. `Symbol.for`, so that another copy of this package reads it. */
 const SEND = Symbol.for("millrace.transaction");
+/** Key of the transaction itself, which may be wrapped anew for each call. */
+const WRAPPED = Symbol.for("millrace.wrapped");
 
 /**
  * Wraps a transaction of Drizzle for `mill.enqueue(job, payload, { tx })`. `sql` is the tag that
@@ -41,11 +43,17 @@ export function fromDrizzle(tx: { execute(query: any): any }, sql: unknown): Dri
     const strings = Object.assign([...pieces], { raw: pieces });
     return tx.execute(sql(strings, ...values));
   };
-  return Object.freeze({ "~transaction": true, [SEND]: send });
+  return Object.freeze({ "~transaction": true, [SEND]: send, [WRAPPED]: tx });
 }
 
 /** The function of a wrapped transaction. Null: `tx` is not wrapped. */
 export function readDrizzle(tx: object): SendStatement | null {
   const send: any = Reflect.get(tx, SEND);
   return typeof send === "function" ? send : null;
+}
+
+/** The object that stands for a transaction in all calls. */
+export function identityOf(tx: object): object {
+  const wrapped: any = Reflect.get(tx, WRAPPED);
+  return wrapped ?? tx;
 }

@@ -17,11 +17,12 @@ import { bytesOf, CALL_BYTES_MAX, withNewestQuotas } from "../jobs/enqueue.ts";
 import { Outdated } from "../database/errors.ts";
 import { intakesOf } from "../jobs/intakes.ts";
 import { batchParameters, internJobs, hasKeys, type InternedJob } from "../jobs/job-rows.ts";
-import type { OverQuota } from "../jobs/quota-book.ts";
+import type { OverQuota, QuotaPass } from "../jobs/quota-book.ts";
 import { callerSql } from "./statements.ts";
 import { otherDatabase, callerError } from "./errors.ts";
 import { enqueueKeyed } from "../jobs/enqueue-keyed.ts";
 import { runnerOf } from "./drivers.ts";
+import { identityOf } from "./drizzle.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
 import { Outbox } from "../events/outbox.ts";
@@ -42,7 +43,7 @@ export async function enqueueInTransaction(
   const destination: Destination = { session, sql: callerSql(run, { schema, now }), home };
   const interned = await internAll(session, jobs);
   const batches = batchesOf(interned, ({ job }) => bytesOf(job), CALL_BYTES_MAX);
-  const pass = await session.state.quotas.admit(jobs);
+  const pass = await admitted(destination, tx, jobs);
   const { refused } = pass;
   let answers: readonly EnqueueAnswer[] = [];
   try {
@@ -63,6 +64,18 @@ interface Destination {
   readonly sql: Sql;
   /** The database that the store is in. */
   readonly home: string;
+}
+
+async function admitted(
+  { session, sql }: Destination,
+  tx: unknown,
+  jobs: readonly NewJob[],
+): Promise<QuotaPass> {
+  try {
+    return await session.state.quotas.admitInTransaction(jobs, { tx: identityOf(Object(tx)), sql });
+  } catch (error) {
+    throw callerError(error, session.schema);
+  }
 }
 
 async function homeOf(session: Session): Promise<string> {

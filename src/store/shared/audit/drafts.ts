@@ -3,11 +3,12 @@ import { auditContent, auditReason } from "../../../core/audit/content.ts";
 import type { AuditName } from "../../../core/audit/names.ts";
 import type { Breaker } from "../../../core/breaker.ts";
 import type { JobId, JsonText, State } from "../../../core/job.ts";
+import { HIDDEN } from "../../../core/redaction.ts";
 import type { Act, AuditSubject } from "../../types/audit.ts";
 import type { NewGroupDecision } from "../../types/failures.ts";
 import type { DueTime } from "../../types/jobs-and-runs.ts";
 import type { LimitName, StoredRule } from "../../types/limits.ts";
-import type { OperationRecord } from "../../types/operations.ts";
+import type { OperationPlan, OperationRecord } from "../../types/operations.ts";
 import type { GateName, IntakeName } from "../../types/records.ts";
 import type { ScheduleSpec } from "../../types/schedules.ts";
 import type { TypeOverride } from "../../types/services.ts";
@@ -106,10 +107,29 @@ export function deleted(job: ActedJob, act: Act, state: State): AuditDraft {
 
 export function operationStarted({ id, tenant, ...given }: OperationRecord): AuditDraft {
   const { actor: by, reason } = given;
-  // The items have entries of their own: a list of ids is counted.
-  const plan = "ids" in given.plan ? { ...given.plan, ids: given.plan.ids.length } : given.plan;
+  const plan = auditedPlan(given.plan);
   const subject = { kind: "operation", name: id } as const;
   return { name: "operation_started", tenant, subject, act: { by, reason }, after: { plan } };
+}
+
+/**
+ * The items have entries of their own: a list of ids is counted. An entry outlives the jobs, so it
+ * has no values that were searched in payloads and errors.
+ */
+function auditedPlan(plan: OperationPlan): object {
+  if ("ids" in plan) return { ...plan, ids: plan.ids.length };
+  if (!("jobs" in plan)) return plan;
+  const { payload, text, error, ...jobs } = plan.jobs;
+  const paths = Object.keys(payload ?? {}).map((path) => [path, HIDDEN]);
+  return {
+    ...plan,
+    jobs: {
+      ...jobs,
+      ...(payload === undefined ? {} : { payload: Object.fromEntries(paths) }),
+      ...(text === undefined ? {} : { text: HIDDEN }),
+      ...(error === undefined ? {} : { error: HIDDEN }),
+    },
+  };
 }
 
 export function operationStopped(before: OperationRecord, by: string): AuditDraft {

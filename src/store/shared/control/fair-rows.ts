@@ -1,6 +1,7 @@
 /** Fair lanes as both databases store them. */
 import { MillraceError } from "../../../core/errors.ts";
 import {
+  NO_QUEUE,
   tenantsServed,
   turnsOf,
   type GivenTurns,
@@ -75,13 +76,12 @@ interface FairJobRow {
   readonly priority: number;
   readonly rank: number;
   readonly tenant: number;
+  /** The queue of a limit; 0: the job is in none. */
+  readonly queue: number;
 }
 
 /** The position of a job in its lane. */
 export type LanePlace = Pick<FairJobRow, "priority" | "rank" | "key">;
-
-/** How many jobs behind the oldest a look passes, for each of the oldest that it reads. */
-export const LATER_PER_JOB = 2;
 
 /** The tenants that have enough of the oldest jobs of a lane. */
 export function servedIn(
@@ -131,12 +131,17 @@ export function candidatesOf(
   for (const row of others) {
     if (!known.has(row.key) && !isServed.has(row.tenant)) added.set(row.key, row);
   }
-  const sorted = [...added.values()].toSorted((left, right) => (isBefore(left, right) ? -1 : 1));
-  return [...oldest, ...sorted.slice(0, oldest.length)];
+  return [...oldest, ...inOrder([...added.values()]).slice(0, oldest.length)];
+}
+
+/** Jobs in the order of priorities and due times. */
+export function inOrder(jobs: readonly FairJobRow[]): readonly FairJobRow[] {
+  return jobs.toSorted((left, right) => (isBefore(left, right) ? -1 : 1));
 }
 
 interface LastTurnRow {
   readonly priority: number;
+  readonly queue: number;
   readonly tenant: number;
   readonly tag: number;
   readonly due: number;
@@ -146,44 +151,71 @@ interface LastTurnRow {
 /** What a store writes after it has read the jobs without a turn and the last turns. */
 export interface TurnLists {
   readonly count: number;
-  /** Key, rank and due time of each job. */
+  /** Key, rank, due time and queue of each job. */
   readonly turns: string;
-  /** Priority, tenant, tag, due time and tag of returned jobs. */
+  /** The turns of jobs in the queues of limits. */
+  readonly queueTurns: string | null;
+  /** Priority, queue, tenant, tag, due time and tag of returned jobs. */
   readonly last: string;
+}
+
+interface FirstTurnRow {
+  readonly priority: number;
+  readonly queue: number;
+  readonly rank: number | null;
 }
 
 /** The turns of the first jobs of a lane, priority by priority. */
 export function turnLists(
   lane: Pick<StoredFairLane, "weights">,
   jobs: readonly FairJobRow[],
-  first: readonly { readonly priority: number; readonly rank: number | null }[],
+  first: readonly FirstTurnRow[],
   last: readonly LastTurnRow[],
 ): TurnLists {
   const weightOf = weightIn(lane);
-  const given = first.map(({ priority, rank: firstRank }): [number, GivenTurns] => {
+  const given = prioritiesOf(jobs).map((priority): [number, GivenTurns] => {
     const own = jobs.filter((job) => job.priority === priority).map(withoutTurn);
     const known = last.filter((turn) => turn.priority === priority).map(lastTurn);
-    return [priority, turnsOf(own, { firstRank, last: known, weightOf })];
+    const firstRanks = firstRanksOf(first.filter((row) => row.priority === priority));
+    return [priority, turnsOf(own, { firstRanks, last: known, weightOf })];
   });
   const turns = given.flatMap(([, each]) =>
-    each.turns.map((turn) => [turn.key, turn.rank, turn.due]),
+    each.turns.map(({ key, rank, due, queue }) => [key, rank, due, queue]),
   );
+  const queued = turns.filter(([, , , queue]) => queue !== NO_QUEUE);
   const lastTurns = given.flatMap(([priority, each]) =>
-    each.last.map(({ tenant, tag, due, backTag }) => [priority, tenant, tag, due, backTag]),
+    each.last.map(({ queue, tenant, tag, due, backTag }) => [
+      priority,
+      queue,
+      tenant,
+      tag,
+      due,
+      backTag,
+    ]),
   );
   return {
     count: turns.length,
     turns: JSON.stringify(turns),
+    queueTurns: queued.length === 0 ? null : JSON.stringify(queued),
     last: JSON.stringify(lastTurns),
   };
 }
 
-function withoutTurn({ key, tenant, rank }: FairJobRow): JobWithoutTurn {
-  return { key, tenant, due: Math.floor(rank / 1_000) };
+function firstRanksOf(rows: readonly FirstTurnRow[]): ReadonlyMap<number, number> {
+  return new Map(rows.flatMap(({ queue, rank }) => (rank === null ? [] : [[queue, rank]])));
 }
 
-function lastTurn({ tenant, tag, due, back_tag: backTag }: LastTurnRow): LastTurn {
-  return { tenant, tag, due, backTag };
+function withoutTurn({ key, tenant, queue, rank }: FairJobRow): JobWithoutTurn {
+  return { key, tenant, queue, due: Math.floor(rank / 1_000) };
+}
+
+function lastTurn({ queue, tenant, tag, due, back_tag: backTag }: LastTurnRow): LastTurn {
+  return { queue, tenant, tag, due, backTag };
+}
+
+/** The queues of limits that jobs are in, each once. */
+export function queuesOf(jobs: readonly FairJobRow[]): readonly number[] {
+  return [...new Set(jobs.map(({ queue }) => queue))].filter((queue) => queue !== NO_QUEUE);
 }
 
 /** The priorities of jobs, each once. */

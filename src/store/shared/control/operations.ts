@@ -1,11 +1,14 @@
 /** Rows of bulk operations, and what became of their items, for both stores. */
+import { operationRemark } from "../../../core/control/bulk.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
+import type { Act, ReprocessRequest } from "../../types/audit.ts";
 import type { EnqueueAnswer } from "../../types/jobs-and-runs.ts";
 import type { ReprocessOutcome } from "../../types/failures.ts";
 import {
   OPERATION_LEASE_MS,
   OPERATIONS_OPEN_MAX,
+  OPERATIONS_TENANT_MAX,
   type ChunkItem,
   type ItemOutcome,
   type NewOperation,
@@ -27,6 +30,9 @@ export const operationCodec: Codec<OperationStatus> = codec({
 });
 
 export const itemCodec: Codec<ItemOutcome> = codec({ done: 1, skipped: 2, failed: 3 });
+
+/** The reviewer of a letter whose job was repeated by a caller that named no person. */
+export const RETRIED_BY = "jobs.retry";
 
 /** What became of one item. */
 export type ItemResult = Omit<OperationItem, "n">;
@@ -95,8 +101,15 @@ export function newOperationParams(operation: NewOperation): {
   return { tenant, plan: JSON.stringify(plan), actor, reason, rate, chunk, expected };
 }
 
-export function tooManyOperations(): MillraceError {
-  const message = `there are ${OPERATIONS_OPEN_MAX} operations that have not ended`;
+/** Each tenant has a maximum of its own: it cannot take the place of other tenants or operators. */
+export function openMax({ tenant }: NewOperation): number {
+  return tenant === null ? OPERATIONS_OPEN_MAX : OPERATIONS_TENANT_MAX;
+}
+
+export function tooManyOperations(given: NewOperation): MillraceError {
+  const { tenant } = given;
+  const whose = tenant === null ? "" : ` of tenant ${tenant}`;
+  const message = `there are ${openMax(given)} operations${whose} that have not ended`;
   return new MillraceError("OPERATIONS_TOO_MANY", message);
 }
 
@@ -109,9 +122,20 @@ export function isNextChunk(
   return isRunning && row.runner === runner && row.cursor === from;
 }
 
-/** What a person reads at each job and dead letter that the operation has changed. */
-export function remarkOf({ id, reason }: OperationRecord): string {
-  return `${reason} (operation ${id})`;
+/**
+ * The requests of a chunk that reprocesses: of all its letters, also of those that are refused. An
+ * item that the runner skips is no letter of this operation.
+ */
+export function requestsOf(
+  { plan }: OperationRecord,
+  items: readonly ChunkItem[],
+): readonly ReprocessRequest[] {
+  if (plan.action !== "reprocess") return [];
+  return items.filter(({ skip }) => skip === undefined).map(({ id }) => ({ id, changes: null }));
+}
+
+export function actOf(operation: OperationRecord): Act {
+  return { by: operation.actor, reason: operationRemark(operation) };
 }
 
 /** The items that the store decides about; the runner has decided about the others. */

@@ -47,7 +47,13 @@ export const CLEAR_BY_ID = [
   "clear_quota_use",
 ] as const;
 
-export const CLEAR_BY_NAME = ["clear_ticks", "clear_schedules", "clear_tokens"] as const;
+export const CLEAR_BY_NAME = [
+  "clear_ticks",
+  "clear_schedules",
+  "clear_tokens",
+  "clear_operations",
+  "clear_views",
+] as const;
 
 /** No retention period: what a removed job leaves goes with the tenant. */
 export const KEEP_NOTHING = { idempotencyMs: 0 } as const;

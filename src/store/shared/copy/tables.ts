@@ -72,6 +72,8 @@ export type TableName =
   | "api_token"
   /** Figures. The source folds its outbox before it is blocked. */
   | "minute"
+  | "deploy"
+  | "saved_view"
   | "schedule"
   | "schedule_tick"
   | "audit"
@@ -173,7 +175,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     due: "number",
     ...WAITING,
   }),
-  changing("blocked", ["key"], { key: "number", gate: "number", rank: "number", ...WAITING }),
+  changing("blocked", ["key"], {
+    key: "number",
+    gate: "number",
+    rank: "number",
+    turn: "number",
+    ...WAITING,
+  }),
   changing("gate", ["name"], {
     name: "number",
     closed_at: "moment",
@@ -203,6 +211,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     by: "text",
     set_at: "moment",
   }),
+  changing("saved_view", ["tenant", "name"], {
+    tenant: "text",
+    name: "text",
+    screen: "text",
+    query: "text",
+    by: "text",
+    saved_at: "moment",
+  }),
+  changing("deploy", ["n"], { n: "number", app_version: "text", at: "moment" }),
   changing("service_use", ["service", "type"], { service: "number", type: "number" }),
   changing("breaker", ["service"], {
     service: "number",
@@ -266,9 +283,10 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     by: "text",
     set_at: "moment",
   }),
-  changing("fair_turn", ["lane", "priority", "tenant"], {
+  changing("fair_turn", ["lane", "priority", "queue", "tenant"], {
     lane: "number",
     priority: "number",
+    queue: "number",
     tenant: "number",
     tag: "number",
     due: "number",

@@ -2,7 +2,7 @@
 import { idUuid, parseId } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { ListFilter } from "../../types/records.ts";
+import type { ListFilter } from "../../types/lists.ts";
 import { stateCodec, type NameKind } from "../codes.ts";
 
 /** `Id` is an id as the dialect stores it. */
@@ -11,6 +11,11 @@ export interface Conditions<Id> {
   readonly type: number | null;
   readonly tenant: number | null;
   readonly category: number | null;
+  readonly lane: number | null;
+  readonly error: string | null;
+  /** A list of `{ path, text }`; null: the payload does not matter. */
+  readonly payload: string | null;
+  readonly payload_text: string | null;
   readonly correlation: string | null;
   readonly correlation_id: Id | null;
   readonly correlation_uuid: string | null;
@@ -44,7 +49,9 @@ export function conditionsOf<Id>(
   const type = filter.type === undefined ? null : nameOf("type", filter.type);
   const tenant = filter.tenant === undefined ? null : nameOf("tenant", filter.tenant);
   const category = filter.category === undefined ? null : nameOf("category", filter.category);
-  if (type === undefined || tenant === undefined || category === undefined) return null;
+  const lane = filter.lane === undefined ? null : nameOf("lane", filter.lane);
+  if (type === undefined || tenant === undefined) return null;
+  if (category === undefined || lane === undefined) return null;
   // Only running jobs have a present run.
   const wanted = filter.runningMs === undefined ? filter.states : (["running"] as const);
   const states = wanted?.map((state) => stateCodec.code[state]);
@@ -56,6 +63,10 @@ export function conditionsOf<Id>(
     type,
     tenant,
     category,
+    lane,
+    error: filter.error ?? null,
+    payload: pathsOf(filter.payload),
+    payload_text: filter.text ?? null,
     correlation: filter.correlationId ?? null,
     correlation_id: first === null ? null : idOf(first),
     correlation_uuid: first === null ? null : idUuid(first),
@@ -64,6 +75,12 @@ export function conditionsOf<Id>(
     created_from: filter.createdFrom ?? null,
     created_before: filter.createdBefore ?? null,
   };
+}
+
+/** The steps of each path, and the text that is wanted there. */
+function pathsOf(payload: ListFilter["payload"] = {}): string | null {
+  const wanted = Object.entries(payload).map(([path, text]) => ({ path: path.split("."), text }));
+  return wanted.length === 0 ? null : JSON.stringify(wanted);
 }
 
 /**

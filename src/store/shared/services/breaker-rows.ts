@@ -61,7 +61,13 @@ export function columnsOf(breaker: Breaker): BreakerColumns {
 /** A change that the history keeps: of the state, of the probe, or of what an operator wants. */
 export function isChange(before: Breaker, next: Breaker): boolean {
   if (before.state !== next.state || next.by !== before.by) return true;
+  if (isKeptOpen(next) && !(isKeptOpen(before) && before.reason === next.reason)) return true;
   return next.probe !== null && next.probe !== before.probe;
+}
+
+/** An operator has opened the breaker, and no probe closes it. */
+function isKeptOpen({ state, probeAtMs }: Breaker): boolean {
+  return state === "open" && probeAtMs === null;
 }
 
 type ListedColumns = {

@@ -1,4 +1,5 @@
 /** audits, auditSeals, newestSealed and unsealedAudits. */
+import type { ChainHead } from "../../../core/audit/chain.ts";
 import type { NewestSealed, SealedRow } from "../../../core/audit/verify.ts";
 import {
   AUDIT_PAGE_MAX,
@@ -36,6 +37,10 @@ export function auditSeals(
   page: { readonly after?: SealPlace; readonly limit: number },
 ): SealedRow[] {
   return sql.all("list_seals", sealPageParams(scope, page)).map(sealedRow);
+}
+
+export function chainStart({ sql }: Session, tenant: string | null): ChainHead | null {
+  return sql.get("chain_start", { tenant: tenant ?? "" }) ?? null;
 }
 
 /** By id: ids have the order of commits. */

@@ -6,7 +6,9 @@ export interface DeadLetterRow { readonly id: Uint8Array; readonly type: number;
 
 export interface FairLaneRow { readonly lane: number; readonly weights: string; readonly code_weights: string | null; readonly owner: number; readonly by: string | null; readonly set_at: number; }
 
-export interface FairJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; }
+export interface FairJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly queue: number; }
+
+export interface LaterJobRow { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly queue: number; readonly place: number; }
 
 export interface JobNowRow { readonly key: number; readonly id: Uint8Array; readonly type: number; readonly tenant: number; readonly lane: number; readonly category: number | null; readonly priority: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: Uint8Array | null; readonly retry_of: Uint8Array | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly flags: number; readonly state: number; readonly tries: number; readonly crashes: number; readonly outcome: number | null; readonly next_run_at: number | null; readonly last_started_at: number | null; readonly last_finished_at: number | null; readonly last_error: string | null; readonly result: string | null; readonly cancel_reason: string | null; readonly gate: number | null; readonly next_priority: number | null; readonly cancel_requested: 0 | 1; }
 
@@ -51,6 +53,7 @@ export interface QueryRows {
   newest_sealed: { readonly id: number | null; };
   entries_to_seal: AuditRow;
   chain_head: { readonly day: number; readonly position: number; readonly hash: string; };
+  chain_start: { readonly day: number; readonly position: number; readonly hash: string; };
   list_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly previous: string; readonly hash: string; readonly sealed_at: number; readonly start_day: number | null; readonly start_position: number | null; readonly start_hash: string | null; readonly id: number | null; readonly at: number | null; readonly entry_tenant: string | null; readonly name: string | null; readonly actor: string | null; readonly reason: string | null; readonly subject_kind: string | null; readonly subject: string | null; readonly before: string | null; readonly after: string | null; };
   sealed_or_not: { readonly id: number; readonly at: number; readonly tenant: string; readonly is_sealed: 0 | 1; };
   expired_seals: { readonly tenant: string; readonly day: number; readonly position: number; readonly audit_id: number; readonly hash: string; };
@@ -121,10 +124,14 @@ export interface QueryRows {
   lanes_without_turns: { readonly lane: number; };
   jobs_without_turn: FairJobRow;
   newest_without_turn: FairJobRow;
-  later_without_turn: { readonly key: number; readonly priority: number; readonly rank: number; readonly tenant: number; readonly place: number; };
-  first_turns: { readonly priority: number; readonly rank: number | null; };
-  fair_turns: { readonly priority: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
-  longest_due_class: { readonly lane: number; readonly priority: number; readonly ms: number; };
+  later_without_turn: LaterJobRow;
+  queued_without_turn: FairJobRow;
+  newest_queued: FairJobRow;
+  later_queued: LaterJobRow;
+  first_turns: { readonly priority: number; readonly queue: number; readonly rank: number | null; };
+  first_queue_turns: { readonly priority: number; readonly queue: number; readonly rank: number | null; };
+  fair_turns: { readonly priority: number; readonly queue: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
+  longest_due_classes: { readonly lane: number; readonly priority: number; readonly ms: number; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   closed_targets: { readonly name: number; readonly tenant: number | null; };
   any_closed_gate: { readonly gate: number; };
@@ -146,7 +153,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
-  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
+  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
   count_running: { readonly count: number; };
   ids_of_running: { readonly id: Uint8Array; };
   count_due: { readonly queued: number; readonly behind: number; readonly rank: number | null; readonly exact: 0 | 1; };
@@ -218,6 +225,7 @@ export interface QueryRows {
   target_is_limited: { readonly yes: 1; };
   permits_of_worker: { readonly limit_id: number; readonly held: number; };
   any_limited: { readonly yes: 1; };
+  queue_lanes: { readonly lane: number; };
   jobs_of_full_limits: { readonly key: number; readonly name: number; };
   locks_of_run: { readonly name: string; };
   release_locks: LockRow;
@@ -235,6 +243,7 @@ export interface QueryRows {
   take_minutes: { readonly at: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly waits: string; readonly runs: string; };
   find_minutes: MinuteRow;
   minutes_between: MinuteRow;
+  list_deploys: { readonly app_version: string; readonly at: number; };
   find_name: { readonly id: number; };
   name_by_id: { readonly kind: number; readonly text: string; };
   count_open_operations: { readonly count: number; };
@@ -242,6 +251,7 @@ export interface QueryRows {
   find_operation: OperationRow;
   list_operations: OperationRow;
   list_operation_items: { readonly n: number; readonly job_id: Uint8Array; readonly outcome: number; readonly code: string | null; readonly successor: Uint8Array | null; };
+  other_successors: { readonly id: Uint8Array; readonly successor: Uint8Array; };
   payload_rules: { readonly scope: string; readonly name: string; readonly rule: string; readonly owner: string; readonly by: string | null; readonly reason: string | null; readonly set_at: number; };
   take_scheduled: WaitingRow;
   take_ready: WaitingRow;
@@ -266,6 +276,8 @@ export interface QueryRows {
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: Uint8Array; readonly phase: string; readonly unit: string; readonly at: number; };
+  count_saved_views: { readonly count: number; };
+  list_saved_views: { readonly name: string; readonly screen: string; readonly query: string; readonly by: string | null; readonly saved_at: number; };
   overdue_schedules: OffendingNameRow;
   unfolded_minutes: OffendingNameRow;
   ticks_without_schedule: OffendingNameRow;
@@ -282,7 +294,7 @@ export interface QueryRows {
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
   keys_to_remove: { readonly key: number; };
-  rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; };
+  rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: Uint8Array; };
   find_parent_token: { readonly expires_at: number; };
   find_usable_token: TokenRow;
@@ -297,7 +309,7 @@ export interface QueryRows {
   worker_is_silent: { readonly process: Uint8Array; readonly died_with: number | null; };
   worker_lives: { readonly lives: 0 | 1; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
-  list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
+  list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly lane_slots: string; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly memory_bytes: number | null; readonly loop_lag_ms: number | null; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
   holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; };
 }
 
@@ -307,7 +319,7 @@ export interface QueryTuples {
   payload_sizes: readonly [bytes: number];
   claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number, successor: 0 | 1];
   last_runs: readonly [key: number, n: number];
-  claim_limited: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null, type: number, lane: number];
+  claim_limited: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null, type: number, due: number | null];
   type_and_lane: readonly [key: number, type: number, lane: number];
 }
 
@@ -319,6 +331,7 @@ export interface QueryParameters {
   newest_sealed: readonly ["tenant"];
   entries_to_seal: readonly ["since", "limit"];
   chain_head: readonly ["tenant"];
+  chain_start: readonly ["tenant"];
   insert_seals: readonly ["seals"];
   list_seals: readonly ["after_tenant", "after_day", "after_position", "tenant", "limit"];
   sealed_or_not: readonly ["after", "tenant", "limit"];
@@ -440,13 +453,18 @@ export interface QueryParameters {
   jobs_without_turn: readonly ["lane", "limit"];
   newest_without_turn: readonly ["lane", "limit", "tenants"];
   later_without_turn: readonly ["lane", "priority", "rank", "key", "limit", "tenants"];
+  queued_without_turn: readonly ["lane", "limit"];
+  newest_queued: readonly ["lane", "limit", "tenants"];
+  later_queued: readonly ["priority", "rank", "key", "lane", "limit", "tenants"];
   first_turns: readonly ["lane", "priorities"];
+  first_queue_turns: readonly ["lane", "priorities", "queues"];
   fair_turns: readonly ["lane", "priorities"];
   delete_fair_turns: readonly ["lane", "priorities"];
   delete_turns_of_lane: readonly ["lane"];
   put_fair_turns: readonly ["lane", "turns"];
   set_turns: readonly ["turns"];
-  longest_due_class: readonly ["lanes", "hops", "now"];
+  set_queue_turns: readonly ["turns"];
+  longest_due_classes: readonly ["lanes", "hops", "now", "older", "classes"];
   close_gate: readonly ["name", "now", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
@@ -468,11 +486,11 @@ export interface QueryParameters {
   tenants_of_ids: readonly ["ids"];
   ids_between: readonly ["first", "last", "limit"];
   ends_of_jobs: readonly ["ids"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
-  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "lane", "error", "payload_text", "payload", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags", "limit"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "lane", "error", "payload_text", "payload", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
-  count_groups: readonly ["rows", "tenant", "groups"];
+  count_groups: readonly ["rows", "now", "tenant", "groups"];
   count_running: readonly ["gate", "worker", "rows"];
   ids_of_running: readonly ["gate", "worker", "limit"];
   count_due: readonly ["now", "rows"];
@@ -566,10 +584,11 @@ export interface QueryParameters {
   take_tokens: readonly ["tokens", "now", "id"];
   want_limit: readonly ["now", "id"];
   any_limited: readonly ["gate"];
-  claim_limited: readonly ["gate", "depth", "lanes", "types", "tenants", "prefetch", "full", "now", "awaited", "awaited_tenant", "awaited_priority", "limit"];
+  queue_lanes: readonly ["gate", "lanes"];
+  claim_limited: readonly ["gate", "lane", "first_priority", "last_priority", "types", "tenants", "prefetch", "full", "now", "awaited", "awaited_tenant", "awaited_priority", "limit"];
   delete_limited: readonly ["keys"];
   jobs_of_full_limits: readonly ["lane", "depth", "full", "limit"];
-  rehome_limited: readonly ["now", "full", "gate", "depth", "limit"];
+  rehome_limited: readonly ["now", "full", "gate", "lane", "depth", "limit"];
   insert_lock: readonly ["tenant", "name", "job", "n"];
   acquire_lock: readonly ["name", "n", "key"];
   locks_of_run: readonly ["key", "n", "names"];
@@ -594,11 +613,14 @@ export interface QueryParameters {
   find_minutes: readonly ["keys"];
   put_minutes: readonly ["rows"];
   minutes_between: readonly ["since", "hours_from", "type", "lane", "limit", "hours_to", "until"];
+  insert_deploy: readonly ["app", "now", "worker"];
+  list_deploys: readonly ["since", "until", "limit"];
+  delete_deploys: readonly ["now", "age", "limit"];
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
-  insert_operation: readonly ["id", "tenant", "plan", "actor", "reason", "rate", "chunk", "expected", "expected_at_least", "walks_jobs", "now"];
-  count_open_operations: readonly ["max"];
+  insert_operation: readonly ["id", "tenant", "plan", "actor", "reason", "rate", "chunk", "expected", "expected_at_least", "walks_jobs", "walks_letters", "now"];
+  count_open_operations: readonly ["tenant", "max"];
   claimable_operations: readonly ["max", "runner", "now"];
   hold_operations: readonly ["runner", "now", "lease_ms", "ids"];
   find_operation: readonly ["now", "id"];
@@ -610,6 +632,7 @@ export interface QueryParameters {
   list_operation_items: readonly ["id", "after", "outcome", "limit"];
   delete_operation_items: readonly ["now", "age", "limit"];
   delete_operations: readonly ["now", "age", "limit"];
+  other_successors: readonly ["depth", "ids"];
   set_priority_of_ready: readonly ["priority", "key"];
   set_priority_of_scheduled: readonly ["priority", "key"];
   set_priority_of_blocked: readonly ["priority", "key"];
@@ -677,6 +700,10 @@ export interface QueryParameters {
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
+  put_saved_view: readonly ["tenant", "name", "screen", "query", "by", "now"];
+  count_saved_views: readonly ["tenant", "name", "max"];
+  delete_saved_view: readonly ["tenant", "name"];
+  list_saved_views: readonly ["tenant", "max"];
   overdue_schedules: readonly ["now", "limit"];
   unfolded_minutes: readonly ["examined", "now", "limit"];
   ticks_without_schedule: readonly ["limit"];
@@ -715,6 +742,10 @@ export interface QueryParameters {
   clear_ticks: readonly ["name"];
   clear_schedules: readonly ["name"];
   clear_tokens: readonly ["name"];
+  stop_operations_of: readonly ["now", "name"];
+  clear_operation_items: readonly ["name", "limit"];
+  clear_operations: readonly ["name"];
+  clear_views: readonly ["name"];
   clear_dedup: readonly ["tenant"];
   clear_failure_group: readonly ["tenant"];
   clear_lock: readonly ["tenant"];
@@ -743,8 +774,8 @@ export interface QueryParameters {
   put_worker_type: readonly ["type", "hash", "worker"];
   delete_worker_types: readonly ["worker"];
   list_types: readonly ["now", "only", "limit"];
-  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "app", "now", "until", "beat_ms"];
-  renew_worker: readonly ["until", "now", "id"];
+  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "lane_slots", "tenant", "app", "now", "until", "beat_ms"];
+  renew_worker: readonly ["until", "now", "memory_bytes", "loop_lag_ms", "id"];
   ended_runs: readonly ["worker"];
   insert_ended_runs: readonly ["runs", "worker"];
   delete_ended_runs: readonly ["worker", "runs"];
@@ -788,6 +819,10 @@ export const queries: {
   },
   chain_head: {
     text: "SELECT day, position, hash\nFROM (\n    SELECT day, position, hash\n    FROM (\n        SELECT day, position, hash\n        FROM millrace_audit_seal\n        WHERE tenant = ?1\n        ORDER BY day DESC, position DESC\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT day, position, hash\n    FROM millrace_audit_start\n    WHERE tenant = ?1\n)\nORDER BY day DESC, position DESC\nLIMIT 1",
+    parameters: ["tenant"],
+  },
+  chain_start: {
+    text: "SELECT day, position, hash\nFROM millrace_audit_start\nWHERE tenant = ?1",
     parameters: ["tenant"],
   },
   insert_seals: {
@@ -1051,7 +1086,7 @@ export const queries: {
     parameters: ["id"],
   },
   awaited_code: {
-    text: "WITH RECURSIVE up (id, retry_of, depth) AS (\n    SELECT id, retry_of, 1 FROM millrace_job WHERE id = ?1\n    UNION ALL\n    SELECT job.id, job.retry_of, up.depth + 1\n    FROM up\n    CROSS JOIN millrace_job AS job ON job.id = up.retry_of\n    WHERE up.depth < ?2\n),\nfamily (id, depth) AS (\n    SELECT id, 1 FROM up WHERE depth = (SELECT max(depth) FROM up)\n    UNION ALL\n    SELECT job.id, family.depth + 1\n    FROM family\n    CROSS JOIN millrace_job AS job ON job.retry_of = family.id\n    WHERE family.depth <= ?2\n)\nSELECT DISTINCT job.key\nFROM family\nCROSS JOIN millrace_job AS job ON job.id = family.id\nCROSS JOIN millrace_ended_run AS code ON code.key = job.key\nJOIN millrace_worker AS worker ON worker.id = code.worker\nJOIN millrace_attempt AS ended ON ended.key = code.key AND ended.n = code.n\nWHERE ended.started_at IS NOT NULL\nORDER BY job.key\nLIMIT ?3",
+    text: "WITH RECURSIVE up (id, depth) AS (\n    SELECT ?1, 1\n    UNION ALL\n    SELECT job.retry_of, up.depth + 1\n    FROM up\n    CROSS JOIN millrace_job AS job ON job.id = up.id AND job.retry_of IS NOT NULL\n    WHERE up.depth < ?2\n),\nfamily (id, depth) AS (\n    SELECT id, 1 FROM up WHERE depth = (SELECT max(depth) FROM up)\n    UNION ALL\n    SELECT job.id, family.depth + 1\n    FROM family\n    CROSS JOIN millrace_job AS job ON job.retry_of = family.id\n    WHERE family.depth <= ?2\n)\nSELECT DISTINCT job.key\nFROM family\nCROSS JOIN millrace_job AS job ON job.id = family.id\nCROSS JOIN millrace_ended_run AS code ON code.key = job.key\nJOIN millrace_worker AS worker ON worker.id = code.worker\nJOIN millrace_attempt AS ended ON ended.key = code.key AND ended.n = code.n\nWHERE ended.started_at IS NOT NULL\nORDER BY job.key\nLIMIT ?3",
     parameters: ["id","depth","limit"],
   },
   insert_ended_code: {
@@ -1199,7 +1234,7 @@ export const queries: {
     parameters: ["max"],
   },
   failure_hours: {
-    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, max(?1 - died_at, 0) / 3600000 AS age\n    FROM millrace_dead_letter\n    WHERE cause = ?2 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?3\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
+    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, CAST(max(?1 - died_at, 0) / 3600000 AS INTEGER) AS age\n    FROM millrace_dead_letter\n    WHERE cause = ?2 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?3\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
     parameters: ["now","cause","max"],
   },
   first_failure: {
@@ -1215,7 +1250,7 @@ export const queries: {
     parameters: ["tenant","max"],
   },
   failure_hours_of_tenant: {
-    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, max(?1 - died_at, 0) / 3600000 AS age\n    FROM millrace_dead_letter\n    WHERE tenant = ?2 AND cause = ?3 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?4\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
+    text: "SELECT type, iif(age < 24, 23 - age, -1) AS hour, count(*) AS letters\nFROM (\n    SELECT type, CAST(max(?1 - died_at, 0) / 3600000 AS INTEGER) AS age\n    FROM millrace_dead_letter\n    WHERE tenant = ?2 AND cause = ?3 AND status IN (1, 2)\n    ORDER BY died_at DESC\n    LIMIT ?4\n) AS letter\nGROUP BY type, hour\nORDER BY type, hour",
     parameters: ["now","tenant","cause","max"],
   },
   first_failure_of_tenant: {
@@ -1263,23 +1298,39 @@ export const queries: {
     parameters: [],
   },
   jobs_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT ready.key, ready.priority, ready.rank, ready.tenant\nFROM class\nCROSS JOIN millrace_ready AS ready\nWHERE ready.lane = ?1\n  AND ready.crashes = 0\n  AND ready.priority = class.priority\n  AND ready.rank >= 0\nORDER BY ready.priority, ready.rank, ready.key\nLIMIT ?2",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.rank, first.tenant, 0 AS queue\nFROM class\nJOIN millrace_ready AS first ON first.key IN (\n    SELECT ready.key\n    FROM millrace_ready AS ready\n    WHERE ready.lane = ?1\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank, ready.key\n    LIMIT ?2\n)\nORDER BY first.priority, first.rank, first.key\nLIMIT ?2",
     parameters: ["lane","limit"],
   },
   newest_without_turn: {
-    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant\nFROM class\nJOIN millrace_ready AS last ON last.key IN (\n    SELECT ready.key\n    FROM millrace_ready AS ready\n    WHERE ready.lane = ?1\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT ?2\n)\nWHERE last.tenant NOT IN (SELECT value FROM json_each(?3))\nORDER BY last.priority, last.rank, last.key\nLIMIT ?2",
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_ready WHERE lane = ?1 AND crashes = 0\n    UNION ALL\n    SELECT (\n        SELECT min(ready.priority)\n        FROM millrace_ready AS ready\n        WHERE ready.lane = ?1 AND ready.crashes = 0 AND ready.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant, 0 AS queue\nFROM class\nJOIN millrace_ready AS last ON last.key IN (\n    SELECT ready.key\n    FROM millrace_ready AS ready\n    WHERE ready.lane = ?1\n      AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank >= 0\n    ORDER BY ready.rank DESC, ready.key DESC\n    LIMIT ?2\n)\nWHERE last.tenant NOT IN (SELECT value FROM json_each(?3))\nORDER BY last.priority, last.rank, last.key\nLIMIT ?2",
     parameters: ["lane","limit","tenants"],
   },
   later_without_turn: {
-    text: "SELECT key, priority, rank, tenant, place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace_ready\n        WHERE lane = ?1\n          AND crashes = 0\n          AND (priority, rank, key) > (?2, ?3, ?4)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT ?5\n    )\n)\nWHERE place = ?5\n   OR tenant NOT IN (SELECT value FROM json_each(?6))\nORDER BY place",
+    text: "SELECT key, priority, rank, tenant, 0 AS queue, place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace_ready\n        WHERE lane = ?1\n          AND crashes = 0\n          AND (priority, rank, key) > (?2, ?3, ?4)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT ?5\n    )\n)\nWHERE place = ?5\n   OR tenant NOT IN (SELECT value FROM json_each(?6))\nORDER BY place",
     parameters: ["lane","priority","rank","key","limit","tenants"],
   },
+  queued_without_turn: {
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_blocked WHERE lane = ?1 AND gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(blocked.priority)\n        FROM millrace_blocked AS blocked\n        WHERE blocked.lane = ?1 AND blocked.gate < -2 AND blocked.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT first.key, first.priority, first.rank, first.tenant, first.gate AS queue\nFROM class\nJOIN millrace_blocked AS first ON first.key IN (\n    SELECT blocked.key\n    FROM millrace_blocked AS blocked\n    WHERE blocked.lane = ?1\n      AND blocked.gate < -2\n      AND blocked.priority = class.priority\n      AND blocked.turn_or_rank >= 0\n    ORDER BY blocked.turn_or_rank, blocked.key\n    LIMIT ?2\n)\nORDER BY first.priority, first.rank, first.key\nLIMIT ?2",
+    parameters: ["lane","limit"],
+  },
+  newest_queued: {
+    text: "WITH RECURSIVE class (priority) AS (\n    SELECT min(priority) FROM millrace_blocked WHERE lane = ?1 AND gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(blocked.priority)\n        FROM millrace_blocked AS blocked\n        WHERE blocked.lane = ?1 AND blocked.gate < -2 AND blocked.priority > class.priority\n    )\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT last.key, last.priority, last.rank, last.tenant, last.gate AS queue\nFROM class\nJOIN millrace_blocked AS last ON last.key IN (\n    SELECT blocked.key\n    FROM millrace_blocked AS blocked\n    WHERE blocked.lane = ?1\n      AND blocked.gate < -2\n      AND blocked.priority = class.priority\n      AND blocked.turn_or_rank >= 0\n    ORDER BY blocked.turn_or_rank DESC, blocked.key DESC\n    LIMIT ?2\n)\nWHERE last.tenant NOT IN (SELECT value FROM json_each(?3))\nORDER BY last.priority, last.rank, last.key\nLIMIT ?2",
+    parameters: ["lane","limit","tenants"],
+  },
+  later_queued: {
+    text: "WITH RECURSIVE class (priority, rank, key) AS (\n    SELECT ?1, ?2, ?3\n    UNION ALL\n    SELECT (\n               SELECT min(blocked.priority)\n               FROM millrace_blocked AS blocked\n               WHERE blocked.lane = ?4\n                 AND blocked.gate < -2\n                 AND blocked.priority > class.priority\n           ),\n           0, 0\n    FROM class\n    WHERE class.priority IS NOT NULL\n)\nSELECT key, priority, rank, tenant, gate AS queue, place\nFROM (\n    SELECT key, priority, rank, tenant, gate,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT later.key, later.priority, later.rank, later.tenant, later.gate\n        FROM class\n        JOIN millrace_blocked AS later ON later.key IN (\n            SELECT blocked.key\n            FROM millrace_blocked AS blocked\n            WHERE blocked.lane = ?4\n              AND blocked.gate < -2\n              AND blocked.priority = class.priority\n              AND blocked.turn_or_rank >= class.rank\n              AND (blocked.turn_or_rank > class.rank OR blocked.key > class.key)\n            ORDER BY blocked.turn_or_rank, blocked.key\n            LIMIT ?5\n        )\n        ORDER BY later.priority, later.rank, later.key\n        LIMIT ?5\n    )\n)\nWHERE place = ?5\n   OR tenant NOT IN (SELECT value FROM json_each(?6))\nORDER BY place",
+    parameters: ["priority","rank","key","lane","limit","tenants"],
+  },
   first_turns: {
-    text: "SELECT class.value AS priority,\n       (\n           SELECT min(ready.rank)\n           FROM millrace_ready AS ready\n           WHERE ready.lane = ?1\n             AND ready.crashes = 0\n             AND ready.priority = class.value\n             AND ready.rank < 0\n       ) AS rank\nFROM json_each(?2) AS class",
+    text: "SELECT class.value AS priority, 0 AS queue,\n       (\n           SELECT min(ready.rank)\n           FROM millrace_ready AS ready\n           WHERE ready.lane = ?1\n             AND ready.crashes = 0\n             AND ready.priority = class.value\n             AND ready.rank < 0\n       ) AS rank\nFROM json_each(?2) AS class",
     parameters: ["lane","priorities"],
   },
+  first_queue_turns: {
+    text: "SELECT class.value AS priority, own.value AS queue,\n       (\n           SELECT min(blocked.turn_or_rank)\n           FROM millrace_blocked AS blocked\n           WHERE blocked.gate = own.value\n             AND blocked.gate < -2\n             AND blocked.lane = ?1\n             AND blocked.priority = class.value\n             AND blocked.turn_or_rank < 0\n       ) AS rank\nFROM json_each(?2) AS class\nCROSS JOIN json_each(?3) AS own\nUNION ALL\nSELECT class.value, -1,\n       (\n           SELECT min(blocked.turn_or_rank)\n           FROM millrace_blocked AS blocked\n           WHERE blocked.gate < -2\n             AND blocked.lane = ?1\n             AND blocked.priority = class.value\n             AND blocked.turn_or_rank < 0\n       )\nFROM json_each(?2) AS class",
+    parameters: ["lane","priorities","queues"],
+  },
   fair_turns: {
-    text: "SELECT priority, tenant, tag, due, back_tag\nFROM millrace_fair_turn\nWHERE lane = ?1\n  AND priority IN (SELECT value FROM json_each(?2))",
+    text: "SELECT priority, queue, tenant, tag, due, back_tag\nFROM millrace_fair_turn\nWHERE lane = ?1\n  AND priority IN (SELECT value FROM json_each(?2))",
     parameters: ["lane","priorities"],
   },
   delete_fair_turns: {
@@ -1291,16 +1342,20 @@ export const queries: {
     parameters: ["lane"],
   },
   put_fair_turns: {
-    text: "INSERT INTO millrace_fair_turn (lane, priority, tenant, tag, due, back_tag)\nSELECT ?1, turn.value ->> 0, turn.value ->> 1, turn.value ->> 2, turn.value ->> 3,\n       turn.value ->> 4\nFROM json_each(?2) AS turn",
+    text: "INSERT INTO millrace_fair_turn (lane, priority, queue, tenant, tag, due, back_tag)\nSELECT ?1, turn.value ->> 0, turn.value ->> 1, turn.value ->> 2, turn.value ->> 3,\n       turn.value ->> 4, turn.value ->> 5\nFROM json_each(?2) AS turn",
     parameters: ["lane","turns"],
   },
   set_turns: {
     text: "UPDATE millrace_ready\nSET rank = turn.value ->> 1,\n    due = turn.value ->> 2\nFROM json_each(?1) AS turn\nWHERE millrace_ready.key = turn.value ->> 0",
     parameters: ["turns"],
   },
-  longest_due_class: {
-    text: "WITH RECURSIVE class (lane, priority) AS (\n    SELECT lane, priority\n    FROM (\n        SELECT lane, priority\n        FROM millrace_ready\n        WHERE crashes = 0\n          AND (?1 IS NULL OR lane IN (SELECT value FROM json_each(?1)))\n        ORDER BY lane, priority\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.priority\n    FROM class\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = class.lane\n              AND next.crashes = 0\n              AND next.priority > class.priority\n            ORDER BY next.priority\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > class.lane\n              AND next.crashes = 0\n              AND (?1 IS NULL OR next.lane IN (SELECT value FROM json_each(?1)))\n            ORDER BY next.lane, next.priority\n            LIMIT 1\n        )\n    )\n    LIMIT ?2\n)\nSELECT class.lane, class.priority,\n       ?3 - min(\n           coalesce((\n               SELECT min(turn.due)\n               FROM millrace_ready AS turn\n               WHERE turn.lane = class.lane\n                 AND turn.priority = class.priority\n                 AND turn.due IS NOT NULL\n           ), 9000000000000),\n           coalesce((\n               SELECT min(ready.rank)\n               FROM millrace_ready AS ready\n               WHERE ready.lane = class.lane\n                 AND ready.crashes = 0\n                 AND ready.priority = class.priority\n                 AND ready.rank >= 0\n           ) / 1000, 9000000000000)\n       ) AS ms\nFROM class\nORDER BY ms DESC, class.priority, class.lane\nLIMIT 1",
-    parameters: ["lanes","hops","now"],
+  set_queue_turns: {
+    text: "UPDATE millrace_blocked\nSET turn = turn.value ->> 1\nFROM json_each(?1) AS turn\nWHERE millrace_blocked.key = turn.value ->> 0",
+    parameters: ["turns"],
+  },
+  longest_due_classes: {
+    text: "WITH RECURSIVE lane (id) AS (\n    SELECT min(lane) FROM millrace_ready\n    UNION ALL\n    SELECT (\n        SELECT min(next.lane)\n        FROM millrace_ready AS next\n        WHERE next.lane > lane.id\n    )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n),\nclass (lane, priority) AS (\n    SELECT lane.id,\n           (\n               SELECT min(first.priority)\n               FROM millrace_ready AS first\n               WHERE first.lane = lane.id AND first.crashes = 0\n           )\n    FROM lane\n    WHERE lane.id IS NOT NULL\n      AND (?1 IS NULL OR lane.id IN (SELECT value FROM json_each(?1)))\n    UNION ALL\n    SELECT class.lane,\n           (\n               SELECT min(next.priority)\n               FROM millrace_ready AS next\n               WHERE next.lane = class.lane\n                 AND next.crashes = 0\n                 AND next.priority > class.priority\n           )\n    FROM class\n    WHERE class.priority IS NOT NULL\n    LIMIT ?2\n),\nqueue_lane (id) AS (\n    SELECT min(lane) FROM millrace_blocked WHERE gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(next.lane)\n        FROM millrace_blocked AS next\n        WHERE next.lane > queue_lane.id AND next.gate < -2\n    )\n    FROM queue_lane\n    WHERE queue_lane.id IS NOT NULL\n),\nqueued (lane, priority) AS (\n    SELECT queue_lane.id,\n           (\n               SELECT min(first.priority)\n               FROM millrace_blocked AS first\n               WHERE first.lane = queue_lane.id AND first.gate < -2\n           )\n    FROM queue_lane\n    WHERE queue_lane.id IS NOT NULL\n      AND (?1 IS NULL OR queue_lane.id IN (SELECT value FROM json_each(?1)))\n    UNION ALL\n    SELECT queued.lane,\n           (\n               SELECT min(next.priority)\n               FROM millrace_blocked AS next\n               WHERE next.lane = queued.lane\n                 AND next.gate < -2\n                 AND next.priority > queued.priority\n           )\n    FROM queued\n    WHERE queued.priority IS NOT NULL\n    LIMIT ?2\n),\nwaiting (lane, priority, due) AS (\n    SELECT class.lane, class.priority,\n           min(\n               coalesce((\n                   SELECT min(turn.due)\n                   FROM millrace_ready AS turn\n                   WHERE turn.lane = class.lane\n                     AND turn.priority = class.priority\n                     AND turn.due IS NOT NULL\n               ), 9000000000000),\n               coalesce((\n                   SELECT min(ready.rank)\n                   FROM millrace_ready AS ready\n                   WHERE ready.lane = class.lane\n                     AND ready.crashes = 0\n                     AND ready.priority = class.priority\n                     AND ready.rank >= 0\n               ) / 1000, 9000000000000)\n           )\n    FROM class\n    WHERE class.priority IS NOT NULL\n    UNION ALL\n    SELECT queued.lane, queued.priority,\n           min(\n               coalesce((\n                   SELECT min(turn.rank)\n                   FROM millrace_blocked AS turn\n                   WHERE turn.lane = queued.lane\n                     AND turn.priority = queued.priority\n                     AND turn.turn IS NOT NULL\n               ) / 1000, 9000000000000),\n               coalesce((\n                   SELECT min(blocked.turn_or_rank)\n                   FROM millrace_blocked AS blocked\n                   WHERE blocked.lane = queued.lane\n                     AND blocked.gate < -2\n                     AND blocked.priority = queued.priority\n                     AND blocked.turn_or_rank >= 0\n               ) / 1000, 9000000000000)\n           )\n    FROM queued\n    WHERE queued.priority IS NOT NULL\n)\nSELECT lane, priority, ?3 - min(due) AS ms\nFROM waiting\nGROUP BY lane, priority\nHAVING ?3 - min(due) > ?4\nORDER BY ms DESC, priority, lane\nLIMIT ?5",
+    parameters: ["lanes","hops","now","older","classes"],
   },
   close_gate: {
     text: "INSERT INTO millrace_gate (name, closed_at, until, reason, by)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (name) DO UPDATE\nSET closed_at = CASE WHEN until <= ?2 THEN ?2 ELSE closed_at END,\n    until = ?3, reason = ?4, by = ?5",
@@ -1387,12 +1442,12 @@ export const queries: {
     parameters: ["ids"],
   },
   match_jobs: {
-    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation IN (?6, ?7)\n      OR (now.correlation IS NULL AND now.id = ?8)\n  )\n  AND (?9 IS NULL OR now.parent = ?9)\n  AND (?10 IS NULL OR now.created_at >= ?10)\n  AND (?11 IS NULL OR now.created_at < ?11)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?12) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?13",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags","limit"],
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (?6 IS NULL OR now.lane = ?6)\n  AND (\n      ?7 IS NULL\n      OR instr(lower(now.last_error ->> 'message'), lower(?7)) > 0\n      OR instr(lower(now.last_error ->> 'name'), lower(?7)) > 0\n      OR instr(lower(now.last_error ->> 'class'), lower(?7)) > 0\n  )\n  AND (?8 IS NULL OR instr(now.payload, ?8) > 0)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          WITH RECURSIVE step (depth, value) AS (\n              SELECT 0, now.payload\n              UNION ALL\n              SELECT step.depth + 1, step.value -> part.fullkey\n              FROM step\n              CROSS JOIN json_each(step.value) AS part\n              WHERE CAST(part.key AS TEXT) = wanted.value ->> ('$.path[' || step.depth || ']')\n          )\n          SELECT 1\n          FROM step\n          WHERE depth = json_array_length(wanted.value, '$.path')\n            AND CASE json_type(value)\n                WHEN 'object' THEN NULL\n                WHEN 'array' THEN NULL\n                WHEN 'text' THEN value ->> '$'\n                ELSE value\n            END = wanted.value ->> 'text'\n      )\n  )\n  AND (\n      ?10 IS NULL\n      OR now.correlation IN (?10, ?11)\n      OR (now.correlation IS NULL AND now.id = ?12)\n  )\n  AND (?13 IS NULL OR now.parent = ?13)\n  AND (?14 IS NULL OR now.created_at >= ?14)\n  AND (?15 IS NULL OR now.created_at < ?15)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?16) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?17",
+    parameters: ["keys","states","type","tenant","category","lane","error","payload_text","payload","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags","limit"],
   },
   count_matching: {
-    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation IN (?6, ?7)\n      OR (now.correlation IS NULL AND now.id = ?8)\n  )\n  AND (?9 IS NULL OR now.parent = ?9)\n  AND (?10 IS NULL OR now.created_at >= ?10)\n  AND (?11 IS NULL OR now.created_at < ?11)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?12) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
+    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (?6 IS NULL OR now.lane = ?6)\n  AND (\n      ?7 IS NULL\n      OR instr(lower(now.last_error ->> 'message'), lower(?7)) > 0\n      OR instr(lower(now.last_error ->> 'name'), lower(?7)) > 0\n      OR instr(lower(now.last_error ->> 'class'), lower(?7)) > 0\n  )\n  AND (?8 IS NULL OR instr(now.payload, ?8) > 0)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          WITH RECURSIVE step (depth, value) AS (\n              SELECT 0, now.payload\n              UNION ALL\n              SELECT step.depth + 1, step.value -> part.fullkey\n              FROM step\n              CROSS JOIN json_each(step.value) AS part\n              WHERE CAST(part.key AS TEXT) = wanted.value ->> ('$.path[' || step.depth || ']')\n          )\n          SELECT 1\n          FROM step\n          WHERE depth = json_array_length(wanted.value, '$.path')\n            AND CASE json_type(value)\n                WHEN 'object' THEN NULL\n                WHEN 'array' THEN NULL\n                WHEN 'text' THEN value ->> '$'\n                ELSE value\n            END = wanted.value ->> 'text'\n      )\n  )\n  AND (\n      ?10 IS NULL\n      OR now.correlation IN (?10, ?11)\n      OR (now.correlation IS NULL AND now.id = ?12)\n  )\n  AND (?13 IS NULL OR now.parent = ?13)\n  AND (?14 IS NULL OR now.created_at >= ?14)\n  AND (?15 IS NULL OR now.created_at < ?15)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?16) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","lane","error","payload_text","payload","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
   },
   count_waiting: {
     text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
@@ -1403,8 +1458,8 @@ export const queries: {
     parameters: ["state","max"],
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant) AS (\n    SELECT 1, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed\nFROM counted\nWHERE ?2 IS NULL OR tenant = ?2\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?3",
-    parameters: ["rows","tenant","groups"],
+    text: "WITH counted (place, type, lane, tenant, rank) AS (\n    SELECT 1, type, lane, tenant, NULL\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)\n    FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant, NULL\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       max(0, ?2 - min(rank) / 1000) AS oldest_ms\nFROM counted\nWHERE ?3 IS NULL OR tenant = ?3\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?4",
+    parameters: ["rows","now","tenant","groups"],
   },
   count_running: {
     text: "WITH own (name) AS MATERIALIZED (\n    VALUES (?1)\n    UNION ALL\n    SELECT type FROM millrace_service_use WHERE service = ?1\n)\nSELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    CROSS JOIN millrace_job AS job ON job.key = claimed.value\n    WHERE (?2 IS NULL OR lease.worker = ?2)\n      AND EXISTS (\n          SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2)\n      )\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n      )\n    LIMIT ?3\n)",
@@ -1778,9 +1833,13 @@ export const queries: {
     text: "SELECT 1 AS yes\nFROM millrace_blocked\nWHERE gate = ?1\nLIMIT 1",
     parameters: ["gate"],
   },
+  queue_lanes: {
+    text: "WITH RECURSIVE hop (lane) AS (\n    SELECT min(lane) FROM millrace_blocked WHERE gate = ?1 AND gate < -2\n    UNION ALL\n    SELECT (\n        SELECT min(blocked.lane)\n        FROM millrace_blocked AS blocked\n        WHERE blocked.gate = ?1 AND blocked.gate < -2 AND blocked.lane > hop.lane\n    )\n    FROM hop\n    WHERE hop.lane IS NOT NULL\n)\nSELECT lane\nFROM hop\nWHERE lane IS NOT NULL\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))",
+    parameters: ["gate","lanes"],
+  },
   claim_limited: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane\nFROM (\n    SELECT key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane\n    FROM millrace_blocked\n    WHERE gate = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nWHERE (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))\n  AND (?5 IS NULL OR tenant IN (SELECT value FROM json_each(?5)))\n  AND (?6 = 0 OR concurrency IS NULL)\n  AND type NOT IN (SELECT value FROM json_each(?7))\n  AND tenant NOT IN (SELECT value FROM json_each(?7))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?8)\n  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?8)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?8)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?8)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n          )\n          AND (\n              ?9 IS NULL\n              OR concurrency <> ?9\n              OR tenant <> ?10\n              OR priority < ?11\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?12",
-    parameters: ["gate","depth","lanes","types","tenants","prefetch","full","now","awaited","awaited_tenant","awaited_priority","limit"],
+    text: "SELECT key, priority, turn_or_rank AS rank, n, tries, crashes, tenant, concurrency, type,\n       CASE WHEN turn IS NOT NULL THEN rank / 1000 END AS due\nFROM millrace_blocked AS front\nWHERE gate = ?1\n  AND gate < -2\n  AND lane = ?2\n  AND priority BETWEEN ?3 AND ?4\n  AND (?5 IS NULL OR type IN (SELECT value FROM json_each(?5)))\n  AND (?6 IS NULL OR tenant IN (SELECT value FROM json_each(?6)))\n  AND (?7 = 0 OR concurrency IS NULL)\n  AND type NOT IN (SELECT value FROM json_each(?8))\n  AND tenant NOT IN (SELECT value FROM json_each(?8))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?9)\n  AND type NOT IN (SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?9)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?9)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?9)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n          )\n          AND (\n              ?10 IS NULL\n              OR concurrency <> ?10\n              OR tenant <> ?11\n              OR priority < ?12\n          )\n      )\n  )\nORDER BY priority, turn_or_rank, key\nLIMIT ?13",
+    parameters: ["gate","lane","first_priority","last_priority","types","tenants","prefetch","full","now","awaited","awaited_tenant","awaited_priority","limit"],
   },
   delete_limited: {
     text: "DELETE FROM millrace_blocked\nWHERE key IN (SELECT value FROM json_each(?1))",
@@ -1791,8 +1850,8 @@ export const queries: {
     parameters: ["lane","depth","full","limit"],
   },
   rehome_limited: {
-    text: "UPDATE millrace_blocked\nSET gate = (\n    SELECT other.gate\n    FROM (\n        SELECT gate, target AS name, NULL AS tenant\n        FROM millrace_barrier\n        WHERE until IS NULL OR until > ?1\n        UNION ALL\n        SELECT gate, type, tenant FROM millrace_tenant_barrier WHERE until > ?1\n        UNION ALL\n        SELECT -3 - used_up.value, used_up.value, NULL FROM json_each(?2) AS used_up\n    ) AS other\n    WHERE other.name IN (millrace_blocked.lane, millrace_blocked.type, millrace_blocked.tenant)\n      AND (other.tenant IS NULL OR other.tenant = millrace_blocked.tenant)\n    ORDER BY other.gate DESC\n    LIMIT 1\n)\nWHERE key IN (\n    SELECT front.key\n    FROM (\n        SELECT key, lane, type, tenant\n        FROM millrace_blocked\n        WHERE gate = ?3\n        ORDER BY priority, rank, key\n        LIMIT ?4\n    ) AS front\n    WHERE EXISTS (\n        SELECT 1\n        FROM millrace_barrier AS barrier\n        WHERE barrier.target IN (front.lane, front.type, front.tenant)\n          AND (barrier.until IS NULL OR barrier.until > ?1)\n    )\n       OR (front.tenant, front.type) IN (\n        SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n    )\n       OR EXISTS (\n        SELECT 1\n        FROM json_each(?2) AS used_up\n        WHERE used_up.value IN (front.type, front.tenant)\n    )\n    LIMIT ?5\n)",
-    parameters: ["now","full","gate","depth","limit"],
+    text: "UPDATE millrace_blocked\nSET turn = NULL, gate = (\n    SELECT other.gate\n    FROM (\n        SELECT gate, target AS name, NULL AS tenant\n        FROM millrace_barrier\n        WHERE until IS NULL OR until > ?1\n        UNION ALL\n        SELECT gate, type, tenant FROM millrace_tenant_barrier WHERE until > ?1\n        UNION ALL\n        SELECT -1, millrace_blocked.lane, NULL\n        FROM millrace_lock AS lock\n        WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n        UNION ALL\n        SELECT -3 - used_up.value, used_up.value, NULL FROM json_each(?2) AS used_up\n    ) AS other\n    WHERE other.name IN (millrace_blocked.lane, millrace_blocked.type, millrace_blocked.tenant)\n      AND (other.tenant IS NULL OR other.tenant = millrace_blocked.tenant)\n    ORDER BY other.gate DESC\n    LIMIT 1\n)\nWHERE key IN (\n    SELECT front.key\n    FROM (\n        SELECT key, lane, type, tenant, concurrency\n        FROM millrace_blocked\n        WHERE gate = ?3\n          AND gate < -2\n          AND lane = ?4\n        ORDER BY priority, turn_or_rank, key\n        LIMIT ?5\n    ) AS front\n    WHERE EXISTS (\n        SELECT 1\n        FROM millrace_barrier AS barrier\n        WHERE barrier.target IN (front.lane, front.type, front.tenant)\n          AND (barrier.until IS NULL OR barrier.until > ?1)\n    )\n       OR (front.tenant, front.type) IN (\n        SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n    )\n       OR EXISTS (\n        SELECT 1\n        FROM millrace_lock AS lock\n        WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n    )\n       OR EXISTS (\n        SELECT 1\n        FROM json_each(?2) AS used_up\n        WHERE used_up.value IN (front.type, front.tenant)\n    )\n    LIMIT ?6\n)",
+    parameters: ["now","full","gate","lane","depth","limit"],
   },
   insert_lock: {
     text: "INSERT INTO millrace_lock (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
@@ -1890,6 +1949,18 @@ export const queries: {
     text: "SELECT *\nFROM (\n    SELECT span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n    FROM millrace_minute\n    WHERE span = 1\n      AND start >= ?1\n      AND start < ?2\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    ORDER BY start DESC\n    LIMIT ?5\n)\nUNION ALL\nSELECT *\nFROM (\n    SELECT span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n    FROM millrace_minute\n    WHERE span = 60\n      AND start >= ?2\n      AND start < ?6\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    ORDER BY start DESC\n    LIMIT ?5\n)\nUNION ALL\nSELECT *\nFROM (\n    SELECT span, start, type, lane, outcome, count, wait_ms, run_ms, waits, runs\n    FROM millrace_minute\n    WHERE span = 1\n      AND start >= ?6\n      AND start < ?7\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    ORDER BY start DESC\n    LIMIT ?5\n)\nUNION ALL\nSELECT *\nFROM (\n    SELECT 0, at, type, lane, outcome, 0, 0, 0, waits, runs\n    FROM millrace_minute_outbox\n    WHERE at >= ?1\n      AND at < ?7\n      AND (?3 IS NULL OR type = ?3)\n      AND (?4 IS NULL OR lane = ?4)\n    LIMIT ?5\n)",
     parameters: ["since","hours_from","type","lane","limit","hours_to","until"],
   },
+  insert_deploy: {
+    text: "INSERT INTO millrace_deploy (n, app_version, at)\nSELECT coalesce(max(n), 0) + 1, ?1, ?2\nFROM millrace_deploy\nHAVING ?1 IS NOT (SELECT app_version FROM millrace_deploy ORDER BY n DESC LIMIT 1)\n   AND NOT EXISTS (SELECT 1 FROM millrace_worker WHERE app = ?1 AND id <> ?3)",
+    parameters: ["app","now","worker"],
+  },
+  list_deploys: {
+    text: "SELECT app_version, at\nFROM millrace_deploy\nWHERE at >= ?1 AND at < ?2\nORDER BY n DESC\nLIMIT ?3",
+    parameters: ["since","until","limit"],
+  },
+  delete_deploys: {
+    text: "DELETE FROM millrace_deploy\nWHERE n IN (\n    SELECT n\n    FROM millrace_deploy\n    WHERE at <= ?1 - ?2 AND n < (SELECT max(n) FROM millrace_deploy)\n    LIMIT ?3\n)",
+    parameters: ["now","age","limit"],
+  },
   find_name: {
     text: "SELECT id\nFROM millrace_interned_name\nWHERE kind = ?1\n  AND text = ?2",
     parameters: ["kind","text"],
@@ -1903,15 +1974,15 @@ export const queries: {
     parameters: ["id"],
   },
   insert_operation: {
-    text: "INSERT INTO millrace_operation (\n    id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n    created_at, next_at\n)\nVALUES (\n    ?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,\n    CASE\n        WHEN ?10\n            THEN (SELECT CAST(coalesce(max(key), 0) + 1 AS TEXT) FROM millrace_job)\n        ELSE ''\n    END,\n    ?11, ?11 - 1000\n)\nON CONFLICT (id) DO NOTHING",
-    parameters: ["id","tenant","plan","actor","reason","rate","chunk","expected","expected_at_least","walks_jobs","now"],
+    text: "INSERT INTO millrace_operation (\n    id, status, tenant, plan, actor, reason, rate, chunk, expected, expected_at_least, cursor,\n    created_at, next_at\n)\nVALUES (\n    ?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,\n    CASE\n        WHEN ?10\n            THEN (SELECT CAST(coalesce(max(key), 0) + 1 AS TEXT) FROM millrace_job)\n        WHEN ?11\n            THEN CAST(\n                1 + max(\n                    CAST(?12 AS INTEGER),\n                    coalesce((SELECT max(died_at) FROM millrace_dead_letter), 0)\n                ) AS TEXT\n            )\n        ELSE ''\n    END,\n    ?12, ?12 - 1000\n)\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","tenant","plan","actor","reason","rate","chunk","expected","expected_at_least","walks_jobs","walks_letters","now"],
   },
   count_open_operations: {
-    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_operation WHERE status <= 2 LIMIT ?1) AS open",
-    parameters: ["max"],
+    text: "SELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace_operation\n    WHERE status <= 2 AND tenant IS ?1\n    LIMIT ?2\n) AS open",
+    parameters: ["tenant","max"],
   },
   claimable_operations: {
-    text: "SELECT id\nFROM (\n    SELECT id, runner, lease_until, created_at\n    FROM millrace_operation\n    WHERE status <= 2\n    ORDER BY created_at, id\n    LIMIT ?1\n) AS oldest\nWHERE runner IS NULL OR runner = ?2 OR lease_until <= ?3\nORDER BY created_at, id",
+    text: "SELECT id\nFROM (\n    SELECT id, runner, lease_until, next_at\n    FROM millrace_operation\n    WHERE status <= 2\n    ORDER BY next_at, id\n    LIMIT ?1\n) AS due_first\nWHERE runner IS NULL OR runner = ?2 OR lease_until <= ?3\nORDER BY next_at, id",
     parameters: ["max","runner","now"],
   },
   hold_operations: {
@@ -1953,6 +2024,10 @@ export const queries: {
   delete_operations: {
     text: "DELETE FROM millrace_operation\nWHERE id IN (\n    SELECT ended.id\n    FROM millrace_operation AS ended\n    WHERE ended.status >= 3 AND ended.finished_at < ?1 - ?2\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace_operation_item AS item WHERE item.operation = ended.id\n      )\n    LIMIT ?3\n)",
     parameters: ["now","age","limit"],
+  },
+  other_successors: {
+    text: "SELECT named.id, (\n    WITH RECURSIVE line (id, key, depth) AS (\n        SELECT job.id, job.key, 1 FROM millrace_job AS job WHERE job.retry_of = named.id\n        UNION ALL\n        SELECT job.id, job.key, line.depth + 1\n        FROM line\n        CROSS JOIN millrace_job AS job ON job.retry_of = line.id\n        WHERE line.depth < ?1\n    )\n    SELECT line.id\n    FROM line\n    WHERE line.id IN (SELECT unhex(value) FROM json_each(?2))\n       OR NOT EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = line.key AND ended.state = 6\n       )\n    ORDER BY line.key DESC\n    LIMIT 1\n) AS successor\nFROM (SELECT unhex(value) AS id FROM json_each(?2)) AS named\nWHERE successor IS NOT NULL",
+    parameters: ["depth","ids"],
   },
   set_priority_of_ready: {
     text: "UPDATE millrace_ready SET priority = ?1 WHERE key = ?2",
@@ -2043,11 +2118,11 @@ export const queries: {
     parameters: ["state","at","key","end_at","end_key","depth"],
   },
   expired_jobs: {
-    text: "SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,\n       job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_job AS parent\n      WHERE parent.id = job.parent\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS last\n            WHERE last.key = parent.key AND last.state IS NOT NULL\n        )\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_alias AS alias\n      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent\n      WHERE alias.job = job.key\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS over\n            WHERE over.key = parent.key AND over.state IS NOT NULL\n        )\n  )\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
+    text: "SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,\n       job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_job AS parent\n      WHERE parent.id = job.parent\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS last\n            WHERE last.key = parent.key AND last.state IS NOT NULL\n        )\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_alias AS alias\n      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent\n      WHERE alias.job = job.key\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS over\n            WHERE over.key = parent.key AND over.state IS NOT NULL\n        )\n  )\n  AND job.key NOT IN (SELECT key FROM millrace_job_with_code)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
     parameters: ["state","at","key","end_at","end_key","type","others","fresh","limit"],
   },
   removable_jobs: {
-    text: "SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,\n       job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_job AS parent\n      WHERE parent.id = job.parent\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS last\n            WHERE last.key = parent.key AND last.state IS NOT NULL\n        )\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_alias AS alias\n      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent\n      WHERE alias.job = job.key\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS over\n            WHERE over.key = parent.key AND over.state IS NOT NULL\n        )\n  )\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
+    text: "SELECT ended.key, ended.finished_at, job.id, job.type, job.tenant, job.correlation,\n       job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_job AS parent\n      WHERE parent.id = job.parent\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS last\n            WHERE last.key = parent.key AND last.state IS NOT NULL\n        )\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_alias AS alias\n      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent\n      WHERE alias.job = job.key\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS over\n            WHERE over.key = parent.key AND over.state IS NOT NULL\n        )\n  )\n  AND job.key NOT IN (SELECT key FROM millrace_job_with_code)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
     parameters: ["keys"],
   },
   jobs_by_keys: {
@@ -2222,6 +2297,22 @@ export const queries: {
     text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
     parameters: ["unit","limit"],
   },
+  put_saved_view: {
+    text: "INSERT INTO millrace_saved_view (tenant, name, screen, query, by, saved_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT (tenant, name) DO UPDATE\nSET screen = excluded.screen, query = excluded.query, by = excluded.by,\n    saved_at = excluded.saved_at",
+    parameters: ["tenant","name","screen","query","by","now"],
+  },
+  count_saved_views: {
+    text: "SELECT count(*) AS count\nFROM (\n    SELECT 1 FROM millrace_saved_view WHERE tenant = ?1 AND name <> ?2 LIMIT ?3\n)",
+    parameters: ["tenant","name","max"],
+  },
+  delete_saved_view: {
+    text: "DELETE FROM millrace_saved_view\nWHERE tenant = ?1 AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  list_saved_views: {
+    text: "SELECT name, screen, query, by, saved_at\nFROM millrace_saved_view\nWHERE tenant = ?1\nORDER BY name\nLIMIT ?2",
+    parameters: ["tenant","max"],
+  },
   overdue_schedules: {
     text: "SELECT NULL AS key, NULL AS id, schedule.name\nFROM millrace_schedule AS schedule\nWHERE schedule.paused_at IS NULL\n  AND schedule.next_slot < ?1 - 300000\n  AND (schedule.owner = 2 OR schedule.declared_at > ?1 - 120000)\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_worker AS worker\n      WHERE worker.until > ?1\n        AND worker.joined_at < ?1 - 300000\n  )\nORDER BY schedule.next_slot, schedule.name\nLIMIT ?2",
     parameters: ["now","limit"],
@@ -2374,6 +2465,22 @@ export const queries: {
     text: "DELETE FROM millrace_api_token\nWHERE tenant = ?1",
     parameters: ["name"],
   },
+  stop_operations_of: {
+    text: "UPDATE millrace_operation\nSET status = 4, stopped_by = 'removal of the tenant', runner = NULL, lease_until = NULL,\n    finished_at = ?1\nWHERE status <= 2\n  AND (\n      tenant = ?2\n      OR plan ->> '$.jobs.tenant' = ?2\n      OR plan ->> '$.deadLetters.tenant' = ?2\n  )",
+    parameters: ["now","name"],
+  },
+  clear_operation_items: {
+    text: "DELETE FROM millrace_operation_item\nWHERE (operation, n) IN (\n    SELECT own.operation, own.n\n    FROM millrace_operation AS held\n    JOIN millrace_operation_item AS own ON own.operation = held.id\n    WHERE held.tenant = ?1\n       OR held.plan ->> '$.jobs.tenant' = ?1\n       OR held.plan ->> '$.deadLetters.tenant' = ?1\n    LIMIT ?2\n)",
+    parameters: ["name","limit"],
+  },
+  clear_operations: {
+    text: "DELETE FROM millrace_operation\nWHERE status >= 3\n  AND (\n      tenant = ?1\n      OR plan ->> '$.jobs.tenant' = ?1\n      OR plan ->> '$.deadLetters.tenant' = ?1\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_operation_item AS item WHERE item.operation = millrace_operation.id\n  )",
+    parameters: ["name"],
+  },
+  clear_views: {
+    text: "DELETE FROM millrace_saved_view\nWHERE tenant = ?1",
+    parameters: ["name"],
+  },
   clear_dedup: {
     text: "DELETE FROM millrace_dedup\nWHERE tenant = ?1",
     parameters: ["tenant"],
@@ -2415,7 +2522,7 @@ export const queries: {
     parameters: ["tenant"],
   },
   rows_of_tenant: {
-    text: "SELECT\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_job WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS job_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_ready WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS ready_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_scheduled WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS scheduled_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_blocked WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS blocked_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_idempotency WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS idempotency_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_dead_letter WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS dead_letter_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_dedup WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS dedup_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_failure_group WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS failure_group_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_lock WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS lock_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_key_rate WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS key_rate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_fair_turn WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS fair_turn_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_service_park WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS service_park_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_quota WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS quota_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_quota_use WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS quota_use_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_gate WHERE name = ?1 LIMIT ?2\n        ) AS own\n    ) AS gate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_limit_setting WHERE name = ?1 LIMIT ?2\n        ) AS own\n    ) AS limit_setting_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_schedule WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS schedule_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_api_token WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS api_token_rows",
+    text: "SELECT\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_job WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS job_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_ready WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS ready_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_scheduled WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS scheduled_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_blocked WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS blocked_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_idempotency WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS idempotency_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_dead_letter WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS dead_letter_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_dedup WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS dedup_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_failure_group WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS failure_group_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_lock WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS lock_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_key_rate WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS key_rate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_fair_turn WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS fair_turn_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_service_park WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS service_park_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_quota WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS quota_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_quota_use WHERE tenant = ?1 LIMIT ?2\n        ) AS own\n    ) AS quota_use_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_gate WHERE name = ?1 LIMIT ?2\n        ) AS own\n    ) AS gate_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_limit_setting WHERE name = ?1 LIMIT ?2\n        ) AS own\n    ) AS limit_setting_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_schedule WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS schedule_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_api_token WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS api_token_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1\n            FROM millrace_operation\n            WHERE tenant = ?3\n               OR plan ->> '$.jobs.tenant' = ?3\n               OR plan ->> '$.deadLetters.tenant' = ?3\n            LIMIT ?2\n        ) AS own\n    ) AS operation_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1\n            FROM millrace_operation AS held\n            JOIN millrace_operation_item AS item ON item.operation = held.id\n            WHERE held.tenant = ?3\n               OR held.plan ->> '$.jobs.tenant' = ?3\n               OR held.plan ->> '$.deadLetters.tenant' = ?3\n            LIMIT ?2\n        ) AS own\n    ) AS operation_item_rows,\n    (\n        SELECT count(*)\n        FROM (\n            SELECT 1 FROM millrace_saved_view WHERE tenant = ?3 LIMIT ?2\n        ) AS own\n    ) AS saved_view_rows",
     parameters: ["tenant","max","name"],
   },
   find_same_token: {
@@ -2487,12 +2594,12 @@ export const queries: {
     parameters: ["now","only","limit"],
   },
   register_worker: {
-    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, app, joined_at, until,\n    renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,\n    ?13, ?12, ?14, 0, 0\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?13, renewed_at = ?12, beats = beats + 1, died_with = NULL",
-    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","app","now","until","beat_ms"],
+    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,\n    joined_at, until, renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,\n    ?12, ?13, ?14, ?13, ?15, 0, 0\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?14, renewed_at = ?13, beats = beats + 1, died_with = NULL",
+    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","lane_slots","tenant","app","now","until","beat_ms"],
   },
   renew_worker: {
-    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    renewed_at = ?2,\n    died_with = NULL\nWHERE id = ?3\nRETURNING quiet,\n          stopping,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
-    parameters: ["until","now","id"],
+    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    renewed_at = ?2,\n    memory_bytes = coalesce(?3, memory_bytes),\n    loop_lag_ms = coalesce(?4, loop_lag_ms),\n    died_with = NULL\nWHERE id = ?5\nRETURNING quiet,\n          stopping,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
+    parameters: ["until","now","memory_bytes","loop_lag_ms","id"],
   },
   ended_runs: {
     text: "SELECT key, n\nFROM millrace_ended_run\nWHERE worker = ?1\nORDER BY key, n",
@@ -2531,7 +2638,7 @@ export const queries: {
     parameters: ["worker"],
   },
   list_workers: {
-    text: "SELECT id, host, pid, version, types, lanes, slots, tenant, app, joined_at, until, renewed_at,\n       beat_ms, beats, quiet, stopping\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
+    text: "SELECT id, host, pid, version, types, lanes, slots, lane_slots, tenant, app, joined_at, until,\n       renewed_at, beat_ms, beats, memory_bytes, loop_lag_ms, quiet, stopping\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
     parameters: ["limit"],
   },
   holder_of_job: {

@@ -6,7 +6,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { WaitingBook } from "../../../core/control/quotas.ts";
 import { LowWaterMarks } from "../../shared/claim-cursor.ts";
 import type { LostClaim } from "../../shared/lost-claim.ts";
-import type { LanePlace } from "../../shared/control/fair-rows.ts";
+import { FairWalks } from "../../shared/control/fair-walks.ts";
 import { OwnEvents } from "../../shared/events/own-events.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -27,8 +27,8 @@ export interface SessionState {
   readonly waiting: WaitingBook;
   /** The `data_version` of the last claim. */
   claimedVersion: number | undefined;
-  /** Up to which job each fair lane was looked at, if not up to its end. */
-  readonly fairLooks: Map<number, LanePlace>;
+  /** Up to which job each fair lane was looked at. */
+  readonly fairWalks: FairWalks;
   /** Events of this process, for readers of the feed. */
   readonly ownEvents: OwnEvents;
 }
@@ -50,7 +50,7 @@ export function newState(
     claimCursors: new LowWaterMarks(() => clock.monotonic(), wakeIn),
     waiting: new WaitingBook(),
     claimedVersion: undefined,
-    fairLooks: new Map(),
+    fairWalks: new FairWalks(),
     ownEvents: new OwnEvents(),
   };
 }

@@ -14,7 +14,7 @@ import {
 } from "../../shared/lists/conditions.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { ListFilter } from "../../types/records.ts";
+import type { ListFilter } from "../../types/lists.ts";
 import type { Session } from "../database/session.ts";
 
 /** The next keys below `before`, newest first, at most `limit`. */

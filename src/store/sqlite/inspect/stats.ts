@@ -62,15 +62,21 @@ export function groupedStats(
   if (tenant === undefined) return NO_GROUPS;
   const rows = bounded(limits.rows, ROWS_MAX);
   const groups = bounded(limits.groups, GROUPS_MAX);
-  const found = sql.all("count_groups", { rows, groups: groups + 1, tenant });
+  const found = sql.all("count_groups", {
+    rows,
+    groups: groups + 1,
+    tenant,
+    now: session.clock.now(),
+  });
   const closed = closedGates(session);
   const shown = groupsBehindGates(found.slice(0, groups), closed);
   return {
-    groups: shown.map(({ type, lane, tenant: of, ...counts }) => ({
+    groups: shown.map(({ type, lane, tenant: of, oldest_ms: oldestQueuedMs, ...counts }) => ({
       type: names.text(type),
       lane: names.text(lane),
       tenant: names.text(of),
       ...counts,
+      oldestQueuedMs,
     })),
     cutShort: cutShortBehindGates(cutShortOf(countsOf(session, rows + 1), rows), closed),
     hasMore: found.length > groups,

@@ -1,11 +1,13 @@
 /** deadLetter, deadLetters, review, annotate and reprocess: the review of failed jobs. */
-import type { DeadLetterQuery } from "../../types/letters.ts";
+import type { DeadLetterQuery, LetterPage } from "../../types/letters.ts";
+import type { Act } from "../../types/audit.ts";
 import type { Annotation } from "../../types/reviews.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { assigned, noted, reprocessed, reviewed } from "../../shared/audit/drafts.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
+import { RETRIED_BY } from "../../shared/control/operations.ts";
 import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
   DeadLetterRecord,
@@ -31,10 +33,10 @@ export function deadLetter(session: Session, id: JobId): DeadLetterRecord | null
 export function deadLetters(
   session: Session,
   filter: DeadLetterQuery,
-  page: { readonly after?: JobId; readonly limit: number },
+  page: LetterPage,
 ): DeadLetterRecord[] {
   const params = filterParams(session, filter);
-  const before = boundary(session, page.after);
+  const before = boundary(session, page);
   if (params === null || before === null) return [];
   const limit = bounded(page.limit, PAGE_MAX);
   return session.sql
@@ -42,11 +44,15 @@ export function deadLetters(
     .map((row) => letterOf(session, row));
 }
 
-/** Where a page starts. Null: retention has removed the letter `after`, and all older letters. */
+/** Where a page starts. Null: the letter `after` is gone. */
 export function boundary(
   { sql }: Session,
-  after: JobId | undefined,
+  { after, behind }: LetterPage,
 ): { readonly before_at: number; readonly before_id: Uint8Array } | null {
+  if (behind !== undefined) {
+    const { diedAt, id } = behind;
+    return { before_at: diedAt, before_id: id === null ? new Uint8Array() : idBytes(id) };
+  }
   if (after === undefined) {
     return { before_at: Number.MAX_SAFE_INTEGER, before_id: new Uint8Array() };
   }
@@ -115,6 +121,15 @@ export function reprocess(
   const done = { before: letter.status, successor: answer.id };
   writeAudits(session, [reprocessed(letter, { by, reason: notes }, done)]);
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
+}
+
+/** A job was repeated by its id: its letter, if it is open, is reprocessed by the new job. */
+export function closeRepeated(session: Session, id: JobId, act: Act, successor: JobId): void {
+  const letter = deadLetter(session, id);
+  if (letter === null || isClosed(letter)) return;
+  const [by, notes] = [act.by ?? RETRIED_BY, act.reason];
+  writeReview(session, id, { status: "reprocessed", by, notes, successor });
+  writeAudits(session, [reprocessed(letter, act, { before: letter.status, successor })]);
 }
 
 /** Stores a review, unless the letter is closed. Answers whether it was stored. */

@@ -1,7 +1,7 @@
 /** enqueue: inserts jobs, after a check for jobs that hold the same id or key. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
-import { bodyHash, sameBody } from "../../shared/request-hash.ts";
+import { requestHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { intakeRefusal } from "../../shared/control/intakes.ts";
@@ -247,7 +247,7 @@ function insertKeys({ sql }: Session, job: NewJob, nameIds: NameIds, key: JobKey
       tenant,
       key: job.idempotency.key,
       job_id: idBytes(job.id),
-      body: bodyHash(job.type, job.payload),
+      body: requestHash(job),
     });
   }
   if (job.dedup !== null) sql.run("insert_dedup", { tenant, type, key: job.dedup.key, job: key });
@@ -284,7 +284,7 @@ function idempotencyHolder(
   if (row === undefined) return null;
 
   const first = idFromBytes(row.job_id);
-  if (!Buffer.from(row.body).equals(bodyHash(job.type, job.payload))) {
+  if (!Buffer.from(row.body).equals(requestHash(job))) {
     return { status: "refused", code: "IDEMPOTENCY_CONFLICT", holder: first };
   }
   if (onConflict === "error")

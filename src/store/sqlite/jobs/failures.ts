@@ -1,5 +1,6 @@
 /** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
 import type { JobId } from "../../../core/job.ts";
+import type { LetterPage } from "../../types/letters.ts";
 import {
   ALL_TENANTS,
   decisionParams,
@@ -78,7 +79,7 @@ export function lettersOfCause(
   session: Session,
   cause: string,
   scope: FailureScope,
-  page: { readonly after?: JobId; readonly limit: number },
+  page: LetterPage,
 ): DeadLetterRecord[] {
   const tenant = tenantOf(session, scope);
   return tenant === undefined ? [] : pageOfCause(session, tenant, cause, page);
@@ -88,9 +89,9 @@ function pageOfCause(
   session: Session,
   tenant: number | null,
   cause: string,
-  page: { readonly after?: JobId; readonly limit: number },
+  page: LetterPage,
 ): DeadLetterRecord[] {
-  const before = boundary(session, page.after);
+  const before = boundary(session, page);
   if (before === null) return [];
   const asked = { ...before, cause, limit: bounded(page.limit, LETTER_CHUNK_MAX) };
   const rows =

@@ -6,7 +6,7 @@ import { LETTER_CHUNK_MAX } from "../../types/failures.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
-import { deadLetter, isClosed } from "./dead-letters.ts";
+import { closeRepeated, deadLetter, isClosed } from "./dead-letters.ts";
 import { enqueueWithin } from "./enqueue.ts";
 
 export function retryAsNew(
@@ -17,6 +17,7 @@ export function retryAsNew(
   const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status === "created") {
     const job = { id: successor.retryOf, tenant: successor.tenant };
+    closeRepeated(session, job.id, act, answer.id);
     writeAudits(session, [retriedAsNew(job, act, answer.id)]);
   }
   return answer;

@@ -49,6 +49,8 @@ export function removeOfTenant(session: Session, name: string, wanted: number): 
   const { sql, names, clock } = session;
   const tenant = names.find("tenant", name) ?? NO_TENANT;
   const limit = bounded(wanted, REMOVAL_STEP_MAX);
+  // An operation of the tenant could make further jobs.
+  sql.run("stop_operations_of", { name, now: clock.now() });
   const keys = sql.all("keys_to_remove", { tenant, limit }).map(({ key }) => key);
   if (keys.length > 0) {
     const found = sql.all("removable_jobs", { keys: JSON.stringify(keys) });
@@ -76,6 +78,7 @@ function clearSome(
   const big = [
     sql.run("clear_idempotency", { tenant, limit }).changes,
     sql.run("clear_dead_letters", { tenant, limit }).changes,
+    sql.run("clear_operation_items", { name, limit }).changes,
   ];
   const byId = CLEAR_BY_ID.map((query) => sql.run(query, { tenant }).changes);
   const byName = CLEAR_BY_NAME.map((query) => sql.run(query, { name }).changes);

@@ -1,5 +1,6 @@
 /** What a chunk of an operation does to its items: the verbs about one job or letter, in turn. */
-import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import { idBytes, idFromBytes, idHex } from "../../../core/ids.ts";
+import { operationRemark } from "../../../core/control/bulk.ts";
 import type { JobId } from "../../../core/job.ts";
 import { deleted, retriedAsNew, type AuditDraft } from "../../shared/audit/drafts.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -9,19 +10,19 @@ import {
   failed,
   letterOutcome,
   placeOutcome,
-  remarkOf,
   retryOutcome,
   reviewOutcome,
   skipped,
   type ItemResult,
 } from "../../shared/control/operations.ts";
+import { CHAIN_MAX } from "../../shared/limits.ts";
 import type { Act } from "../../types/audit.ts";
 import type { ChunkItem, OperationChunk, OperationRecord } from "../../types/operations.ts";
 import { writeAudits } from "../audit/write.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { review } from "../jobs/dead-letters.ts";
+import { closeRepeated, review } from "../jobs/dead-letters.ts";
 import { enqueueWithin } from "../jobs/enqueue.ts";
 import { reprocessMany } from "../jobs/failures.ts";
 import { hurry } from "../jobs/intervene.ts";
@@ -38,9 +39,33 @@ export function effectsOf(
   if (operation.plan.action === "delete") {
     return deleteJobs(session, operation, items, idempotencyMs);
   }
+  const existing = otherSuccessors(session, operation, items);
   const work = (part: readonly ChunkItem[]): ItemResult[] =>
-    part.map((item) => changed(session, operation, item) ?? effectOf(session, operation, item));
+    part.map(
+      (item) =>
+        changed(session, operation, item) ??
+        existing.get(item.id) ??
+        effectOf(session, operation, item),
+    );
   return bisect(session, items, work, ({ id }) => failed(id, "STORE_REFUSED"));
+}
+
+/** A job with a successor that has not failed, or that this chunk repeats, is not repeated. */
+function otherSuccessors(
+  { sql }: Session,
+  { plan }: OperationRecord,
+  items: readonly ChunkItem[],
+): ReadonlyMap<JobId, ItemResult> {
+  const final = items.filter(({ successor }) => successor !== undefined);
+  if (plan.action !== "retry" || final.length === 0) return new Map();
+  const ids = JSON.stringify(final.map(({ id }) => idHex(id)));
+  const rows = sql.all("other_successors", { ids, depth: CHAIN_MAX });
+  return new Map(
+    rows.map((row) => {
+      const id = idFromBytes(row.id);
+      return [id, skipped(id, "existing", idFromBytes(row.successor))];
+    }),
+  );
 }
 
 /** A job that is in none of the states of the filter any more is skipped. */
@@ -59,7 +84,7 @@ function changed(
 function effectOf(session: Session, operation: OperationRecord, item: ChunkItem): ItemResult {
   const { plan, actor } = operation;
   const { id } = item;
-  const remark = remarkOf(operation);
+  const remark = operationRemark(operation);
   const act = { by: actor, reason: remark };
   switch (plan.action) {
     case "cancel":
@@ -95,6 +120,7 @@ function retry(session: Session, { id, successor }: ChunkItem, act: Act): ItemRe
   }
   const outcome = retryOutcome(id, enqueueWithin(session, [successor])[0]!);
   if (outcome.outcome === "done") {
+    closeRepeated(session, id, act, successor.id);
     writeAudits(session, [retriedAsNew({ id, tenant: successor.tenant }, act, successor.id)]);
   }
   return outcome;
@@ -119,7 +145,7 @@ function deleteJobs(
 ): readonly ItemResult[] | null {
   const outcomes = new Map<JobId, ItemResult>();
   const found = new Map<JobId, AuditDraft>();
-  const act = { by: operation.actor, reason: remarkOf(operation) };
+  const act = { by: operation.actor, reason: operationRemark(operation) };
   const keys: number[] = [];
   for (const item of items) {
     const row = session.sql.get("job_by_id", { id: idBytes(item.id) });

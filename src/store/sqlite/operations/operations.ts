@@ -2,12 +2,15 @@
 import { idBytes, idFromBytes, idHex } from "../../../core/ids.ts";
 import { operationStarted, operationStopped } from "../../shared/audit/drafts.ts";
 import {
+  actOf,
   advanceParams,
   allOutcomes,
   isNextChunk,
   isUndecided,
   itemCodec,
   newOperationParams,
+  openMax,
+  requestsOf,
   operationCodec,
   operationRecord,
   tooManyOperations,
@@ -17,7 +20,6 @@ import { bounded } from "../../shared/limits.ts";
 import {
   OPERATION_CHUNK_MAX,
   OPERATION_LEASE_MS,
-  OPERATIONS_OPEN_MAX,
   OPERATIONS_RUNNING_MAX,
   type ChunkAnswer,
   type ItemOutcome,
@@ -33,6 +35,7 @@ import {
 import type { OperationRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { writeAudits } from "../audit/write.ts";
+import { requestReprocess } from "../jobs/retry.ts";
 import { effectsOf } from "./effects.ts";
 
 const PAGE_MAX = 1_000;
@@ -43,13 +46,15 @@ export function startOperation(session: Session, given: NewOperation): Operation
   const { sql, clock } = session;
   const before = operation(session, given.id);
   if (before !== null) return before;
-  const open = sql.get("count_open_operations", { max: OPERATIONS_OPEN_MAX })?.count ?? 0;
-  if (open >= OPERATIONS_OPEN_MAX) throw tooManyOperations();
+  const [{ tenant }, max] = [given, openMax(given)];
+  const open = sql.get("count_open_operations", { tenant, max })?.count ?? 0;
+  if (open >= max) throw tooManyOperations(given);
   sql.run("insert_operation", {
     ...newOperationParams(given),
     id: idBytes(given.id),
     expected_at_least: given.isExpectedExact ? 0 : 1,
     walks_jobs: "jobs" in given.plan ? 1 : 0,
+    walks_letters: "deadLetters" in given.plan ? 1 : 0,
     now: clock.now(),
   });
   const started = operation(session, given.id)!;
@@ -86,6 +91,7 @@ export function applyChunk(session: Session, id: OperationId, chunk: OperationCh
   if (row === undefined || !isNextChunk(row, chunk)) return { status: "moved" };
   const before = recordOf(row);
   const items = chunk.items.slice(0, OPERATION_CHUNK_MAX);
+  requestReprocess(session, requestsOf(before, items), actOf(before));
   const decided = effectsOf(session, before, items.filter(isUndecided), chunk);
   if (decided === null) return { status: "again" };
   const outcomes = allOutcomes(items, decided);

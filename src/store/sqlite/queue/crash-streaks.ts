@@ -2,8 +2,12 @@
  * Jobs of a type that have died alone, one after the other. After several without a success of the
  * type in between, the gate of the type is closed, and one job at a time is tried alone.
  */
-import { crashGateReason, LONE_DEATHS_MAX, PROBE_MS_MIN } from "../../../core/crashes.ts";
-import { CRASH_GATE_BY } from "../../shared/crash-gate.ts";
+import {
+  CRASH_GATE_BY,
+  crashGateReason,
+  LONE_DEATHS_MAX,
+  PROBE_MS_MIN,
+} from "../../../core/crashes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 

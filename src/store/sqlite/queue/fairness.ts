@@ -5,10 +5,11 @@ import {
   byLane,
   candidatesOf,
   fairLaneRecord,
-  LATER_PER_JOB,
+  inOrder,
   laterStart,
   nextLook,
   prioritiesOf,
+  queuesOf,
   sameWeights,
   servedIn,
   tooManyFairLanes,
@@ -31,7 +32,7 @@ import type { Session } from "../database/session.ts";
 const { code: CODE, operator: OPERATOR } = limitOwnerCodec.code;
 /** The oldest jobs that one call looks at. */
 const TURNS_MAX = 1_000;
-const NO_OTHERS = { rows: [], more: false } as const;
+const NO_TURNS: TurnsAnswer = { given: 0, more: false };
 
 export function setFairness(
   session: Session,
@@ -115,7 +116,12 @@ export function givesNoTurns({ sql }: Session): boolean {
 export function giveTurns(session: Session, limit: number): TurnsAnswer {
   const { sql, outbox, state } = session;
   const lanes = sql.all("lanes_without_turns", {});
-  const share = Math.ceil(bounded(limit, TURNS_MAX) / Math.max(1, lanes.length));
+  const most = bounded(limit, TURNS_MAX);
+  const share = Math.ceil(most / Math.max(1, lanes.length));
+  state.fairWalks.begin(
+    lanes.flatMap(({ lane }) => PLACES.map((place) => walkOf(place, lane))),
+    most,
+  );
   const answers = lanes.map(({ lane }) => giveInLane(session, lane, share));
   const given = answers.reduce((sum, answer) => sum + answer.given, 0);
   if (given > 0) {
@@ -129,43 +135,76 @@ export function giveTurns(session: Session, limit: number): TurnsAnswer {
 function giveInLane(session: Session, lane: number, limit: number): TurnsAnswer {
   const { sql } = session;
   const row = sql.get("fair_lane_for_turns", { lane });
-  const oldest = row === undefined ? [] : sql.all("jobs_without_turn", { lane, limit });
-  if (row === undefined || oldest.length === 0) return { given: 0, more: false };
-  const served = servedIn(row, oldest);
-  const isCut = oldest.length >= limit;
-  const others = isCut ? othersIn(session, lane, { oldest, served, limit }) : NO_OTHERS;
-  const jobs = candidatesOf(oldest, others.rows, served);
+  if (row === undefined) return NO_TURNS;
+  const parts = PLACES.map((place) => jobsIn(session, row, { ...place, limit }));
+  const jobs = inOrder(parts.flatMap((part) => part.jobs));
+  if (jobs.length === 0) return NO_TURNS;
   const priorities = JSON.stringify(prioritiesOf(jobs));
-  const first = sql.all("first_turns", { lane, priorities });
-  const last = sql.all("fair_turns", { lane, priorities });
-  const lists = turnLists(row, jobs, first, last);
+  const queues = JSON.stringify(queuesOf(jobs));
+  const first = [
+    ...sql.all("first_turns", { lane, priorities }),
+    ...sql.all("first_queue_turns", { lane, priorities, queues }),
+  ];
+  const lists = turnLists(row, jobs, first, sql.all("fair_turns", { lane, priorities }));
   if (lists.count > 0) {
     sql.run("delete_fair_turns", { lane, priorities });
     sql.run("put_fair_turns", { lane, turns: lists.last });
     sql.run("set_turns", { turns: lists.turns });
+    if (lists.queueTurns !== null) sql.run("set_queue_turns", { turns: lists.queueTurns });
   }
-  return { given: lists.count, more: others.more || (isCut && lists.count > 0) };
+  const isCut = parts.some((part) => part.isCut);
+  const more = parts.some((part) => part.more) || (isCut && lists.count > 0);
+  return { given: lists.count, more };
 }
 
-interface OldestJobs {
-  readonly oldest: readonly FairJobRow[];
-  readonly served: readonly number[];
-  readonly limit: number;
+/** The two places in which jobs of a fair lane wait: `ready`, and the queues of limits. */
+const PLACES = [
+  {
+    first: "jobs_without_turn",
+    newest: "newest_without_turn",
+    later: "later_without_turn",
+  },
+  { first: "queued_without_turn", newest: "newest_queued", later: "later_queued" },
+] as const;
+
+type PlaceLook = (typeof PLACES)[number] & { readonly limit: number };
+
+/** The jobs of one place that a look is about. */
+interface PlaceJobs {
+  readonly jobs: readonly FairJobRow[];
+  readonly isCut: boolean;
+  /** There are jobs that no look has seen yet. */
+  readonly more: boolean;
 }
 
-/** The jobs of tenants that have too few of the oldest jobs: the newest, and some in between. */
-function othersIn(
-  { sql, state }: Session,
-  lane: number,
-  { oldest, served, limit }: OldestJobs,
-): { readonly rows: readonly FairJobRow[]; readonly more: boolean } {
+/** The oldest jobs, and of tenants that have too few of them, the newest and some in between. */
+function jobsIn(session: Session, row: FairLaneRow, look: PlaceLook): PlaceJobs {
+  const { sql, state } = session;
+  const { fairWalks: walks } = state;
+  const { lane } = row;
+  const { limit } = look;
+  const oldest = sql.all(look.first, { lane, limit });
+  const isCut = oldest.length >= limit;
+  const walk = walkOf(look, lane);
+  if (!isCut) {
+    walks.stop(walk, null);
+    return { jobs: oldest, isCut, more: false };
+  }
+  const served = servedIn(row, oldest);
   const tenants = JSON.stringify(served);
-  const newest = sql.all("newest_without_turn", { lane, tenants, limit });
-  const seen = laterStart(oldest, state.fairLooks.get(lane));
-  const wide = limit * LATER_PER_JOB;
-  const later = sql.all("later_without_turn", { lane, tenants, ...seen, limit: wide });
-  const next = nextLook(later, wide);
-  if (next === null) state.fairLooks.delete(lane);
-  else state.fairLooks.set(lane, next);
-  return { rows: [...newest, ...later], more: next !== null };
+  const newest = sql.all(look.newest, { lane, tenants, limit });
+  if (walks.hasEnded(walk)) {
+    return { jobs: candidatesOf(oldest, newest, served), isCut, more: false };
+  }
+  const seen = laterStart(oldest, walks.placeOf(walk));
+  const later = sql.all(look.later, { lane, tenants, ...seen, limit: walks.share });
+  const next = nextLook(later, walks.share);
+  walks.stop(walk, next);
+  const jobs = candidatesOf(oldest, [...newest, ...later], served);
+  return { jobs, isCut, more: next !== null };
+}
+
+/** The name of the walk through the jobs of a lane in one place. */
+function walkOf({ later }: Pick<PlaceLook, "later">, lane: number): string {
+  return `${later} ${lane}`;
 }

@@ -25,7 +25,7 @@ const HOLD_DEPTH_FACTOR = 20;
 const KEY_DEPTH_FACTOR = 5;
 /** The maximum of jobs moved in one transaction. */
 const MOVE_MAX = 1_000;
-/** How many jobs at the front of the queue of a limit are checked for what else blocks them. */
+/** How many jobs at the front of a queue of a limit are checked, in each lane. */
 const QUEUE_DEPTH = 1_000;
 
 export function promote(session: Session, limit: number): Promotion {
@@ -163,8 +163,11 @@ function rehome(session: Session, wanted: number): number {
   const full = fullTargets(session);
   const queues = queuesWithRoom(session);
   const move = { full, now: clock.now(), depth: QUEUE_DEPTH, limit };
-  return queues.reduce(
-    (moved, gate) => moved + sql.run("rehome_limited", { ...move, gate }).changes,
+  const parts = queues.flatMap((gate) =>
+    sql.all("queue_lanes", { gate, lanes: null }).map(({ lane }) => ({ gate, lane })),
+  );
+  return parts.reduce(
+    (moved, part) => moved + sql.run("rehome_limited", { ...move, ...part }).changes,
     0,
   );
 }

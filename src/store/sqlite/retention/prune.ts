@@ -31,6 +31,7 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
   const tokens = sql.run("delete_tokens", { now, before: now - ENDED_TOKEN_MS, limit }).changes;
   const minutes = sql.run("delete_minutes", { before: now - retention.minutesMs, limit }).changes;
+  const deploys = sql.run("delete_deploys", { age: retention.minutesMs, now, limit }).changes;
   const before = now - retention.eventMs;
   const changes = sql.run("delete_breaker_changes", { before, limit }).changes;
   const audits = pruneAudits(session, retention.auditMs, limit);
@@ -41,7 +42,7 @@ export function prune(session: Session, retention: Retention, wanted: number): P
     before: now - retention.deadLetterMs,
     limit,
   }).changes;
-  const records = [idempotencyKeys, deadLetters, events, tokens, minutes];
+  const records = [idempotencyKeys, deadLetters, events, tokens, minutes, deploys];
   const counts = [jobs, ...records, changes, audits, items, decisions];
   const isFull = counts.includes(limit);
   const more = isCrowded || expired.isCut || isFull;

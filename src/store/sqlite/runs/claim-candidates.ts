@@ -1,5 +1,5 @@
 /** The candidates of a claim: the most urgent due jobs without a closed gate or a taken key. */
-import { QUEUE_OFFSET, RANK_START, rankByDue } from "../../../core/control/fairness.ts";
+import { RANK_START, rankByDue } from "../../../core/control/fairness.ts";
 import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { PRIORITY_END, type ClaimRange, type Ranges } from "../../shared/claim-cursor.ts";
@@ -57,6 +57,8 @@ export interface ClaimScan {
   readonly hasClosed: boolean;
   readonly awaited: AwaitedKey | null;
   readonly limits: ClaimLimits | null;
+  /** The only priority of jobs in the queues of limits; null: all. */
+  readonly priority: number | null;
 }
 
 export function scanOf(
@@ -78,6 +80,7 @@ export function scanOf(
     hasClosed: look?.has_closed === 1,
     awaited: null,
     limits,
+    priority: null,
   };
 }
 
@@ -118,42 +121,39 @@ export function findCandidates(
   }
 }
 
-/** How many jobs at the front of the queue of a limit are scanned. */
-const QUEUE_DEPTH = 1_000;
-
 /** The most urgent jobs in the queues of limits that have a permit left. */
 export function findInQueues(
-  { sql }: Session,
+  session: Session,
   scan: ClaimScan,
   { limit, prefetch }: Pick<ClaimRequest, "limit" | "prefetch">,
 ): readonly ReadyJob[] {
   const { limits } = scan;
   if (limits === null) return [];
   return limits.queues.flatMap(({ gate, room }) => {
-    if (sql.get("any_limited", { gate }) === undefined) return [];
-    const rows = sql.tuples("claim_limited", {
-      gate,
-      lanes: scan.onlyLanes,
-      ...filterOf(scan, prefetch),
-      full: limits.full,
-      depth: QUEUE_DEPTH,
-      limit: Math.min(limit, room),
-    });
-    return rows.map((row) => {
-      const [key, priority, rank, n, tries, crashes, tenant, concurrency, type, lane] = row;
-      const place = { key, priority, rank, n, tries, crashes, lane, isQueued: true };
-      return beforeTurns(sql, { ...place, type, tenant, concurrency });
-    });
+    const wanted = { gate, prefetch, full: limits.full, limit: Math.min(limit, room) };
+    const found = findInQueue(session, scan, wanted);
+    return found.toSorted(byClaimOrder).slice(0, wanted.limit);
   });
 }
 
-/**
- * In a fair lane, a job from the queue of a limit comes before the jobs with turns: the queues have
- * few permits to give, and a backlog with turns never ends.
- */
-function beforeTurns(sql: Session["sql"], job: ReadyJob): ReadyJob {
-  if (sql.get("find_fair_lane", { lane: job.lane }) === undefined) return job;
-  return { ...job, rank: job.rank - QUEUE_OFFSET, due: Math.floor(job.rank / 1_000) };
+interface QueueRequest extends Pick<ClaimRequest, "limit" | "prefetch"> {
+  readonly gate: number;
+  readonly full: string;
+}
+
+/** The most urgent jobs in the queue of a limit, up to the limit of each lane. */
+function findInQueue(
+  { sql }: Session,
+  scan: ClaimScan,
+  { gate, prefetch, full, limit }: QueueRequest,
+): readonly ReadyJob[] {
+  const [first_priority, last_priority] = [scan.priority ?? 0, scan.priority ?? PRIORITY_END];
+  const priorities = { first_priority, last_priority };
+  const wanted = { gate, ...priorities, ...filterOf(scan, prefetch), full, limit };
+  return sql.all("queue_lanes", { gate, lanes: scan.onlyLanes }).flatMap(({ lane }) => {
+    const rows = sql.tuples("claim_limited", { ...wanted, lane });
+    return rows.map((row) => ({ ...readyJob(row, lane), isQueued: true }));
+  });
 }
 
 /** The job with its rank by due time: its turn ends. */

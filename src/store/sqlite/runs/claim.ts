@@ -6,6 +6,7 @@ import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimedJob, ClaimRequest, JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
 import {
+  AGED_CLASSES_MAX,
   CLASSES_MAX,
   classRange,
   type ClaimCursor,
@@ -268,9 +269,10 @@ function takeCandidates(
     // Jobs that were left out are below the marks.
     return { jobs: light, isCut, count: isCut ? light.length : found.length, positions };
   };
-  const aged = agedClass(session, others, request);
-  const old = aged === null ? null : take(aged.scan, aged.ranges);
-  if (old !== null && old.jobs.length > 0) return old;
+  for (const aged of agedClasses(session, others, request)) {
+    const old = take(aged.scan, aged.ranges);
+    if (old.jobs.length > 0) return old;
+  }
   return cursorOf(session, request, limits).scanNow(limit, (ranges) => take(others, ranges));
 }
 
@@ -281,23 +283,25 @@ interface TakenCandidates {
   readonly positions: readonly ReadyJob[];
 }
 
-/** The lane and priority with the job that has been due longest, if it has waited too long. */
-function agedClass(
+interface AgedClass {
+  readonly scan: ClaimScan;
+  readonly ranges: Ranges;
+}
+
+/** The lanes and priorities with jobs that have waited too long, the longest wait first. */
+function agedClasses(
   { sql, clock }: Session,
   scan: ClaimScan,
   { olderThanMs }: ClaimRequest,
-): { readonly scan: ClaimScan; readonly ranges: Ranges } | null {
-  if (olderThanMs === undefined) return null;
-  const { onlyLanes } = scan;
-  const found = sql.get("longest_due_class", {
-    lanes: onlyLanes,
-    hops: CLASSES_MAX,
-    now: clock.now(),
+): readonly AgedClass[] {
+  if (olderThanMs === undefined) return [];
+  const lanes = scan.onlyLanes;
+  const bounds = { hops: CLASSES_MAX, classes: AGED_CLASSES_MAX, older: olderThanMs };
+  const found = sql.all("longest_due_classes", { lanes, ...bounds, now: clock.now() });
+  return found.map(({ lane, priority }) => {
+    const only = { lanes: [lane], onlyLanes: JSON.stringify([lane]), priority, crashNumbers: [] };
+    return { scan: { ...scan, ...only }, ranges: [classRange(lane, priority)] };
   });
-  if (found === undefined || found.ms <= olderThanMs) return null;
-  const { lane, priority } = found;
-  const only = { ...scan, lanes: [lane], onlyLanes: JSON.stringify([lane]), crashNumbers: [] };
-  return { scan: only, ranges: [classRange(lane, priority)] };
 }
 
 /** Removes jobs without a row from `ready`: they would hold back the jobs behind them. */

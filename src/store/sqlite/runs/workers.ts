@@ -4,8 +4,10 @@ import type {
   CodeReport,
   Renewal,
   SilentWorker,
+  SlotsByLane,
   WorkerId,
   WorkerInfo,
+  WorkerVitals,
 } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
 import { openAmong, openRuns, runsOf, splitByRequest } from "./lease.ts";
@@ -32,12 +34,15 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
     types: JSON.stringify(worker.types),
     lanes: JSON.stringify(worker.lanes),
     slots: worker.slots,
+    lane_slots: JSON.stringify(worker.laneSlots),
     tenant: worker.tenant,
     app: worker.appVersion,
     now,
     until: now + worker.leaseMs,
     beat_ms: Math.round(worker.beatMs),
   });
+  const { appVersion: app } = worker;
+  if (app !== null) sql.run("insert_deploy", { worker: idBytes(worker.id), app, now });
 }
 
 export function deregister(session: Session, worker: WorkerId): void {
@@ -48,11 +53,22 @@ export function deregister(session: Session, worker: WorkerId): void {
   else sql.run("expire_worker", { id, now: clock.now() });
 }
 
-export function renew(session: Session, worker: WorkerId, leaseMs: number): Renewal {
+export function renew(
+  session: Session,
+  worker: WorkerId,
+  leaseMs: number,
+  vitals: WorkerVitals | null = null,
+): Renewal {
   const { sql, clock } = session;
   const id = idBytes(worker);
   const now = clock.now();
-  const row = sql.get("renew_worker", { id, now, until: now + leaseMs });
+  const row = sql.get("renew_worker", {
+    id,
+    now,
+    until: now + leaseMs,
+    memory_bytes: vitals?.memoryBytes ?? null,
+    loop_lag_ms: vitals?.loopLagMs ?? null,
+  });
   if (row === undefined) return { status: "lost" };
   const open = openAmong(session, sql.all("leases_of_worker", { worker: id }).flatMap(runsOf));
   const { toCancel } = splitByRequest(session, open);
@@ -114,6 +130,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
     const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
     const types: string[] = JSON.parse(row.types);
     const lanes: string[] = JSON.parse(row.lanes);
+    const laneSlots: SlotsByLane = JSON.parse(row.lane_slots);
     return {
       id: idFromBytes(row.id),
       host: row.host,
@@ -129,8 +146,11 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       types,
       lanes,
       slots: row.slots,
+      laneSlots,
       tenant: row.tenant,
       appVersion: row.app,
+      memoryBytes: row.memory_bytes,
+      loopLagMs: row.loop_lag_ms,
       running: open.length - prefetched,
       prefetched,
     };

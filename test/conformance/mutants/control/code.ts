@@ -8,6 +8,12 @@ export const SQLITE_CODE_FAULTS: Faults = {
       ["only the job itself is looked at", "WHERE up.depth < :depth", "WHERE up.depth < 1"],
       ["other successors are forgotten", "WHERE family.depth <= :depth", "WHERE 0"],
     ],
+    removable_jobs: [
+      ["jobs whose code goes on go", "(SELECT key FROM millrace_job_with_code)", "(-1)"],
+    ],
+    expired_jobs: [
+      ["jobs whose code goes on go", "(SELECT key FROM millrace_job_with_code)", "(-1)"],
+    ],
     insert_ended_runs: [
       ["code of unknown workers is awaited", "WHERE worker.id = :worker", "WHERE 1"],
       ["a repeated report is an error", "ON CONFLICT (worker, key, n) DO NOTHING", ""],
@@ -48,6 +54,13 @@ export const POSTGRES_CODE_FAULTS: Faults = {
         "other successors are forgotten",
         "WHERE family.depth <= :depth::integer",
         "WHERE family.depth <= least(0, :depth::integer)",
+      ],
+    ],
+    prune_jobs: [
+      [
+        "jobs whose code goes on go",
+        "attempt.key NOT IN (SELECT code.key FROM millrace.job_with_code AS code)",
+        "true",
       ],
     ],
     insert_ended_runs: [

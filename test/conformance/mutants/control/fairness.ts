@@ -39,31 +39,68 @@ export const SQLITE_FAIRNESS_FAULTS: Faults = {
         "",
       ],
       ["no more jobs are said to wait", "answers.some(({ more }) => more)", "false"],
-      ["the newest jobs are not looked at", "rows: [...newest, ...later]", "rows: later"],
-      ["jobs in between are not looked at", "rows: [...newest, ...later]", "rows: newest"],
-      ["a look begins with the oldest jobs again", "state.fairLooks.set(lane, next)", ""],
+      ["the newest jobs are not looked at", "[...newest, ...later]", "later"],
+      ["jobs in between are not looked at", "[...newest, ...later]", "newest"],
+      ["a look begins with the oldest jobs again", "walks.stop(walk, next);", ""],
     ],
     jobs_without_turn: [
       [
         "jobs that have crashed get turns",
-        "AND ready.crashes = 0\n  AND ready.priority = class",
-        "AND ready.priority = class",
+        "AND ready.crashes = 0\n      AND ready.priority = class.priority\n      AND ready.rank",
+        "AND ready.priority = class.priority AND ready.rank",
       ],
     ],
     first_turns: [
       ["the clock is the last turn", "SELECT min(ready.rank)", "SELECT max(ready.rank)"],
     ],
   },
+  "giveTurns, in the queue of a limit": {
+    claim_limited: [
+      ["claims do not see the turns", "ORDER BY priority, turn_or_rank, key", "ORDER BY key"],
+    ],
+    rehome_limited: [["a turn stays behind a pause", "SET turn = NULL, gate = (", "SET gate = ("]],
+    newest_queued: [["the newest jobs are not looked at", "LIMIT :limit;", "LIMIT 0 * :limit;"]],
+    later_queued: [
+      ["jobs in between are not looked at", "WHERE place = :limit\n   OR", "WHERE 0 AND"],
+    ],
+    first_queue_turns: [
+      [
+        "a queue has no clock",
+        "CROSS JOIN json_each(:queues) AS own",
+        "JOIN json_each(:queues) AS own ON 0",
+      ],
+    ],
+    lanes_without_turns: [
+      [
+        "queues are not looked at",
+        "FROM millrace_lane_without_turns",
+        "FROM millrace_fair_lane WHERE lane IN (SELECT lane FROM millrace_ready)",
+      ],
+    ],
+  },
   "a job with a turn": {
     take_ready: [["the turn stays", "coalesce(due * 1000, rank) AS rank", "max(rank, 0) AS rank"]],
     count_due: [["turns are due times", "coalesce(due * 1000, rank) AS rank", "rank"]],
-    "runs/claim-candidates.ts": [
-      ["queues of limits come after turns", "rank: job.rank - QUEUE_OFFSET", "rank: job.rank"],
-    ],
   },
   "claim, with olderThanMs": {
-    longest_due_class: [["turns are not looked at", "SELECT min(turn.due)", "SELECT max(NULL)"]],
-    "runs/claim.ts": [["the age does not matter", "found.ms <= olderThanMs", "found.ms < 0"]],
+    longest_due_classes: [
+      ["turns are not looked at", "SELECT min(turn.due)", "SELECT max(NULL)"],
+      ["turns in queues are not looked at", "SELECT min(turn.rank)", "SELECT max(NULL)"],
+      ["the age does not matter", "> :older", "> 0 * :older"],
+      ["only one class is tried", "LIMIT :classes", "LIMIT min(1, :classes)"],
+      [
+        "queues are not looked at",
+        "FROM queued\n    WHERE queued.priority IS NOT NULL\n)",
+        "FROM queued WHERE 0\n)",
+      ],
+    ],
+    claim_limited: [
+      [
+        "more urgent jobs of the queue are taken",
+        "priority BETWEEN :first_priority AND :last_priority",
+        "priority BETWEEN 0 * :first_priority AND :last_priority",
+      ],
+    ],
   },
 };
 
@@ -106,24 +143,57 @@ export const POSTGRES_FAIRNESS_FAULTS: Faults = {
         "",
       ],
       ["no more jobs are said to wait", "more ||= answer.more;", ""],
-      ["the newest jobs are not looked at", "rows: [...newest, ...later]", "rows: later"],
-      ["jobs in between are not looked at", "rows: [...newest, ...later]", "rows: newest"],
-      ["a look begins with the oldest jobs again", "state.fairLooks.set(lane, next)", ""],
+      ["the newest jobs are not looked at", "[...newest, ...later]", "later"],
+      ["jobs in between are not looked at", "[...newest, ...later]", "newest"],
+      ["a look begins with the oldest jobs again", "walks.stop(walk, next);", ""],
     ],
     first_turns: [
       ["the clock is the last turn", "SELECT min(ready.rank)", "SELECT max(ready.rank)"],
     ],
   },
-  "a job with a turn": {
-    "functions/fairness.sql": [
-      ["queues of limits come after turns", "named.rank - 9000000000000000", "named.rank"],
+  "giveTurns, in the queue of a limit": {
+    "functions/limits.sql": [
+      [
+        "claims do not see the turns",
+        "ORDER BY priority, turn_or_rank, key",
+        "ORDER BY priority, key",
+      ],
     ],
+    rehome_limited: [["a turn stays behind a pause", ", turn = NULL", ""]],
+    "functions/fairness.sql": [["queues get no turns", "AND own.turn IS NULL", "AND false"]],
+    first_queue_turns: [["a queue has no clock", "WHERE blocked.gate = own.queue", "WHERE false"]],
+    newest_queued: [
+      ["the newest jobs are not looked at", "LIMIT :limit::integer;", "LIMIT 0 * :limit::integer;"],
+    ],
+    later_queued: [
+      [
+        "jobs in between are not looked at",
+        "WHERE place = :limit::integer\n   OR",
+        "WHERE false AND",
+      ],
+    ],
+  },
+  "a job with a turn": {
     count_due: [["turns are due times", "coalesce(due * 1000, rank) AS rank", "rank"]],
   },
   "claim, with olderThanMs": {
-    longest_due_class: [
+    longest_due_classes: [
       ["turns are not looked at", "SELECT min(turn.due)", "SELECT max(NULL::bigint)"],
+      ["turns in queues are not looked at", "SELECT min(turn.rank)", "SELECT max(NULL::bigint)"],
+      ["the age does not matter", "> :older::bigint", "> 0 * :older::bigint"],
+      ["only one class is tried", "LIMIT :classes::integer", "LIMIT least(1, :classes::integer)"],
+      [
+        "queues are not looked at",
+        "AS queued\n    WHERE queued.priority IS NOT NULL",
+        "AS queued WHERE false",
+      ],
     ],
-    "runs/claim.ts": [["the age does not matter", "found.ms <= olderThanMs", "found.ms < 0"]],
+    "functions/limits.sql": [
+      [
+        "more urgent jobs of the queue are taken",
+        "priority BETWEEN coalesce(only_priority, 0)",
+        "priority BETWEEN 0",
+      ],
+    ],
   },
 };

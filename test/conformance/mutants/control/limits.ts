@@ -119,6 +119,23 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ["no job is to be claimed", "OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)", ""],
     ],
   },
+  "a long queue of a limit": {
+    queue_lanes: [["lanes that were not asked for are scanned", ":lanes IS NULL OR", "1 OR"]],
+    claim_limited: [
+      ["types that the worker does not take", ":types IS NULL OR", "1 OR"],
+      ["taken keys are not looked at", "lock.name = front.concurrency", "0"],
+    ],
+    rehome_limited: [
+      [
+        "jobs stay although their key is taken",
+        "WHERE lock.tenant = front.tenant AND lock.name = front.concurrency",
+        "WHERE 0",
+      ],
+    ],
+    "runs/claim-candidates.ts": [
+      ["the lanes come one after the other", "found.toSorted(byClaimOrder)", "found"],
+    ],
+  },
   "permits of a worker that is gone": {
     "runs/workers.ts": [["the permits stay", "dropPermits(session, id);", ""]],
   },
@@ -254,12 +271,27 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ],
     ],
     "functions/limits.sql": [
-      ["a closed lane is not looked at", "AND lane <> ALL (closed)", ""],
+      ["a closed lane is not looked at", "AND hop.lane <> ALL (closed)", ""],
       ["a closed tenant is not looked at", "AND tenant <> ALL (closed)", ""],
     ],
     rehome_limited: [["jobs stay where they are blocked", "WHERE queue.room > 0", "WHERE false"]],
     promote_due: [
       ["no job is to be claimed", "OR EXISTS (SELECT 1 FROM millrace.blocked WHERE gate < -2)", ""],
+    ],
+  },
+  "a long queue of a limit": {
+    "functions/limits.sql": [
+      ["lanes that were not asked for are scanned", "WHERE hop.lane = ANY (in_lanes) AND", "WHERE"],
+      ["types that the worker does not take", "of_types IS NULL OR", "true OR"],
+      ["taken keys are not looked at", "lock.name = blocked.concurrency", "false"],
+      [
+        "the lanes come one after the other",
+        "ORDER BY first.priority, first.rank, first.key\n            LIMIT",
+        "LIMIT",
+      ],
+    ],
+    rehome_limited: [
+      ["jobs stay although their key is taken", "lock.name = front.concurrency", "false"],
     ],
   },
   "permits of a worker that is gone": {
@@ -273,9 +305,16 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
     ],
   },
   "claim, with rates of keys": {
+    "functions/claim.sql": [
+      ["a job without a permit keeps its lock", "AND due.turn <> ALL (permits.kept)", "AND false"],
+    ],
     "functions/key-rates.sql": [
       ["no token is taken", "millrace.key_tokens(rate, moment) - 1,", "rate.tokens,"],
-      ["jobs without a token start", "SELECT array_agg(key) INTO spent", "SELECT NULL INTO spent"],
+      [
+        "jobs without a token start",
+        "key_tokens(rate, moment) < 1",
+        "key_tokens(rate, moment) < 0",
+      ],
     ],
   },
   "a key without a token": {

@@ -3,7 +3,10 @@ import type { Faults } from "../all.ts";
 
 const SHARED_FAULTS: Faults = {
   startOperation: {
-    count_open_operations: [["operations that have ended count", "status <= 2", "status > 0"]],
+    count_open_operations: [
+      ["operations that have ended count", "status <= 2", "status > 0"],
+      ["those of other tenants count", "status <= 2 AND", "status <= 2 OR"],
+    ],
   },
   stopOperation: {
     stop_operation: [["an operation that has ended is stopped", "status <= 2", "status > 0"]],
@@ -20,9 +23,10 @@ export const SQLITE_OPERATION_FAULTS: Faults = {
       ["another runner gets it at once", "lease_until <= :now", "lease_until > 0"],
       [
         "the newest ones run",
-        "ORDER BY created_at, id\n    LIMIT",
-        "ORDER BY created_at DESC\n    LIMIT",
+        "ORDER BY next_at, id\n    LIMIT",
+        "ORDER BY next_at DESC\n    LIMIT",
       ],
+      ["the oldest ones run", "ORDER BY next_at, id\n    LIMIT", "ORDER BY created_at\n    LIMIT"],
     ],
     hold_operations: [["the lease is endless", "+ :lease_ms", "+ 9000000000"]],
   },
@@ -41,6 +45,10 @@ export const SQLITE_OPERATION_FAULTS: Faults = {
       ["a job that must be kept is told as deleted", 'skipped(id, "kept")', "done(id)"],
     ],
     set_priority_of_ready: [["the priority stays", "= :priority", "= priority"]],
+    other_successors: [
+      ["failed successors count", "ended.state = 6", "ended.state = -6"],
+      ["successors of successors do not count", "line.depth < :depth", "line.depth < 1"],
+    ],
   },
   operation: { find_operation: [["any operation is found", "WHERE id = :id", "WHERE id <> :id"]] },
   operations: {
@@ -66,9 +74,10 @@ export const POSTGRES_OPERATION_FAULTS: Faults = {
     claimable_operations: [
       [
         "the newest ones run",
-        "ORDER BY created_at, id\n    LIMIT",
-        "ORDER BY created_at DESC\n    LIMIT",
+        "ORDER BY next_at, id\n    LIMIT",
+        "ORDER BY next_at DESC\n    LIMIT",
       ],
+      ["the oldest ones run", "ORDER BY next_at, id\n    LIMIT", "ORDER BY created_at\n    LIMIT"],
     ],
     hold_operations: [["the lease is endless", ":lease_ms::bigint", "(:lease_ms::bigint + 9e9)"]],
   },
@@ -91,6 +100,7 @@ export const POSTGRES_OPERATION_FAULTS: Faults = {
     "operations/effects.ts": [
       ["a job that must be kept is told as deleted", 'skipped(id, "kept")', "done(id)"],
     ],
+    other_successors: [["failed successors count", "ended.state = 6", "ended.state = -6"]],
   },
   operation: {
     find_operation: [["any operation is found", "WHERE id = :id::uuid", "WHERE id <> :id::uuid"]],

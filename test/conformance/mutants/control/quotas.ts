@@ -49,6 +49,8 @@ export const SQLITE_QUOTA_FAULTS: Faults = {
   removal: { end_removal: [["a removal never ends", "SET done_at = :now", "SET done_at = NULL"]] },
   removeOfTenant: {
     clear_dead_letters: [["letters stay", "WHERE id IN (", "WHERE false AND id IN ("]],
+    stop_operations_of: [["operations go on", "WHERE status <= 2", "WHERE status < 1"]],
+    clear_operations: [["operations stay", "WHERE status >= 3", "WHERE status > 5"]],
     clear_tokens: [["tokens of all tenants go", "WHERE tenant = :name", "WHERE :name IS NOT NULL"]],
     clear_gate: [["the pause stays", "WHERE name = :tenant", "WHERE name = -:tenant"]],
   },
@@ -115,6 +117,8 @@ export const POSTGRES_QUOTA_FAULTS: Faults = {
   },
   removeOfTenant: {
     clear_dead_letters: [["letters stay", "WHERE id IN (", "WHERE false AND id IN ("]],
+    stop_operations_of: [["operations go on", "WHERE status <= 2", "WHERE status < 1"]],
+    clear_operations: [["operations stay", "WHERE status >= 3", "WHERE status > 5"]],
     clear_tokens: [
       ["tokens of all tenants go", "WHERE tenant = :name::text", "WHERE :name::text IS NOT NULL"],
     ],

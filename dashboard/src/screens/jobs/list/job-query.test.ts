@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { jobQueryOf } from "./job-query.ts";
+
+const NOW = Date.parse("2026-11-18T12:00:00Z");
+
+describe("a query of jobs", () => {
+  test("becomes the query of the API", () => {
+    const text =
+      "type:email state:failed state:cancelled tenant:acme lane:fast category:mail " +
+      'error:"time out" ' +
+      "payload.user.id=42 tag.area:north correlation:c1 parent:p1 age<1h age>10m running>30m";
+    const { query, wrong, isSearch } = jobQueryOf(text, NOW);
+    expect(wrong).toEqual([]);
+    expect(query).toEqual({
+      type: "email",
+      state: ["failed", "cancelled"],
+      tenant: "acme",
+      lane: "fast",
+      category: "mail",
+      error: "time out",
+      payload: ["user.id:42"],
+      tag: ["area:north"],
+      correlation_id: "c1",
+      parent_id: "p1",
+      created_after: "1h",
+      created_before: "10m",
+      running_longer_than: "30m",
+    });
+    expect(isSearch).toBe(true);
+  });
+
+  test("becomes the filter of an operation, with moments", () => {
+    const { bulk } = jobQueryOf("type:email age<1h payload.a.b=x tag.k:v correlation:c", NOW);
+    expect(bulk).toEqual({
+      type: "email",
+      createdAfter: "2026-11-18T11:00:00.000Z",
+      payload: { "a.b": "x" },
+      tags: { k: "v" },
+      correlationId: "c",
+    });
+  });
+
+  test("takes words as a text in the payload", () => {
+    expect(jobQueryOf('"ada@example.com" invoice', NOW).query).toEqual({
+      text: "ada@example.com invoice",
+    });
+  });
+
+  test("keeps retrying jobs among the waiting ones, and refuses an operation on them", () => {
+    const { query, keep, bulk } = jobQueryOf("state:retrying", NOW);
+    expect(query).toEqual({ state: ["pending"] });
+    expect(bulk).toBeNull();
+    const job = (state: string, attempts: number): any => ({ state, attempts });
+    expect(keep?.(job("scheduled", 1))).toBe(true);
+    expect(keep?.(job("queued", 0))).toBe(false);
+    expect(keep?.(job("running", 1))).toBe(false);
+    const both = jobQueryOf("state:retrying,failed", NOW);
+    expect(both.query.state).toEqual(["failed", "pending"]);
+    expect(both.keep?.(job("failed", 3))).toBe(true);
+  });
+
+  test.each([
+    ["state:fialed", "state:failed"],
+    ["state:fail", "state:failed"],
+    ["state:held", "state:queued"],
+    ["tpye:email", "type"],
+    ["age:1h", "age<1h"],
+    ["age<soon", "30m"],
+    ["running<5m", "running>30m"],
+    ["type<5", "type:5"],
+    ["payload.a>5", "payload.a=5"],
+    ["payload:x", "payload.name=value"],
+    ["-state:completed", "turned round"],
+    ["ab", "3 letters"],
+    ["type:a type:b", "twice"],
+    ["tag.a:1 tag.a:2", "one value"],
+  ])("says what is wrong with %s", (text, advice) => {
+    const { wrong, bulk } = jobQueryOf(text, NOW);
+    expect(wrong).toHaveLength(1);
+    expect(wrong[0]?.message).toContain(advice);
+    expect(bulk).toBeNull();
+  });
+});

@@ -1,0 +1,96 @@
+/** What a row says about a job. Pure: the time is an argument. */
+import type { Job } from "../../../api/operations.gen.ts";
+
+/** Names of fields that tell a person what a job is about, best first. */
+const TELLING = [
+  "title",
+  "subject",
+  "name",
+  "summary",
+  "description",
+  "label",
+  "message",
+  "to",
+  "email",
+  "url",
+];
+const TITLE_MAX = 120;
+
+/** The first meaningful text of a payload; empty if there is none. */
+export function titleOf(payload: unknown): string {
+  if (typeof payload === "string") return cut(payload);
+  if (typeof payload !== "object" || payload === null) return scalarText(payload) ?? "";
+  const fields = new Map<string, unknown>(Object.entries(payload));
+  for (const name of TELLING) {
+    const value = fields.get(name);
+    if (typeof value === "string" && value.trim() !== "") return cut(value);
+  }
+  const parts = [...fields]
+    .map(([name, value]) => [name, scalarText(value)] as const)
+    .filter(([, value]) => value !== null && value.trim() !== "");
+  const texts = Array.isArray(payload)
+    ? parts.map(([, value]) => value)
+    : parts.map((each) => each.join(" "));
+  return cut(texts.slice(0, 3).join(", "));
+}
+
+function cut(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX)}…` : line;
+}
+
+function scalarText(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return null;
+}
+
+/** The first line of an error, with its name. */
+export function errorLine(error: Job["error"]): string {
+  if (error === null) return "";
+  const [line = ""] = error.message.split("\n", 1);
+  return error.name === "Error" || error.name === "" ? line : `${error.name}: ${line}`;
+}
+
+/** The value at a path of a payload as text; null if there is none. */
+export function valueAt(payload: unknown, path: string): string | null {
+  let value: any = payload;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return null;
+    value = value[name];
+  }
+  if (typeof value === "string") return value;
+  // Digits beyond 2^53 were lost while the answer was read: the job shows them exactly.
+  if (typeof value === "number" && !Number.isSafeInteger(value) && Math.abs(value) >= 2 ** 53) {
+    return `≈ ${value}`;
+  }
+  return JSON.stringify(value) ?? null;
+}
+
+type Times = Pick<Job, "state" | "attempts" | "scheduledAt" | "runAt" | "startedAt" | "finishedAt">;
+
+/** How long the job has waited for its start, from when it was due; null if it is not due. */
+export function waitMs(job: Times, now: number): number | null {
+  const due = Date.parse(job.runAt ?? job.scheduledAt);
+  if (job.state === "scheduled") return null;
+  if (job.state === "queued") return Math.max(0, now - due);
+  if (job.startedAt === null) return null;
+  return Math.max(0, Date.parse(job.startedAt) - Date.parse(job.scheduledAt));
+}
+
+/** How long the last run has taken; null if there was none. */
+export function runMs(job: Times, now: number): number | null {
+  if (job.startedAt === null) return null;
+  if (job.state === "running") return Math.max(0, now - Date.parse(job.startedAt));
+  if (job.finishedAt === null) return null;
+  return Math.max(0, Date.parse(job.finishedAt) - Date.parse(job.startedAt));
+}
+
+/** The attempt that runs counts, although it is charged only at its end. */
+export function attemptNow({ state, attempts }: Pick<Job, "state" | "attempts">): number {
+  return state === "running" ? attempts + 1 : attempts;
+}
+
+export function isFinal({ state }: Pick<Job, "state">): boolean {
+  return state !== "running" && state !== "queued" && state !== "scheduled";
+}

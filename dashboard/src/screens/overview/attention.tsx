@@ -1,0 +1,98 @@
+/** What a person must act on: one sentence, how long, one button. */
+import type { JSX } from "preact";
+import { call } from "../../api/client.ts";
+import type { AttentionCheck } from "../../api/operations.gen.ts";
+import { useResource } from "../../live/resource.ts";
+import { durationText, plural } from "../../lib/format.ts";
+import { now } from "../../lib/now.ts";
+import { ButtonLink, Panel, Time } from "../../parts/basics.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Empty, Loaded } from "../../parts/notices.tsx";
+import { StateShape } from "../../parts/state.tsx";
+import { wayOf, type Finding } from "./findings.ts";
+
+export function Attention(): JSX.Element {
+  const attention = useResource("attention", (signal) => call("getAttention", { signal }), {
+    restMs: 5_000,
+    everyMs: 15_000,
+  });
+  const { findings = [], checked = [], checkedAt } = attention.data.value ?? {};
+  return (
+    <Panel
+      class="c8"
+      flush
+      title="Needs attention"
+      sub={findings.length > 0 && <span class="count-pill">{findings.length}</span>}
+      aside={
+        checkedAt !== undefined && (
+          <span class="sub">
+            Checked <Time at={checkedAt} />
+          </span>
+        )
+      }
+      {...(findings.length > 0 && checked.length > 0 ? { foot: <AllWell checks={checked} /> } : {})}
+    >
+      <Loaded of={attention} lines={6}>
+        {() =>
+          findings.length === 0 ? (
+            <Empty title="Nothing needs you" isWell>
+              {plural(checked.length, "rule")} {checked.length === 1 ? "was" : "were"} checked
+              {checked.length > 0 && `: ${checked.map(({ about }) => about).join(", ")}`}.
+            </Empty>
+          ) : (
+            <ul class="attention">
+              {findings.map((finding) => (
+                <Item key={`${finding.rule} ${finding.subject.name}`} finding={finding} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Item({ finding }: { finding: Finding }): JSX.Element {
+  const { level, sentence, since } = finding;
+  const way = wayOf(finding);
+  return (
+    <li>
+      <span title={level === "broken" ? "Broken" : "Look soon"}>
+        <StateShape state={level === "broken" ? "failed" : "completed_with_errors"} />
+        <span class="sr">{level === "broken" ? "Broken" : "Look soon"}</span>
+      </span>
+      <span class="what wrap">{sentence}</span>
+      <span class="since">{since === null ? "" : <For since={since} />}</span>
+      <ButtonLink href={way.href}>{way.text}</ButtonLink>
+    </li>
+  );
+}
+
+function For({ since }: { since: string }): JSX.Element {
+  return (
+    <time dateTime={since} title={`Since ${since}`}>
+      {durationText(now.value - Date.parse(since))}
+    </time>
+  );
+}
+
+/** A check that could not be read is neither well nor a finding. */
+function AllWell({ checks }: { checks: readonly AttentionCheck[] }): JSX.Element {
+  const textOf = (status: AttentionCheck["status"]): string =>
+    checks
+      .filter((check) => check.status === status)
+      .map(({ about }) => about)
+      .join(", ");
+  const unread = textOf("unread");
+  return (
+    <>
+      <span class="good">
+        <Icon name="check" />
+      </span>
+      <span class="grow">
+        Also checked, all well: {textOf("well")}
+        {unread !== "" && <span class="warn"> Could not be checked: {unread}</span>}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,133 @@
+/** The figures of runs as series for charts. Pure: the time is an argument. */
+import type { Quantiles, RunMetrics } from "../../api/operations.gen.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export interface Range {
+  readonly id: string;
+  readonly text: string;
+  /** In a sentence and in the head of a column: "Last hour". */
+  readonly name: string;
+  readonly lengthMs: number;
+  /** The API starts steps at multiples of their length. No range has more than 30 steps. */
+  readonly stepMs: number;
+}
+
+export const RANGES: readonly Range[] = [
+  range("15m", "15 min", "15 min", 15 * MINUTE_MS, MINUTE_MS),
+  range("1h", "1 h", "1 hour", HOUR_MS, 2 * MINUTE_MS),
+  range("6h", "6 h", "6 hours", 6 * HOUR_MS, 15 * MINUTE_MS),
+  range("24h", "24 h", "24 hours", 24 * HOUR_MS, HOUR_MS),
+  range("7d", "7 d", "7 days", 7 * 24 * HOUR_MS, 6 * HOUR_MS),
+];
+
+/** Distances on an axis of time that read well: 30 s, 5 min, 2 h. */
+export const DURATION_STEPS: readonly number[] = [
+  ...[1, 10, 100].flatMap((ms) => [ms, 2 * ms, 5 * ms]),
+  ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * 1_000),
+  ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 4, 8, 12, 24, 48, 168].map((hours) => hours * HOUR_MS),
+];
+
+export function rangeOf(id: string | undefined): Range {
+  return RANGES.find((each) => each.id === id) ?? RANGES[1]!;
+}
+
+/** The starts of the steps of a range, the oldest first; the last one has not ended. */
+export function startsOf({ lengthMs, stepMs }: Range, now: number): readonly number[] {
+  const last = Math.floor(now / stepMs) * stepMs;
+  const count = Math.round(lengthMs / stepMs);
+  return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
+}
+
+type Group = RunMetrics["groups"][number];
+
+export interface Step {
+  readonly at: number;
+  readonly runs: number;
+  readonly perMinute: number;
+  readonly failedPerMinute: number;
+  /**
+   * Null for a step of several groups: quantiles of types and lanes cannot be added up, so the
+   * step must be read as a whole.
+   */
+  readonly figures: Figures | null;
+}
+
+export interface Figures {
+  readonly wait: Quantiles;
+  readonly run: Quantiles;
+}
+
+const NO_QUANTILES: Quantiles = { mean: null, p50: null, p95: null, p99: null };
+export const NO_FIGURES: Figures = { wait: NO_QUANTILES, run: NO_QUANTILES };
+
+export function stepsOf(starts: readonly number[], groups: readonly Group[]): readonly Step[] {
+  const byStart = new Map(starts.map((at): [number, Group[]] => [at, []]));
+  for (const group of groups) byStart.get(Date.parse(group.at))?.push(group);
+  return starts.map((at) => stepOf(at, byStart.get(at) ?? []));
+}
+
+function stepOf(at: number, groups: readonly Group[]): Step {
+  const runs = sum(groups.map((group) => group.runs));
+  const perMinute = sum(groups.map((group) => group.perSecond)) * 60;
+  const failed = sum(groups.map(failedRuns));
+  const [first, ...others] = groups;
+  return {
+    at,
+    runs,
+    perMinute,
+    failedPerMinute: runs === 0 ? 0 : (perMinute * failed) / runs,
+    figures: first === undefined ? NO_FIGURES : others.length === 0 ? first : null,
+  };
+}
+
+export function failedRuns({ outcomes }: Pick<Group, "outcomes">): number {
+  return outcomes.failed + outcomes.timed_out + outcomes.crashed;
+}
+
+export interface TypeRow extends Group {
+  readonly trend: readonly number[];
+}
+
+/** The groups of a whole range with a trend each; the busiest first. */
+export function typeRows(
+  whole: readonly Group[],
+  stepped: readonly Group[],
+  starts: readonly number[],
+): readonly TypeRow[] {
+  return whole
+    .map((group) => {
+      const own = stepped.filter(({ type, lane }) => type === group.type && lane === group.lane);
+      const runs = new Map(own.map((each) => [Date.parse(each.at), each.runs]));
+      return { ...group, trend: starts.map((at) => runs.get(at) ?? 0) };
+    })
+    .toSorted((one, other) => other.runs - one.runs || (one.type < other.type ? -1 : 1));
+}
+
+/** The newest step with a run: what is true now. */
+export function newestOf(steps: readonly Step[]): Step | null {
+  return steps.findLast(({ runs }) => runs > 0) ?? null;
+}
+
+/** A rate for axes and tables: `1,940`, `12`, `3.4`. */
+export function rateText(perMinute: number): string {
+  if (perMinute === 0) return "0";
+  if (perMinute < 0.1) return "< 0.1";
+  const digits = perMinute < 10 ? 1 : 0;
+  return perMinute.toLocaleString("en", { maximumFractionDigits: digits });
+}
+
+/** The jobs that were created in a stretch, in the language of the query bar. */
+export function createdBetween(from: number, to: number): string {
+  return `created>${new Date(from).toISOString()} created<${new Date(to).toISOString()}`;
+}
+
+function range(id: string, text: string, name: string, lengthMs: number, stepMs: number): Range {
+  return { id, text, name, lengthMs, stepMs };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

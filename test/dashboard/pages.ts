@@ -1,0 +1,161 @@
+/** A browser, a server and a scene, shared by the tests of one file. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { TestContext } from "vitest";
+import {
+  freePort,
+  startServer,
+  type ServerProcess,
+} from "../../scripts/show/lib/http/server-process.ts";
+import type { PersonRole } from "../../src/api/tokens.ts";
+import { root, temporaryFolder } from "../cli/programs.ts";
+import { startBrowser } from "../http/browser.ts";
+import { makeScene, type Scene } from "./scene.ts";
+
+/** Screenshots of a run, as artefacts. */
+const PICTURES = join(root, "coverage", "dashboard");
+
+/** Every screen with its address. */
+export function screensOf(scene: Scene): Readonly<Record<string, string>> {
+  return {
+    Overview: "overview",
+    Jobs: "jobs",
+    "Job that failed": `jobs/${scene.failedId}`,
+    "Job with units": `jobs/${scene.pipelineId}`,
+    "Job that waits": `jobs/${scene.waitingId}`,
+    Failures: "failures",
+    "Dead letters": "letters",
+    "Dead letter": `letters/${scene.failedId}`,
+    "Lanes and types": "lanes",
+    Type: "lanes/type/scene.good",
+    Schedules: "schedules",
+    Workers: "workers",
+    Breakers: "breakers",
+    Correlation: `correlation?id=${encodeURIComponent(scene.correlationId)}`,
+    Operations: "operations",
+    Tenants: "tenants",
+    Audit: "audit",
+    Settings: "settings",
+    Sheet: "sheet",
+  };
+}
+
+export class Stage implements AsyncDisposable {
+  readonly scene: Scene;
+  readonly url: string;
+  server: ServerProcess;
+  readonly #browser: Browser | string;
+  readonly #folder: { readonly path: string; [Symbol.dispose](): void };
+
+  private constructor(parts: {
+    scene: Scene;
+    url: string;
+    server: ServerProcess;
+    browser: Browser | string;
+    folder: { readonly path: string; [Symbol.dispose](): void };
+  }) {
+    this.scene = parts.scene;
+    this.url = parts.url;
+    this.server = parts.server;
+    this.#browser = parts.browser;
+    this.#folder = parts.folder;
+  }
+
+  static async open(): Promise<Stage> {
+    const folder = temporaryFolder();
+    const url = `sqlite:${folder.path}/jobs.db`;
+    const scene = await makeScene(url);
+    const server = await startServer({ url, port: await freePort(), token: null });
+    return new Stage({ scene, url, server, browser: await startBrowser(), folder });
+  }
+
+  /** The browser. Skips the test, and prints the reason, only where no browser can start. */
+  browserOf(context: TestContext): Browser {
+    if (typeof this.#browser === "string") {
+      return context.skip(`Chromium cannot start: ${this.#browser}`);
+    }
+    return this.#browser;
+  }
+
+  /** A page that a person with these roles has signed in to. */
+  async page(
+    context: TestContext,
+    roles: readonly PersonRole[] = ["viewer", "operator", "manager", "admin"],
+    options: BrowserContextOptions & { readonly tenant?: string } = {},
+  ): Promise<WatchedPage> {
+    const { tenant, ...how } = options;
+    const { secret } = await this.scene.mill.tokens.create({
+      kind: "person",
+      name: "ada",
+      roles,
+      ...(tenant === undefined ? {} : { tenant }),
+    });
+    const page = await (
+      await this.browserOf(context).newContext({ locale: "en-GB", ...how })
+    ).newPage();
+    const watched = new WatchedPage(page, this.server.origin);
+    await page.goto(this.server.origin);
+    await page.getByLabel("Token").fill(secret);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    return watched;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (typeof this.#browser !== "string") await this.#browser.close();
+    await this.server[Symbol.asyncDispose]();
+    await this.scene.mill.close();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+/** A page, and what it did that it must not do. */
+export class WatchedPage implements AsyncDisposable {
+  readonly page: Page;
+  readonly origin: string;
+  /** Errors of scripts, refusals by the content security policy, requests to other origins. */
+  readonly troubles: string[] = [];
+
+  constructor(page: Page, origin: string) {
+    this.page = page;
+    this.origin = origin;
+    page.on("pageerror", (error) => this.troubles.push(error.message));
+    page.on("console", (message) => {
+      if (/Content Security Policy|Uncaught/.test(message.text())) {
+        this.troubles.push(message.text());
+      }
+    });
+    page.on("dialog", (dialog) => {
+      this.troubles.push(`a dialog of the browser: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(origin)) this.troubles.push(`asked for ${request.url()}`);
+    });
+  }
+
+  /** Shows a screen, and waits until its numbers are there. */
+  async show(path: string): Promise<void> {
+    await this.page.goto(`${this.origin}/#/${path}`);
+    await this.page.locator("main h1").first().waitFor();
+    // The sheet shows a skeleton as a part.
+    if (path === "sheet") return;
+    await this.page.locator("main .skeleton").first().waitFor({ state: "detached" });
+  }
+
+  async picture(name: string): Promise<void> {
+    mkdirSync(PICTURES, { recursive: true });
+    const file = `${name.replaceAll(/\W+/g, "-").toLowerCase()}.png`;
+    await this.page.screenshot({ path: join(PICTURES, file), fullPage: true });
+  }
+
+  /** Whether a hostile text has run. */
+  async isPwned(): Promise<boolean> {
+    return this.page.evaluate("window.pwned !== undefined");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.page.context().close();
+  }
+}

@@ -1,0 +1,143 @@
+/** The frame of the page: sign-in, keys, palette, live updates and reconnects, roles. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startServer } from "../../scripts/show/lib/http/server-process.ts";
+import { defineJob } from "../../src/index.ts";
+import { screensOf, Stage } from "./pages.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+describe("the sign-in", () => {
+  test("refuses a wrong token, and shows the page after a right one", async (context) => {
+    const page = await (await stage.browserOf(context).newContext({ locale: "en-GB" })).newPage();
+    const { secret } = await stage.scene.mill.tokens.create({
+      kind: "person",
+      name: "ada",
+      roles: ["viewer"],
+    });
+
+    await page.goto(stage.server.origin);
+    await page.getByLabel("Token").fill("mr_person_wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("The token is not a valid token").waitFor();
+    await page.getByLabel("Token").fill(secret);
+    await page.getByRole("button", { name: "Sign in" }).click();
+
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    expect(await page.evaluate("document.cookie")).toBe("");
+    await page.context().close();
+  });
+
+  test("comes back when the session has ended, and the screen stays", async (context) => {
+    await using watched = await stage.page(context, ["operator"]);
+    const { page } = watched;
+    await watched.show("jobs");
+    await page.getByRole("table").waitFor();
+
+    for (const token of await stage.scene.mill.tokens.list({ kind: "session" })) {
+      await stage.scene.mill.tokens.revoke(token.id);
+    }
+    await page.getByRole("heading", { name: "You were signed out" }).waitFor({ timeout: 30_000 });
+
+    expect(await page.getByRole("table").isVisible()).toBe(true);
+    const { secret } = await stage.scene.mill.tokens.create({
+      kind: "person",
+      name: "ada",
+      roles: ["operator"],
+    });
+    await page.getByLabel("Token").fill(secret);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "You were signed out" }).waitFor({ state: "detached" });
+  });
+});
+
+describe("the keyboard", () => {
+  test("reaches every screen after g, the help and the palette", async (context) => {
+    await using watched = await stage.page(context);
+    const { page } = watched;
+    const keys = { j: "Jobs", f: "Failures", d: "Dead letters", q: "Lanes and types" };
+    const more = { s: "Schedules", w: "Workers", b: "Breakers", a: "Audit", o: "Overview" };
+
+    for (const [key, name] of Object.entries({ ...keys, ...more })) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+    }
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill(stage.scene.failedId);
+    await page.keyboard.press("Enter");
+
+    await expect.poll(() => page.url()).toContain(`#/jobs/${stage.scene.failedId}`);
+  });
+});
+
+describe("live updates", () => {
+  test("arrive while jobs are enqueued, also after a restart of the server", async (context) => {
+    await using watched = await stage.page(context);
+    const { page } = watched;
+    const fresh = defineJob({ type: "fresh" });
+    await watched.show("jobs?q=type:fresh");
+    await page.getByText("No job matches").waitFor();
+
+    await stage.scene.mill.enqueue(fresh);
+    await page
+      .getByText(/1 new|fresh/)
+      .first()
+      .waitFor();
+    const { origin } = stage.server;
+    await stage.server[Symbol.asyncDispose]();
+    await page.getByText("Connecting").waitFor();
+    await stage.scene.mill.enqueue(fresh);
+    stage.server = await startServer({
+      url: stage.url,
+      port: Number(new URL(origin).port),
+      token: null,
+    });
+
+    await page.getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
+    await watched.show("jobs?q=type:fresh");
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(2);
+  });
+});
+
+describe("a viewer", () => {
+  test("sees no button that would be refused", async (context) => {
+    await using watched = await stage.page(context, ["viewer"]);
+    const verbs = new RegExp(
+      "^(Run now|Retry|Cancel|Acknowledge|Reprocess|Discard|Pause|Resume|Reset|Force open|Quiet|" +
+        "Stop|Delete|Snooze)\\b",
+    );
+    const found: string[] = [];
+
+    for (const [name, path] of Object.entries(screensOf(stage.scene))) {
+      if (name === "Sheet") continue;
+      await watched.show(path);
+      for (const button of await watched.page.locator("main button").allTextContents()) {
+        if (verbs.test(button.trim())) found.push(`${name}: ${button}`);
+      }
+    }
+
+    expect(found).toEqual([]);
+  });
+
+  test("reads no payload and no error of a job", async (context) => {
+    await using watched = await stage.page(context, ["viewer"]);
+
+    await watched.show(`jobs/${stage.scene.failedId}`);
+
+    const text: string = await watched.page.evaluate("document.body.textContent");
+    expect(text).not.toContain("window.pwned");
+    expect(text).toContain("[redacted]");
+  });
+});
