@@ -70,15 +70,23 @@ describe("the keyboard", () => {
       await page.keyboard.press(key);
       await page.getByRole("heading", { level: 1, name }).waitFor();
     }
+    const palette = page.getByRole("combobox");
+    await expect
+      .poll(async () => {
+        // While the palette is open, the key does nothing.
+        await page.keyboard.press("Control+k");
+        return palette.count();
+      })
+      .toBe(1);
+    await palette.fill(stage.scene.failedId);
+    await page.keyboard.press("Enter");
+
+    await expect.poll(() => page.url()).toContain(`#/jobs/${stage.scene.failedId}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "detached" });
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill(stage.scene.failedId);
-    await page.keyboard.press("Enter");
-
-    await expect.poll(() => page.url()).toContain(`#/jobs/${stage.scene.failedId}`);
   });
 });
 
@@ -108,6 +116,22 @@ describe("live updates", () => {
     await page.getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
     await watched.show("jobs?q=type:fresh");
     await expect.poll(() => page.locator("tbody tr").count()).toBe(2);
+  });
+});
+
+describe("a browser without a language", () => {
+  test("draws the charts", async (context) => {
+    await using watched = await stage.page(context);
+    const { page } = watched;
+    await page.addInitScript(
+      'Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })',
+    );
+
+    await page.reload();
+    await page.locator(".chart canvas").first().waitFor();
+
+    expect(await page.evaluate("navigator.language")).toBe("en-US");
+    expect(watched.troubles).toEqual([]);
   });
 });
 

@@ -16,6 +16,8 @@ export interface CallOptions<Of extends Name> {
   readonly body?: Operations[Of]["body"];
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** The body as JSON text, in place of `body`: numbers in it keep all their digits. */
+  readonly bodyText?: string;
 }
 
 /** The server has refused a call, or could not be reached (`status` 0). */
@@ -45,10 +47,11 @@ export async function call<Of extends Name>(
   const { method, path } = PLACES[name];
   const url = addressOf(path, options.params ?? {}, options.query ?? {});
   const { body, headers = {}, signal: abort } = options;
+  const text = options.bodyText ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await send(url, {
     method,
-    headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: text === undefined ? headers : { "content-type": "application/json", ...headers },
+    ...(text === undefined ? {} : { body: text }),
     ...(abort === undefined ? {} : { signal: abort }),
   });
   if (!response.ok) throw await problemOf(response);

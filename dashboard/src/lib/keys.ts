@@ -3,6 +3,7 @@
  * No single key acts while a field has the focus, and none while a dialog is open.
  */
 import { useEffect, useRef } from "preact/hooks";
+import { isForQueryBar } from "./query-focus.ts";
 
 /** A key such as `j`, `X` (shift and x), `Enter`, `g o` (one after the other) or `mod+k`. */
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -27,6 +28,7 @@ export function useKeys(map: KeyMap, isModal = false): void {
 addEventListener("keydown", (event) => {
   const name = nameOf(event);
   if (name === null) return;
+  if (isForQueryBar(event)) return event.preventDefault();
   const pair = event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ${name}` : name;
   first = { key: name, at: event.timeStamp };
   const act = actionOf(pair) ?? actionOf(name);

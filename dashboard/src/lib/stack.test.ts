@@ -41,7 +41,7 @@ describe("stackParts", () => {
 
 describe("ownFrame", () => {
   it("is the first frame of the application", () => {
-    expect(ownFrame(STACK)).toBe("renderParty (file:///srv/app/src/party.ts:88:31)");
+    expect(ownFrame(STACK)).toBe("renderParty (/srv/app/src/party.ts:88:31)");
   });
 
   it("is null when there is none", () => {

@@ -21,7 +21,7 @@ export function stackParts(stack: string): readonly StackPart[] {
 /** The frame of the application that is nearest to the mistake, without "at"; or null. */
 export function ownFrame(stack: string | undefined): string | null {
   const line = (stack ?? "").split("\n").find((each) => kindOf(each) === "own");
-  return line === undefined ? null : line.trim().slice("at ".length);
+  return line === undefined ? null : line.trim().slice("at ".length).replace("file://", "");
 }
 
 function kindOf(line: string): StackPart["kind"] {

@@ -7,8 +7,6 @@ import "uplot/dist/uPlot.min.css";
 import { clockText, momentText } from "../lib/format.ts";
 import { theme, zone } from "../lib/prefs.ts";
 
-export { Spark } from "./spark.tsx";
-
 export interface Series {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -40,7 +38,11 @@ export interface ChartProps {
 const HEIGHT = 160;
 /** Longer stretches are labelled with days. */
 const DAYS_MS = 2 * 86_400_000;
-const DASHES: Readonly<Partial<Record<Series["tone"], number[]>>> = { p99: [5, 3], in: [2, 3] };
+const DASHES: Readonly<Partial<Record<Series["tone"], number[]>>> = {
+  p50: [1.5, 2.5],
+  p99: [5, 3],
+  in: [2, 3],
+};
 
 /** The colours of a canvas do not follow the style: it is drawn again when the system turns dark. */
 const media = matchMedia("(prefers-color-scheme: dark)");
@@ -89,7 +91,7 @@ function optionsOf(kept: { current: ChartProps }, element: HTMLElement): UPlot.O
     width: element.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [12, 14, 0, 0],
+    padding: [14, 14, 0, 0],
     cursor: {
       sync: { key: "millrace" },
       drag: { x: kept.current.onPick !== undefined, y: false, setScale: false },
@@ -108,7 +110,7 @@ function optionsOf(kept: { current: ChartProps }, element: HTMLElement): UPlot.O
         ...axis,
         grid,
         size: 62,
-        space: 36,
+        space: 26,
         ...(kept.current.steps === undefined ? {} : { incrs: [...kept.current.steps] }),
         values: (_, values) => values.map((each) => kept.current.format(each)),
       },
@@ -118,7 +120,7 @@ function optionsOf(kept: { current: ChartProps }, element: HTMLElement): UPlot.O
       ...series.map(({ name, tone, isFilled }) => ({
         label: name,
         stroke: colour(element, tone),
-        width: 1.5,
+        width: tone === "p95" ? 1.75 : 1.5,
         points: { show: true, size: 4, filter: lonely },
         ...(DASHES[tone] === undefined ? {} : { dash: DASHES[tone] }),
         ...(isFilled === true ? { fill: colour(element, `${tone}-fill`) } : {}),
@@ -173,20 +175,35 @@ function drawMarks(plot: UPlot, { marks = [], target }: ChartProps, element: Ele
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
   ctx.strokeStyle = colour(element, "ink");
   ctx.fillStyle = colour(element, "ink");
-  for (const { at, text } of marks) {
-    const x = plot.valToPos(at / 1_000, "x", true);
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
-    line(ctx, [x, bbox.top, x, bbox.top + bbox.height]);
-    const isLate = x > bbox.left + bbox.width * 0.8;
-    ctx.textAlign = isLate ? "right" : "left";
-    ctx.fillText(text, x + (isLate ? -4 : 4) * devicePixelRatio, bbox.top + 8 * devicePixelRatio);
-  }
+  drawDeploys(plot, marks);
   if (target !== undefined) {
     const y = plot.valToPos(target.value, "y", true);
     ctx.strokeStyle = ctx.fillStyle = colour(element, "target");
     if (y > bbox.top) line(ctx, [bbox.left, y, bbox.left + bbox.width, y]);
   }
   ctx.restore();
+}
+
+/** A line with a flag and the version. A text that would lie over another one goes a line down. */
+function drawDeploys(plot: UPlot, marks: readonly Mark[]): void {
+  const { ctx, bbox } = plot;
+  const unit = devicePixelRatio;
+  const taken: { readonly from: number; readonly to: number; readonly row: number }[] = [];
+  for (const { at, text } of marks.toSorted((one, other) => one.at - other.at)) {
+    const x = plot.valToPos(at / 1_000, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    line(ctx, [x, bbox.top - 6 * unit, x, bbox.top + bbox.height]);
+    const length = ctx.measureText(text).width + 16 * unit;
+    const isLate = x + length > bbox.left + bbox.width;
+    const [from, to] = isLate ? [x - length, x] : [x, x + length];
+    let row = 0;
+    while (taken.some((each) => each.row === row && each.from < to && each.to > from)) row += 1;
+    taken.push({ from, to, row });
+    const y = bbox.top + (row * 12 - 6) * unit;
+    ctx.fillRect(isLate ? x - 6 * unit : x, y, 6 * unit, 6 * unit);
+    ctx.textAlign = isLate ? "right" : "left";
+    ctx.fillText(text, x + (isLate ? -10 : 10) * unit, y + 6 * unit);
+  }
 }
 
 function line(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: number[]): void {

@@ -46,6 +46,8 @@ export function Dialog(props: {
   useEffect(() => {
     const from = document.activeElement;
     frame.current?.showModal();
+    // A region that scrolls comes first otherwise, and what is typed goes nowhere.
+    frame.current?.querySelector<HTMLElement>("input, textarea, select")?.focus();
     return () => {
       if (from instanceof HTMLElement) from.focus();
     };
@@ -140,7 +142,14 @@ function Confirm({ question, close }: { question: Question; close: () => void })
         {text !== undefined && <p>{text}</p>}
         {question.extra}
         {reason !== undefined && (
-          <Field label="Reason" hint="Shown in the audit trail">
+          <Field
+            label="Reason"
+            hint={
+              reason === "required"
+                ? "Needed; shown in the audit trail"
+                : "Optional; shown in the audit trail"
+            }
+          >
             <input
               class="field"
               value={why}

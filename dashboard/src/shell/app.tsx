@@ -6,6 +6,7 @@ import { ApiProblem, isSignedOut } from "../api/client.ts";
 import { isPaused, startFeed } from "../live/feed.ts";
 import { useKeys } from "../lib/keys.ts";
 import { nextTheme } from "../lib/prefs.ts";
+import { awaitQueryBar } from "../lib/query-focus.ts";
 import { go, href, place } from "../lib/router.ts";
 import { readSession, session } from "../lib/session.ts";
 import { Dialogs, openDialog } from "../parts/dialog.tsx";
@@ -118,8 +119,11 @@ function skipToMain(event: MouseEvent): void {
   document.getElementById("main")?.focus();
 }
 
-function focusQuery(): void {
+/** The screen of jobs may still have to be loaded. */
+function focusQuery({ timeStamp }: KeyboardEvent): void {
   const field = document.querySelector<HTMLElement>("[data-query]");
-  if (field === null) go(href("jobs"));
-  field?.focus();
+  if (field !== null) return field.focus();
+  const [id, ...rest] = place.value.path;
+  awaitQueryBar(timeStamp);
+  if (id !== "jobs" || rest.length > 0) go(href("jobs"));
 }

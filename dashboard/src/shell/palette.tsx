@@ -6,7 +6,7 @@ import { useResource } from "../live/resource.ts";
 import { isPaused } from "../live/feed.ts";
 import { nextTheme, zone } from "../lib/prefs.ts";
 import { go, href } from "../lib/router.ts";
-import { may } from "../lib/session.ts";
+import { may, signOut } from "../lib/session.ts";
 import { useKeys } from "../lib/keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -19,8 +19,10 @@ interface Command {
   readonly run: () => void;
 }
 
-const SHOWN_MAX = 9;
+const SHOWN_MAX = 24;
 const ID = /^(job_)?[0-9A-HJKMNP-TV-Z]{26}$|^[0-9a-f]{8}-[0-9a-f-]{27}$/i;
+/** The form that a correlation id has when the caller gives none. */
+const CORRELATION_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i;
 
 export function Palette({ close }: { close: () => void }): JSX.Element {
   const [text, setText] = useState("");
@@ -31,8 +33,13 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
     ...commandsFor(text.trim()),
     ...screens(),
     ...ofTypes(names),
+    ...searches(text.trim()),
   ]);
   const shown = found.slice(0, SHOWN_MAX);
+  const moveTo = (index: number): void => {
+    setAt(index);
+    document.getElementById(`palette-${index}`)?.scrollIntoView({ block: "nearest" });
+  };
   const choose = (command: Command | undefined): void => {
     if (command === undefined) return;
     close();
@@ -57,8 +64,8 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
           setAt(0);
         }}
         onKeyDown={(event) => {
-          if (event.key === "ArrowDown") setAt(Math.min(at + 1, shown.length - 1));
-          else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+          if (event.key === "ArrowDown") moveTo(Math.min(at + 1, shown.length - 1));
+          else if (event.key === "ArrowUp") moveTo(Math.max(at - 1, 0));
           else if (event.key === "Enter") choose(shown[at]);
           else return;
           event.preventDefault();
@@ -100,22 +107,32 @@ function screens(): readonly Command[] {
 }
 
 function ofTypes(names: readonly string[]): readonly Command[] {
-  return names.map((type) => ({
-    text: type,
-    kind: "jobs of type",
-    icon: "jobs" as const,
-    run: () => go(href("jobs", { q: `type:${type}` })),
-  }));
+  return names.flatMap((type) => [
+    {
+      text: type,
+      kind: "jobs of type",
+      icon: "jobs" as const,
+      run: () => go(href("jobs", { q: `type:${type}` })),
+    },
+    {
+      text: type,
+      kind: "type",
+      icon: "lanes" as const,
+      run: () => go(href(["lanes", "type", type])),
+    },
+  ]);
+}
+
+/** After what has the text as its name. */
+function searches(text: string): readonly Command[] {
+  if (text === "") return [];
+  const run = (): void => go(href("jobs", { q: text }));
+  return [{ text: `Search ${text}`, kind: "jobs", icon: "search", run }];
 }
 
 function commandsFor(text: string): readonly Command[] {
-  const search: Command = {
-    text: `Search ${text}`,
-    kind: "jobs",
-    icon: "search",
-    run: () => go(href("jobs", { q: text })),
-  };
   return [
+    ...(CORRELATION_ID.test(text) ? [correlationCommand(text)] : []),
     ...(ID.test(text) ? [jobCommand(text)] : []),
     {
       text: isPaused.value ? "Go on with live updates" : "Pause live updates",
@@ -130,10 +147,15 @@ function commandsFor(text: string): readonly Command[] {
       icon: "schedules",
       run: () => (zone.value = zone.value === "utc" ? "local" : "utc"),
     },
-    ...(text === "" ? [] : [search]),
+    { text: "Sign out", kind: "action", icon: "out", run: () => void signOut() },
   ];
 }
 
 function jobCommand(id: string): Command {
   return { text: id, kind: "job", icon: "jobs", run: () => go(href(["jobs", id])) };
+}
+
+function correlationCommand(id: string): Command {
+  const run = (): void => go(href("correlation", { id }));
+  return { text: id, kind: "jobs of the correlation", icon: "correlation", run };
 }

@@ -20,21 +20,22 @@ export function TopBar(): JSX.Element {
       <button
         type="button"
         class="jump"
-        aria-label="Jump to id, type, screen"
         onClick={() => openDialog((close) => <Palette close={close} />)}
       >
         <Icon name="search" />
         <span>Jump to id, type, screen…</span>
-        <kbd>⌘K</kbd>
+        <kbd aria-hidden="true">⌘K</kbd>
       </button>
       <LiveSwitch />
-      <Button
-        kind="quiet"
-        title={zone.value === "utc" ? "Show local times" : "Show times in UTC"}
-        onClick={() => (zone.value = zone.value === "utc" ? "local" : "utc")}
-      >
-        {zone.value === "utc" ? "UTC" : "Local"}
-      </Button>
+      <span class="zone">
+        <Button
+          kind="quiet"
+          title={zone.value === "utc" ? "Show local times" : "Show times in UTC"}
+          onClick={() => (zone.value = zone.value === "utc" ? "local" : "utc")}
+        >
+          {zone.value === "utc" ? "UTC" : "Local"}
+        </Button>
+      </span>
       <Button kind="quiet" icon="theme" label={`Theme: ${theme.value}`} onClick={nextTheme} />
     </header>
   );
@@ -44,7 +45,7 @@ function Crumbs(): JSX.Element {
   const [id = "overview", ...rest] = place.value.path;
   const name = SCREENS.find((screen) => screen.id === id)?.name ?? id;
   return (
-    <nav class="crumbs" aria-label="Where you are">
+    <nav class={rest.length === 0 ? "crumbs single" : "crumbs"} aria-label="Where you are">
       <a href={href(id)}>{name}</a>
       {rest.map((part) => (
         <span key={part} title={part}>

@@ -18,7 +18,7 @@ import type { ScreenProps } from "../../shell/screens.ts";
 import "./audit.css";
 import { KINDS, NAMES } from "./names.ts";
 import { Verify } from "./verify.tsx";
-import { auditFilter, FILTER_KEYS, nameWords, subjectPath } from "./words.ts";
+import { auditFilter, FILTER_KEYS, nameWords, operationIn, subjectPath } from "./words.ts";
 
 const PAGE = 50;
 
@@ -175,13 +175,27 @@ function Subject({ of: entry }: { of: AuditEntry }): JSX.Element {
   );
 }
 
+/** The reason of an act of a bulk operation begins with the operation. */
+function Reason({ text }: { text: string }): JSX.Element {
+  const { operation, rest } = operationIn(text);
+  if (operation === null) return <span class="wrap">{rest}</span>;
+  return (
+    <span class="wrap" title={text}>
+      <a class="nw" href={href(["operations", operation])}>
+        operation {shortId(operation)}
+      </a>{" "}
+      {rest}
+    </span>
+  );
+}
+
 /** The reason, and what the subject was before and after, drawn when it is opened. */
 function Why({ of: { reason, before, after, id } }: { of: AuditEntry }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const hasChange = before !== undefined || after !== undefined;
   return (
     <div class="why">
-      {reason === null ? <span class="dim">No reason</span> : <span class="wrap">{reason}</span>}
+      {reason === null ? <span class="dim">No reason</span> : <Reason text={reason} />}
       {hasChange && (
         <Button
           kind="quiet"

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { auditFilter, nameWords, subjectPath, verdictWords } from "./words.ts";
+import { describe, expect, it, test } from "vitest";
+import { auditFilter, nameWords, operationIn, subjectPath, verdictWords } from "./words.ts";
 
 describe("nameWords", () => {
   it("writes names as people read them", () => {
@@ -64,4 +64,16 @@ describe("verdictWords", () => {
       "1,001 places of the trail were changed after it was sealed.",
     );
   });
+});
+
+test.each([
+  [
+    "operation 01M7R34VHVEXKSBHZ4BY61F7Y2 of the installation: a: b",
+    "01M7R34VHVEXKSBHZ4BY61F7Y2",
+    "a: b",
+  ],
+  ["operation 01M7R34VHVEXKSBHZ4BY61F7Y2: why", "01M7R34VHVEXKSBHZ4BY61F7Y2", "why"],
+  ["operation of the heart: why", null, "operation of the heart: why"],
+])("the reason %j names its operation", (reason, operation, rest) => {
+  expect(operationIn(reason)).toEqual({ operation, rest });
 });

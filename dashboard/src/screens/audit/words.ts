@@ -83,3 +83,13 @@ export function verdictWords({ isIntact, findings, more, sealed, unsealed }: Aud
   const places = plural(count, "place of the trail was", "places of the trail were");
   return `${places} changed after it was sealed.${rest}`;
 }
+
+const BY_OPERATION = /^operation ([0-9A-HJKMNP-TV-Z]{26})(?: of [^:]*)?: /;
+
+/** `operation 01K9… of the installation: why`, taken apart. */
+export function operationIn(reason: string): { operation: string | null; rest: string } {
+  const found = BY_OPERATION.exec(reason);
+  const operation = found?.[1];
+  if (found === null || operation === undefined) return { operation: null, rest: reason };
+  return { operation, rest: reason.slice(found[0].length) };
+}

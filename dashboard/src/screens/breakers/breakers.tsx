@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { call } from "../../api/client.ts";
 import type { Breaker } from "../../api/operations.gen.ts";
 import { useResource } from "../../live/resource.ts";
-import { durationText, numberText } from "../../lib/format.ts";
+import { countText, durationText, numberText } from "../../lib/format.ts";
 import { now } from "../../lib/now.ts";
 import { href } from "../../lib/router.ts";
 import { PageHead, Panel, Time } from "../../parts/basics.tsx";
@@ -18,12 +18,6 @@ import { Day, Trail } from "./history.tsx";
 import "../lanes/lanes.css";
 import "./breakers.css";
 
-interface Row extends Breaker {
-  /** Jobs of its types that wait; they wait for the breaker while it is not closed. */
-  readonly waiting: number;
-  readonly isMore: boolean;
-}
-
 const EXAMPLE = `const charge = defineJob({ type: "charge", services: ["bank"] }).run(
   async (payload, ctx) => ctx.breaker("bank", (signal) => pay(payload, signal)),
 );`;
@@ -32,7 +26,10 @@ const PROBE_MS = 60_000;
 
 export function Breakers({ path }: ScreenProps): JSX.Element {
   const [chosen] = path;
-  const breakers = useResource("breakers", readRows, { restMs: 2_000, everyMs: 10_000 });
+  const breakers = useResource("breakers", (signal) => call("listBreakers", { signal }), {
+    restMs: 2_000,
+    everyMs: 10_000,
+  });
   const reload = (): Promise<void> => breakers.reload();
   return (
     <>
@@ -41,7 +38,7 @@ export function Breakers({ path }: ScreenProps): JSX.Element {
       <Panel
         flush
         title="Breakers"
-        sub={countsOf(breakers.data.value ?? [])}
+        sub={countsOf(breakers.data.value?.breakers ?? [])}
         aside={
           <span class="sub">
             Shared by all workers. While one is open its jobs wait and lose no attempt.
@@ -50,7 +47,7 @@ export function Breakers({ path }: ScreenProps): JSX.Element {
         foot={<Legend />}
       >
         <Loaded of={breakers}>
-          {(rows) =>
+          {({ breakers: rows }) =>
             rows.length === 0 ? (
               <Empty title="No breakers yet" command={EXAMPLE}>
                 A breaker appears when a type names a service, or when an error of a job names one:
@@ -72,20 +69,7 @@ export function Breakers({ path }: ScreenProps): JSX.Element {
   );
 }
 
-async function readRows(signal: AbortSignal): Promise<readonly Row[]> {
-  const [{ breakers }, stats] = await Promise.all([
-    call("listBreakers", { signal }),
-    call("getStatsBy", { params: { by: "type" }, signal }),
-  ]);
-  const queued = new Map(stats.groups.map((group) => [group.name, group.queued]));
-  return breakers.map((breaker) => ({
-    ...breaker,
-    waiting: breaker.types.reduce((total, type) => total + (queued.get(type) ?? 0), 0),
-    isMore: stats.atLeast.includes("queued"),
-  }));
-}
-
-function countsOf(rows: readonly Row[]): string {
+function countsOf(rows: readonly Breaker[]): string {
   return (["open", "half_open", "closed"] as const)
     .map((state) => ({ state, count: rows.filter((row) => row.state === state).length }))
     .filter(({ count }) => count > 0)
@@ -110,7 +94,7 @@ function Legend(): JSX.Element {
   );
 }
 
-function columnsOf(reload: () => Promise<void>): readonly Column<Row>[] {
+function columnsOf(reload: () => Promise<void>): readonly Column<Breaker>[] {
   return [
     {
       id: "state",
@@ -154,23 +138,18 @@ function columnsOf(reload: () => Promise<void>): readonly Column<Row>[] {
       id: "actions",
       head: <span class="sr">Actions</span>,
       width: "c-actions",
-      cell: (row) => <BreakerActions breaker={row} waiting={row.waiting} reload={reload} />,
+      cell: (row) => <BreakerActions breaker={row} waiting={row.waiting.count} reload={reload} />,
     },
   ];
 }
 
-function Held({ row }: { row: Row }): JSX.Element {
-  const { state, waiting, types, isMore } = row;
-  if (state === "closed" || types.length === 0) return <span class="dim">0</span>;
+function Held({ row: { waiting, types } }: { row: Breaker }): JSX.Element {
+  if (waiting.count === 0) return <span class="dim">{waiting.atLeast ? "many" : "0"}</span>;
   const [only, ...others] = types;
-  const q = only !== undefined && others.length === 0 ? `${typeTerm(only)} ` : "";
+  if (only === undefined || others.length > 0) return <span>{countText(waiting)}</span>;
   return (
-    <a
-      href={href("jobs", { q: `${q}state:queued` })}
-      title="Waiting jobs of the types that use the service"
-    >
-      {numberText(waiting)}
-      {isMore && waiting > 0 ? "+" : ""}
+    <a href={href("jobs", { q: `${typeTerm(only)} state:queued` })} title={`Jobs of ${only}`}>
+      {countText(waiting)}
     </a>
   );
 }

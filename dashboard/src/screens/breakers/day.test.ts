@@ -31,3 +31,9 @@ test("a change before the day says how the day began", () => {
 test("without one, the day began with what leads to the first change", () => {
   expect(dayOf([{ at: at(0.5), state: "half_open" }], "half_open", NOW)[0]?.state).toBe("open");
 });
+
+test("what is older than the changes that were read is not known", () => {
+  const day = dayOf([{ at: at(0.5), state: "closed" }], "closed", NOW, true);
+  expect(day.map(({ state }) => state)).toEqual(["unknown", "closed"]);
+  expect(shareNotClosed(day)).toBe(0);
+});

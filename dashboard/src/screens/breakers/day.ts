@@ -4,7 +4,8 @@ import type { BreakerChange } from "../../api/operations.gen.ts";
 export type BreakerState = BreakerChange["state"];
 
 export interface Stretch {
-  readonly state: BreakerState;
+  /** `unknown`: older than the changes that were read. */
+  readonly state: BreakerState | "unknown";
   /** Shares of the day, from 0 to 1. */
   readonly from: number;
   readonly to: number;
@@ -19,11 +20,15 @@ const BEFORE: Readonly<Record<BreakerState, BreakerState>> = {
   closed: "half_open",
 };
 
-/** `changes` in any order; the state before the first known change is what leads to it. */
+/**
+ * `changes` in any order; the state before the first known change is what leads to it, and not
+ * known when there are older changes that were not read.
+ */
 export function dayOf(
   changes: readonly Pick<BreakerChange, "at" | "state">[],
   present: BreakerState,
   now: number,
+  hasOlder = false,
 ): readonly Stretch[] {
   const start = now - DAY_MS;
   const sorted = changes
@@ -32,7 +37,8 @@ export function dayOf(
   const within = sorted.filter(({ at }) => at > start && at <= now);
   const last = sorted.findLast(({ at }) => at <= start);
   const [first] = within;
-  const begin = last?.state ?? (first === undefined ? present : BEFORE[first.state]);
+  const before = first === undefined ? present : BEFORE[first.state];
+  const begin: Stretch["state"] = last?.state ?? (hasOlder ? "unknown" : before);
   const points = [{ at: start, state: begin }, ...within];
   return points.map(({ at, state }, index) => ({
     state,
@@ -44,6 +50,6 @@ export function dayOf(
 /** How much of the day it was not closed, from 0 to 1. */
 export function shareNotClosed(stretches: readonly Stretch[]): number {
   return stretches
-    .filter(({ state }) => state !== "closed")
+    .filter(({ state }) => state === "open" || state === "half_open")
     .reduce((total, { from, to }) => total + to - from, 0);
 }

@@ -9,10 +9,11 @@ import { Empty, Loaded } from "../../parts/notices.tsx";
 import { BreakerPill } from "./breaker-state.tsx";
 import { dayOf, shareNotClosed, type BreakerState } from "./day.ts";
 
-const CHANGES = 100;
+/** Older changes are not read: the bar says from when on the state is known. */
+const CHANGES = 300;
 /** Shorter stretches would not be seen. */
 const WIDTH_MIN = 0.006;
-const TOP: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 4, open: 0 };
+const TOP = { closed: 0, half_open: 4, open: 0, unknown: 0 } as const;
 
 function useChanges(service: string) {
   return useResource(
@@ -25,12 +26,14 @@ function useChanges(service: string) {
 
 export function Day({ service, state }: { service: string; state: BreakerState }): JSX.Element {
   const changes = useChanges(service);
-  const stretches = dayOf(changes.data.value?.changes ?? [], state, Date.now());
+  const known = changes.data.value?.changes ?? [];
+  const stretches = dayOf(known, state, Date.now(), known.length === CHANGES);
   const share = shareNotClosed(stretches);
+  const older = stretches[0]?.state === "unknown" ? "; older changes are not shown" : "";
   const label =
     share === 0
-      ? `${service} was closed for the last 24 hours`
-      : `${service} was not closed for ${percentText(share)} of the last 24 hours`;
+      ? `${service} was closed for the last 24 hours${older}`
+      : `${service} was not closed for ${percentText(share)} of the last 24 hours${older}`;
   return (
     <svg class="day" role="img" aria-label={label}>
       <title>{label}</title>

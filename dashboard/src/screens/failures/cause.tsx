@@ -21,6 +21,7 @@ import { Stack } from "../../parts/stack.tsx";
 import { Table, type Column } from "../../parts/table.tsx";
 import { GroupActions } from "./actions.tsx";
 import { ClassTag, GroupStatus, Trend, TypeLinks } from "./parts.tsx";
+import { isOpen } from "../letters/words.tsx";
 import { errorTitle } from "./status.ts";
 
 /** Letters that are read to see whom a cause concerns. */
@@ -28,6 +29,15 @@ const LOOKED_AT = 100;
 const SHOWN = 10;
 
 type Letters = { readonly deadLetters: readonly DeadLetter[] };
+
+/** Those that the count of the cause has: a letter that was decided about is no part of it. */
+async function readOpenLetters(
+  query: { readonly cause: string; readonly tenant?: string },
+  signal: AbortSignal,
+): Promise<Letters> {
+  const read = await call("listDeadLetters", { query: { ...query, limit: LOOKED_AT }, signal });
+  return { deadLetters: read.deadLetters.filter(isOpen) };
+}
 
 export function Cause({
   cause,
@@ -45,7 +55,7 @@ export function Cause({
   );
   const letters = useResource(
     `cause-letters ${cause} ${tenant ?? ""}`,
-    (signal) => call("listDeadLetters", { query: { cause, ...scope, limit: LOOKED_AT }, signal }),
+    (signal) => readOpenLetters({ cause, ...scope }, signal),
     on,
   );
   const reload = async (): Promise<void> => {

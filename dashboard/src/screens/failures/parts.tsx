@@ -4,7 +4,7 @@ import type { FailureGroup } from "../../api/operations.gen.ts";
 import { plural } from "../../lib/format.ts";
 import { href } from "../../lib/router.ts";
 import { Tag, Time, type TagTone } from "../../parts/basics.tsx";
-import { Spark } from "../../parts/spark.tsx";
+import { Bars } from "../../parts/spark.tsx";
 import { STATUS_WORDS } from "./status.ts";
 
 const TONES: Readonly<Record<FailureGroup["status"], TagTone>> = {
@@ -72,7 +72,7 @@ function quoted(value: string): string {
 export function Trend({ group }: { group: FailureGroup }): JSX.Element {
   const day = group.trend.reduce((sum, each) => sum + each, 0);
   return (
-    <Spark
+    <Bars
       values={group.trend}
       isBad={group.status === "new" || group.status === "returned"}
       label={`${plural(day, "failure")} in the last 24 hours, hour by hour`}

@@ -186,7 +186,7 @@ export async function retryOne(job: Job, restart: boolean, ended: () => void): P
     if (isFinal(job)) {
       const title = created ? "The job is repeated as a new job" : "It is already repeated";
       toast({ tone: "good", title, link: { text: "Show it", href: href(["jobs", id]) } });
-    }
+    } else toast({ tone: "good", title: "The job is due now" });
     ended();
   } catch (error) {
     toastProblem("The job was not retried", error);

@@ -120,8 +120,8 @@ function Settings(props: {
   const closed = props.intakes.data.value?.intakes.find(
     (each) => each.kind === "type" && each.name === name,
   );
-  const link = (state: "queued" | "scheduled" | "running" | "failed"): JSX.Element => (
-    <a href={href("jobs", { q: `${typeTerm(name)} state:${state}` })}>
+  const link = (state: "queued" | "held" | "scheduled" | "running" | "failed"): JSX.Element => (
+    <a href={href("jobs", { q: `${typeTerm(name)} state:${state === "held" ? "queued" : state}` })}>
       {countText({ count: counts?.[state] ?? 0, atLeast: data.atLeast.includes(state) })}
     </a>
   );
@@ -145,6 +145,7 @@ function Settings(props: {
         <Facts
           of={[
             ["Waiting", link("queued")],
+            ["Held", link("held")],
             ["Scheduled", link("scheduled")],
             ["Running", link("running")],
             ["Failed", link("failed")],

@@ -62,21 +62,6 @@ function columnsOf(
       isName: true,
       cell: (type) => <TypeName type={type} data={data} closed={closed} />,
     },
-    { id: "lane", head: "Lane", cell: ({ lane }) => <Cut text={lane} /> },
-    ...settingColumns(),
-    {
-      id: "wait",
-      head: "Wait p50 · p95 · p99",
-      isNumber: true,
-      cell: ({ type }) => <Three of={hour.get(type)?.wait} />,
-    },
-    {
-      id: "run",
-      head: "Run p50 · p95 · p99",
-      isNumber: true,
-      cell: ({ type }) => <Three of={hour.get(type)?.run} />,
-    },
-    ...countColumns(data),
     {
       id: "actions",
       head: <span class="sr">Actions</span>,
@@ -92,6 +77,22 @@ function columnsOf(
         </div>
       ),
     },
+    ...countColumns(data),
+    { id: "lane", head: "Lane", cell: ({ lane }) => <Cut text={lane} /> },
+    {
+      id: "wait",
+      head: "Wait p50 · p95 · p99",
+      isNumber: true,
+      cell: ({ type }) => <Three of={hour.get(type)?.wait} />,
+    },
+    {
+      id: "run",
+      head: "Run p50 · p95 · p99",
+      isNumber: true,
+      cell: ({ type }) => <Three of={hour.get(type)?.run} />,
+    },
+    // What leaves the screen first where there is little room.
+    ...settingColumns(),
   ];
 }
 
@@ -176,13 +177,13 @@ function settingColumns(): readonly Column<Type>[] {
 }
 
 function countColumns(data: TypesData): readonly Column<Type>[] {
-  const countOf = (type: string, name: "queued" | "failed"): JSX.Element => {
+  const countOf = (type: string, name: "queued" | "held" | "failed"): JSX.Element => {
     const count = data.counts.get(type)?.[name] ?? 0;
     const text = countText({ count, atLeast: count > 0 && data.atLeast.includes(name) });
     return (
       <a
         class={count === 0 ? "dim" : name === "failed" ? "bad" : ""}
-        href={href("jobs", { q: `${typeTerm(type)} state:${name}` })}
+        href={href("jobs", { q: `${typeTerm(type)} state:${name === "held" ? "queued" : name}` })}
       >
         {text}
       </a>
@@ -190,6 +191,7 @@ function countColumns(data: TypesData): readonly Column<Type>[] {
   };
   return [
     { id: "queued", head: "Waiting", isNumber: true, cell: ({ type }) => countOf(type, "queued") },
+    { id: "held", head: "Held", isNumber: true, cell: ({ type }) => countOf(type, "held") },
     { id: "failed", head: "Failed", isNumber: true, cell: ({ type }) => countOf(type, "failed") },
   ];
 }

@@ -1,7 +1,7 @@
 /** The check of an edited payload before it is sent. Pure. */
 
 export type DraftCheck =
-  | { readonly isJson: true; readonly value: unknown; readonly warnings: readonly string[] }
+  | { readonly isJson: true; readonly warnings: readonly string[] }
   | { readonly isJson: false; readonly message: string; readonly line: number | null };
 
 /** The server writes this instead of what a role may not read. */
@@ -9,7 +9,8 @@ const HIDDEN = '"[redacted]"';
 
 export function checkDraft(text: string): DraftCheck {
   try {
-    return { isJson: true, value: JSON.parse(text), warnings: warningsOf(text) };
+    JSON.parse(text);
+    return { isJson: true, warnings: warningsOf(text) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { isJson: false, message: withoutText(message), line: lineOf(message, text) };
@@ -17,34 +18,8 @@ export function checkDraft(text: string): DraftCheck {
 }
 
 function warningsOf(text: string): readonly string[] {
-  const rounded = roundedNumbers(text).map(
-    (number) => `${number} would be sent as ${String(Number(number))}: write it as a text.`,
-  );
-  const hidden = text.includes(HIDDEN)
-    ? [`${HIDDEN} is a hidden value: it would replace the real one.`]
-    : [];
-  return [...rounded, ...hidden];
-}
-
-/** Numbers of a JSON text that a double cannot hold with all their digits. */
-export function roundedNumbers(text: string): readonly string[] {
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g) ?? [];
-  return tokens.filter((token) => !token.startsWith('"') && !isExact(token));
-}
-
-function isExact(token: string): boolean {
-  return digitsOf(token) === digitsOf(String(Number(token)));
-}
-
-/** Sign, digits and power of ten in one form: `1.50` and `15e-1` are equal. */
-function digitsOf(token: string): string {
-  const [, sign = "", whole = "", part = "", power = "0"] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
-  const digits = (whole + part).replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
-  if (significant === "") return "0";
-  const exponent = Number(power) - part.length + (digits.length - significant.length);
-  return `${sign}${significant}e${exponent}`;
+  if (!text.includes(HIDDEN)) return [];
+  return [`${HIDDEN} is a hidden value: it would replace the real one.`];
 }
 
 /** Engines quote a part of the text; the line says where to look. */

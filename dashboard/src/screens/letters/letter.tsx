@@ -106,7 +106,7 @@ function LetterPanels({
       letter,
       changes: edit.lines,
       warnings: edit.check.warnings,
-      ...(edit.changes === 0 ? {} : { payload: edit.check.value }),
+      ...(edit.changes === 0 ? {} : { payload: draft ?? stored }),
       done: async () => {
         setDraft(null);
         await reload();

@@ -97,7 +97,7 @@ function Assignment({ letter, reload }: NotesProps): JSX.Element | null {
     }
   };
   return (
-    <div class="row">
+    <div class="row assigned">
       <span class="grow wrap">
         {assignedTo === null ? (
           <span class="dim">Assigned to no person</span>

@@ -5,7 +5,8 @@ import { ApiProblem, call } from "../../api/client.ts";
 import type { DeadLetter } from "../../api/operations.gen.ts";
 import { plural } from "../../lib/format.ts";
 import { useKeptText } from "../../lib/kept-text.ts";
-import { problemText } from "../../lib/toasts.ts";
+import { href } from "../../lib/router.ts";
+import { problemText, toast } from "../../lib/toasts.ts";
 import { Button } from "../../parts/basics.tsx";
 import { Dialog, Field, openDialog } from "../../parts/dialog.tsx";
 import { Note } from "../../parts/notices.tsx";
@@ -14,8 +15,8 @@ import { DiffView } from "./diff-view.tsx";
 
 export interface Reprocess {
   readonly letter: DeadLetter;
-  /** The edited payload; undefined: the payload stays as it is stored. */
-  readonly payload?: unknown;
+  /** The edited payload as JSON text; undefined: the payload stays as it is stored. */
+  readonly payload?: string;
   readonly changes: readonly DiffLine[];
   /** What would not arrive as it is written. */
   readonly warnings: readonly string[];
@@ -40,13 +41,16 @@ function ReprocessDialog(props: { request: Reprocess; close: () => void }): JSX.
     if (!isReady) return;
     setBusy(true);
     try {
-      await call("reprocessDeadLetter", {
+      const { id } = await call("reprocessDeadLetter", {
         params: { id: letter.id },
-        body: bodyOf(request, reason),
+        bodyText: bodyOf(request, reason),
       });
       keep(null);
       await request.done();
       close();
+      // The list may have gone on to the letters of another cause.
+      const link = { text: "Show it", href: href(["jobs", id]) };
+      toast({ tone: "good", title: "The letter is reprocessed as a new job", link });
     } catch (error) {
       setProblem(error);
       setBusy(false);
@@ -79,7 +83,7 @@ function ReprocessDialog(props: { request: Reprocess; close: () => void }): JSX.
             {request.warnings.join(" ")}
           </Note>
         )}
-        <Field label="Reason" hint="Shown in the audit trail">
+        <Field label="Reason" hint="Needed; shown in the audit trail">
           <input
             class="field"
             value={reason}
@@ -92,9 +96,10 @@ function ReprocessDialog(props: { request: Reprocess; close: () => void }): JSX.
   );
 }
 
-function bodyOf({ payload }: Reprocess, reason: string): { notes: string; payload?: unknown } {
-  const notes = reason.trim();
-  return payload === undefined ? { notes } : { notes, payload };
+/** The text of the payload is sent as it is written: values of JavaScript would lose digits. */
+function bodyOf({ payload }: Reprocess, reason: string): string {
+  const notes = JSON.stringify(reason.trim());
+  return payload === undefined ? `{"notes":${notes}}` : `{"notes":${notes},"payload":${payload}}`;
 }
 
 /** Why the server has refused, with the places in the payload. */

@@ -3,12 +3,14 @@ import type { JSX } from "preact";
 import { call } from "../../api/client.ts";
 import type { AttentionCheck } from "../../api/operations.gen.ts";
 import { useResource } from "../../live/resource.ts";
+import { useState } from "preact/hooks";
 import { durationText, plural } from "../../lib/format.ts";
 import { now } from "../../lib/now.ts";
-import { ButtonLink, Panel, Time } from "../../parts/basics.tsx";
+import { Button, ButtonLink, Panel, Time } from "../../parts/basics.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Loaded } from "../../parts/notices.tsx";
 import { StateShape } from "../../parts/state.tsx";
+import { FINDINGS_SHOWN, moreText, saidOf } from "./finding-words.ts";
 import { wayOf, type Finding } from "./findings.ts";
 
 export function Attention(): JSX.Element {
@@ -17,6 +19,8 @@ export function Attention(): JSX.Element {
     everyMs: 15_000,
   });
   const { findings = [], checked = [], checkedAt } = attention.data.value ?? {};
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? findings : findings.slice(0, FINDINGS_SHOWN);
   return (
     <Panel
       class="c8"
@@ -41,9 +45,16 @@ export function Attention(): JSX.Element {
             </Empty>
           ) : (
             <ul class="attention">
-              {findings.map((finding) => (
+              {shown.map((finding) => (
                 <Item key={`${finding.rule} ${finding.subject.name}`} finding={finding} />
               ))}
+              {shown.length < findings.length && (
+                <li class="all">
+                  <Button kind="quiet" icon="down" onClick={() => setWhole(true)}>
+                    {moreText(findings.length)}
+                  </Button>
+                </li>
+              )}
             </ul>
           )
         }
@@ -53,7 +64,8 @@ export function Attention(): JSX.Element {
 }
 
 function Item({ finding }: { finding: Finding }): JSX.Element {
-  const { level, sentence, since } = finding;
+  const { level, since } = finding;
+  const { line, more } = saidOf(finding, now.value);
   const way = wayOf(finding);
   return (
     <li>
@@ -61,7 +73,12 @@ function Item({ finding }: { finding: Finding }): JSX.Element {
         <StateShape state={level === "broken" ? "failed" : "completed_with_errors"} />
         <span class="sr">{level === "broken" ? "Broken" : "Look soon"}</span>
       </span>
-      <span class="what wrap">{sentence}</span>
+      <span class="what">
+        <span class="line" title={line}>
+          {line}
+        </span>
+        {more !== null && <span class="more">{more}</span>}
+      </span>
       <span class="since">{since === null ? "" : <For since={since} />}</span>
       <ButtonLink href={way.href}>{way.text}</ButtonLink>
     </li>

@@ -9,7 +9,7 @@ const WAYS: Readonly<
   Record<string, readonly [(name: string) => string | readonly string[], string]>
 > = {
   breakers: [(name) => ["breakers", name], "Show breaker"],
-  failures: [() => "failures", "Review causes"],
+  failures: [(name) => ["failures", name], "Review cause"],
   lanes: [() => "lanes", "Show lane"],
   types: [(name) => ["lanes", "type", name], "Show type"],
   workers: [() => "workers", "Show workers"],

@@ -8,6 +8,9 @@ import { href } from "../../lib/router.ts";
 import { Panel } from "../../parts/basics.tsx";
 import { Gauge } from "../../parts/gauge.tsx";
 import { Empty, Loaded } from "../../parts/notices.tsx";
+import { Spark } from "../../parts/spark.tsx";
+import { laneTrends, rateText, type LaneTrend } from "./series.ts";
+import type { RunSeries } from "./run-series.ts";
 import { isOverTarget, LaneTags, PauseButton, type Lane } from "../lanes/lane-parts.tsx";
 
 type Lanes = { readonly lanes: readonly Lane[] };
@@ -15,7 +18,8 @@ type Lanes = { readonly lanes: readonly Lane[] };
 /** More lanes stand on their own screen. */
 const SHOWN_MAX = 6;
 
-export function LanesPanel(): JSX.Element {
+export function LanesPanel({ series }: { series: RunSeries | null }): JSX.Element {
+  const trends = laneTrends(series?.types ?? []);
   const lanes = useResource("lanes", (signal) => call("listLanes", { signal }), {
     restMs: 2_000,
     everyMs: 10_000,
@@ -49,9 +53,16 @@ export function LanesPanel(): JSX.Element {
               A lane appears when a worker offers slots for it, or when a job waits in it.
             </Empty>
           ) : (
-            shown
-              .slice(0, SHOWN_MAX)
-              .map((lane) => <LaneItem key={lane.lane} lane={lane} of={lanes} />)
+            <div class="lane-list">
+              {shown.slice(0, SHOWN_MAX).map((lane) => (
+                <LaneItem
+                  key={lane.lane}
+                  lane={lane}
+                  of={lanes}
+                  trend={trends.get(lane.lane) ?? null}
+                />
+              ))}
+            </div>
           )
         }
       </Loaded>
@@ -59,7 +70,12 @@ export function LanesPanel(): JSX.Element {
   );
 }
 
-function LaneItem({ lane, of }: { lane: Lane; of: Resource<Lanes> }): JSX.Element {
+function LaneItem(props: {
+  lane: Lane;
+  of: Resource<Lanes>;
+  trend: LaneTrend | null;
+}): JSX.Element {
+  const { lane, of, trend } = props;
   const { lane: name, slots, running, waiting, oldestAgeMs, targetMs, pause } = lane;
   const isLate = isOverTarget(lane);
   const term = termText({ key: "lane", sign: ":", value: name });
@@ -71,6 +87,7 @@ function LaneItem({ lane, of }: { lane: Lane; of: Resource<Lanes> }): JSX.Elemen
         </a>
         <LaneTags lane={lane} />
         <span class="push nw">
+          {trend !== null && <span class="dim">{rateText(trend.perMinute)}/min </span>}
           {running} of {slots}
         </span>
         <PauseButton kind="lane" name={name} isPaused={pause !== null} reload={() => of.reload()} />
@@ -96,6 +113,9 @@ function LaneItem({ lane, of }: { lane: Lane; of: Resource<Lanes> }): JSX.Elemen
         <span>{targetMs > 0 ? `target ${durationText(targetMs)}` : "no target"}</span>
         {slots === 0 && <span class="warn">no worker offers slots</span>}
       </div>
+      {trend !== null && (
+        <Spark values={trend.trend} label={`Ended runs of lane ${name} over time`} />
+      )}
     </div>
   );
 }

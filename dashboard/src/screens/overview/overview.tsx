@@ -39,30 +39,35 @@ export function Overview({ query }: ScreenProps): JSX.Element {
           />
         )}
       </PageHead>
-      {isEmpty && <FirstDay />}
-      {!isEmpty && may("getAttention") && (
-        <div class="cols">
-          <Attention />
-          {may("listLanes") && <LanesPanel />}
-        </div>
-      )}
-      {!isEmpty && <StatesStrip />}
-      {!isEmpty && may("getRunMetrics") && <Runs range={range} />}
+      {isEmpty ? <FirstDay /> : <Numbers range={range} />}
     </>
   );
 }
 
-function Runs({ range }: { range: Range }): JSX.Element {
-  const series = useResource(`runs ${range.id}`, (signal) => readSeries(range, signal), {
-    on: ["open", "reset"],
-    everyMs: 20_000,
-  });
+function Numbers({ range }: { range: Range }): JSX.Element {
+  const maySeeRuns = may("getRunMetrics");
+  const series = useResource(
+    `runs ${range.id}`,
+    (signal) => (maySeeRuns ? readSeries(range, signal) : Promise.resolve(null)),
+    { on: ["open", "reset"], everyMs: 20_000 },
+  );
   const data = series.data.value;
   return (
     <>
-      <Failure of={series} />
-      <Charts range={range} series={data} />
-      <TypesTable range={range} series={data} />
+      {may("getAttention") && (
+        <div class="cols">
+          <Attention />
+          {may("listLanes") && <LanesPanel series={data} />}
+        </div>
+      )}
+      <StatesStrip />
+      {maySeeRuns && (
+        <>
+          <Failure of={series} />
+          <Charts range={range} series={data} />
+          <TypesTable range={range} series={data} />
+        </>
+      )}
     </>
   );
 }

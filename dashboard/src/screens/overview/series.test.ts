@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   createdBetween,
+  laneTrends,
   newestOf,
   NO_FIGURES,
   RANGES,
@@ -33,38 +34,49 @@ describe("the steps of a range", () => {
 
 describe("a step", () => {
   const starts = [NOW, NOW + 60_000, NOW + 120_000];
-  const groups = [
-    group(NOW, "email", { runs: 30, perSecond: 0.5, failed: 3 }),
-    group(NOW, "report", { runs: 30, perSecond: 0.5, crashed: 3 }),
-    group(NOW + 120_000, "email", { runs: 6, perSecond: 0.1 }),
+  const steps = [
+    group(NOW, "all", { runs: 60, perSecond: 1, failed: 3, crashed: 3 }),
+    group(NOW + 120_000, "all", { runs: 6, perSecond: 0.1 }),
   ];
 
-  test("adds up its groups", () => {
-    const [first] = stepsOf(starts, groups);
+  test("has rates per minute and the quantiles over all types", () => {
+    const [first] = stepsOf(starts, steps);
     expect(first).toMatchObject({ runs: 60, perMinute: 60, failedPerMinute: 6 });
+    expect(first?.figures.wait.p95).toBe(2);
   });
 
-  test("has the quantiles of a single group, and none of several", () => {
-    const [first, empty, last] = stepsOf(starts, groups);
-    expect(first?.figures).toBeNull();
-    expect(empty?.figures).toEqual(NO_FIGURES);
-    expect(last?.figures?.wait.p95).toBe(2);
+  test("without runs has no figures", () => {
+    expect(stepsOf(starts, steps)[1]).toMatchObject({ runs: 0, figures: NO_FIGURES });
   });
 
   test("the newest one with runs is what is true now", () => {
-    expect(newestOf(stepsOf([...starts, NOW + 180_000], groups))?.at).toBe(NOW + 120_000);
+    expect(newestOf(stepsOf([...starts, NOW + 180_000], steps))?.at).toBe(NOW + 120_000);
     expect(newestOf(stepsOf(starts, []))).toBeNull();
   });
 });
 
-test("types come busiest first, with a trend that has zeros", () => {
+describe("the groups of a range", () => {
   const starts = [NOW, NOW + 60_000];
-  const stepped = [group(NOW + 60_000, "email", { runs: 9 }), group(NOW, "report", { runs: 1 })];
-  const whole = [group(NOW, "report", { runs: 1 }), group(NOW, "email", { runs: 9 })];
-  expect(typeRows(whole, stepped, starts).map(({ type, trend }) => [type, trend])).toEqual([
-    ["email", [0, 9]],
-    ["report", [1, 0]],
-  ]);
+  const stepped = [
+    group(NOW + 60_000, "email", { runs: 9, perSecond: 0.5 }),
+    group(NOW, "report", { runs: 1, perSecond: 0.1 }),
+  ];
+  const whole = [
+    group(NOW, "report", { runs: 1, perSecond: 0.05 }),
+    group(NOW, "email", { runs: 9, perSecond: 0.25 }),
+  ];
+
+  test("come busiest first, with the rate of each step", () => {
+    expect(typeRows(whole, stepped, starts).map(({ type, trend }) => [type, trend])).toEqual([
+      ["email", [0, 30]],
+      ["report", [6, 0]],
+    ]);
+  });
+
+  test("add up to the rates of their lane", () => {
+    const lanes = laneTrends(typeRows(whole, stepped, starts));
+    expect([...lanes]).toEqual([["general", { perMinute: 18, trend: [6, 30] }]]);
+  });
 });
 
 test.each([
@@ -87,7 +99,7 @@ function group(
   start: number,
   type: string,
   given: { runs: number; perSecond?: number; failed?: number; crashed?: number },
-): Parameters<typeof stepsOf>[1][number] {
+): Parameters<typeof typeRows>[0][number] {
   const { runs, perSecond = 0, failed = 0, crashed = 0 } = given;
   const quantiles = { mean: 1, p50: 1, p95: 2, p99: 3 };
   const outcomes = {

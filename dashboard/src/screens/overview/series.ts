@@ -43,44 +43,36 @@ export function startsOf({ lengthMs, stepMs }: Range, now: number): readonly num
 
 type Group = RunMetrics["groups"][number];
 
-export interface Step {
-  readonly at: number;
-  readonly runs: number;
-  readonly perMinute: number;
-  readonly failedPerMinute: number;
-  /**
-   * Null for a step of several groups: quantiles of types and lanes cannot be added up, so the
-   * step must be read as a whole.
-   */
-  readonly figures: Figures | null;
-}
-
 export interface Figures {
   readonly wait: Quantiles;
   readonly run: Quantiles;
 }
 
+/** A step of a chart, over all types and lanes. */
+export interface Step {
+  readonly at: number;
+  readonly runs: number;
+  readonly perMinute: number;
+  readonly failedPerMinute: number;
+  readonly figures: Figures;
+}
+
 const NO_QUANTILES: Quantiles = { mean: null, p50: null, p95: null, p99: null };
 export const NO_FIGURES: Figures = { wait: NO_QUANTILES, run: NO_QUANTILES };
 
-export function stepsOf(starts: readonly number[], groups: readonly Group[]): readonly Step[] {
-  const byStart = new Map(starts.map((at): [number, Group[]] => [at, []]));
-  for (const group of groups) byStart.get(Date.parse(group.at))?.push(group);
-  return starts.map((at) => stepOf(at, byStart.get(at) ?? []));
-}
-
-function stepOf(at: number, groups: readonly Group[]): Step {
-  const runs = sum(groups.map((group) => group.runs));
-  const perMinute = sum(groups.map((group) => group.perSecond)) * 60;
-  const failed = sum(groups.map(failedRuns));
-  const [first, ...others] = groups;
-  return {
-    at,
-    runs,
-    perMinute,
-    failedPerMinute: runs === 0 ? 0 : (perMinute * failed) / runs,
-    figures: first === undefined ? NO_FIGURES : others.length === 0 ? first : null,
-  };
+/** The API leaves steps without runs out. */
+export function stepsOf(starts: readonly number[], steps: RunMetrics["steps"]): readonly Step[] {
+  const byStart = new Map(steps.map((step) => [Date.parse(step.at), step]));
+  return starts.map((at) => {
+    const step = byStart.get(at);
+    if (step === undefined) {
+      return { at, runs: 0, perMinute: 0, failedPerMinute: 0, figures: NO_FIGURES };
+    }
+    const { runs, wait, run } = step;
+    const perMinute = step.perSecond * 60;
+    const failedPerMinute = (perMinute * failedRuns(step)) / Math.max(1, runs);
+    return { at, runs, perMinute, failedPerMinute, figures: { wait, run } };
+  });
 }
 
 export function failedRuns({ outcomes }: Pick<Group, "outcomes">): number {
@@ -88,6 +80,7 @@ export function failedRuns({ outcomes }: Pick<Group, "outcomes">): number {
 }
 
 export interface TypeRow extends Group {
+  /** Ended runs per minute in each step: a rate, because the last step is not over. */
   readonly trend: readonly number[];
 }
 
@@ -100,10 +93,29 @@ export function typeRows(
   return whole
     .map((group) => {
       const own = stepped.filter(({ type, lane }) => type === group.type && lane === group.lane);
-      const runs = new Map(own.map((each) => [Date.parse(each.at), each.runs]));
-      return { ...group, trend: starts.map((at) => runs.get(at) ?? 0) };
+      const rates = new Map(own.map((each) => [Date.parse(each.at), each.perSecond * 60]));
+      return { ...group, trend: starts.map((at) => rates.get(at) ?? 0) };
     })
     .toSorted((one, other) => other.runs - one.runs || (one.type < other.type ? -1 : 1));
+}
+
+export interface LaneTrend {
+  /** Over the whole range. */
+  readonly perMinute: number;
+  readonly trend: readonly number[];
+}
+
+/** The rates of all types of a lane, added up. */
+export function laneTrends(types: readonly TypeRow[]): ReadonlyMap<string, LaneTrend> {
+  const lanes = new Map<string, LaneTrend>();
+  for (const { lane, perSecond, trend } of types) {
+    const before = lanes.get(lane);
+    lanes.set(lane, {
+      perMinute: (before?.perMinute ?? 0) + perSecond * 60,
+      trend: trend.map((rate, index) => rate + (before?.trend[index] ?? 0)),
+    });
+  }
+  return lanes;
 }
 
 /** The newest step with a run: what is true now. */
@@ -126,8 +138,4 @@ export function createdBetween(from: number, to: number): string {
 
 function range(id: string, text: string, name: string, lengthMs: number, stepMs: number): Range {
   return { id, text, name, lengthMs, stepMs };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -50,10 +50,17 @@ async function readEnded(signal: AbortSignal): Promise<Ended> {
 }
 
 function Now({ stats }: { stats: Stats | null }): JSX.Element {
-  const of = (name: "queued" | "held" | "running" | "scheduled"): string | null =>
+  const of = (name: "queued" | "held" | "running" | "retrying"): string | null =>
     stats === null
       ? null
       : countText({ count: stats[name], atLeast: stats.atLeast.includes(name) });
+  const later =
+    stats === null
+      ? null
+      : countText({
+          count: stats.scheduled - stats.retrying,
+          atLeast: stats.atLeast.includes("scheduled"),
+        });
   const oldest = stats?.oldestQueuedMs ?? null;
   return (
     <div>
@@ -62,13 +69,16 @@ function Now({ stats }: { stats: Stats | null }): JSX.Element {
         {oldest === null ? "none waits" : `oldest ${durationText(oldest)}`}
       </Figure>
       <Figure state="held" count={of("held")} q="state:queued">
-        of the queued, by a gate
+        behind a gate
       </Figure>
       <Figure state="running" count={of("running")} q="state:running">
-        in the hands of workers
+        in a slot
       </Figure>
-      <Figure state="scheduled" count={of("scheduled")} q="state:scheduled">
-        later, retries included
+      <Figure state="retrying" count={of("retrying")} q="state:retrying">
+        after a run
+      </Figure>
+      <Figure state="scheduled" count={later} q="state:scheduled">
+        for later
       </Figure>
     </div>
   );

@@ -4,7 +4,7 @@ import { durationText, numberText, percentText } from "../../lib/format.ts";
 import { href } from "../../lib/router.ts";
 import { termText } from "../../lib/query.ts";
 import { Cut, Panel } from "../../parts/basics.tsx";
-import { Spark } from "../../parts/chart.tsx";
+import { Spark } from "../../parts/spark.tsx";
 import { Empty } from "../../parts/notices.tsx";
 import "../../parts/items.css";
 import { Table, type Column } from "../../parts/table.tsx";

@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../api/client.ts";
 import { density, theme, zone } from "../../lib/prefs.ts";
 import { may, settings } from "../../lib/session.ts";
 import { Choice, Facts, PageHead, Panel } from "../../parts/basics.tsx";
-import { Skeleton } from "../../parts/notices.tsx";
+import { Empty, Skeleton } from "../../parts/notices.tsx";
 import { Table } from "../../parts/table.tsx";
 import { PayloadRules } from "./rules.tsx";
 import "./settings.css";
@@ -12,6 +12,8 @@ import { Tokens } from "./tokens.tsx";
 import { isSafeTemplate, retentionName, retentionRows, retentionWords } from "./words.ts";
 
 type Settings = AnswerOf<"getSettings">;
+
+const LINK_EXAMPLE = `millrace server --link 'Customer=https://admin.example/{payload.customer}'`;
 
 export function Settings(): JSX.Element {
   const known = settings.value;
@@ -139,9 +141,10 @@ function Links({ of }: { of: Settings }): JSX.Element {
   const links = Object.entries(of.links);
   if (links.length === 0) {
     return (
-      <p class="pad sub">
-        None. A template such as https://trace.example/{"{trace_id}"} makes one.
-      </p>
+      <Empty title="No link is set" command={LINK_EXAMPLE}>
+        A link leads from a job to another tool. Its template may name the trace, the id, the tenant
+        and fields of the payload; only http and https are used.
+      </Empty>
     );
   }
   return (

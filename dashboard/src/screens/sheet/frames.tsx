@@ -3,7 +3,8 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { durationText } from "../../lib/format.ts";
 import { Button, Cut, Facts, IdLink, Panel, Time } from "../../parts/basics.tsx";
-import { Chart, Spark, type Series } from "../../parts/chart.tsx";
+import { Chart, type Series } from "../../parts/chart.tsx";
+import { Bars, Spark } from "../../parts/spark.tsx";
 import { ask, openDialog } from "../../parts/dialog.tsx";
 import { JsonValue } from "../../parts/json.tsx";
 import { Skeleton } from "../../parts/notices.tsx";
@@ -76,7 +77,7 @@ export function Charts(): JSX.Element {
       />
       <div class="sparks">
         <Spark label="Runs of an example" values={times.map((_, index) => wave(index, 4))} />
-        <Spark label="Failures of an example" isBad values={[0, 0, 1, 0, 4, 9, 3, 1]} />
+        <Bars label="Failures of an example" isBad values={[0, 0, 1, 0, 4, 9, 3, 1]} />
       </div>
     </Panel>
   );

@@ -42,7 +42,7 @@ export function Actions({ details, reload }: Props): JSX.Element {
           Cancel…
         </Button>
       )}
-      {job.state !== "running" && may("retryJob") && (
+      {canRetry(job) && (
         <Button kind="primary" icon="retry" keycap="r" onClick={() => retry(details, reload)}>
           {retryWord(job)}
         </Button>
@@ -55,13 +55,18 @@ export function Actions({ details, reload }: Props): JSX.Element {
 export function keysOf(details: Details, reload: () => void): Readonly<Record<string, () => void>> {
   const { job } = details;
   return {
-    ...(job.state !== "running" && may("retryJob") ? { r: () => retry(details, reload) } : {}),
+    ...(canRetry(job) ? { r: () => retry(details, reload) } : {}),
     ...(!isFinal(job) && may("cancelJob") ? { c: () => cancel(job, reload) } : {}),
   };
 }
 
+/** A queued job is due already: to run it now would change nothing. */
+function canRetry({ state }: Job): boolean {
+  return state !== "running" && state !== "queued" && may("retryJob");
+}
+
 function retryWord({ state }: Job): string {
-  if (state === "scheduled" || state === "queued") return "Run now";
+  if (state === "scheduled") return "Run now";
   return state === "completed" ? "Run again" : "Retry";
 }
 

@@ -6,7 +6,7 @@ import { useResource } from "../../../live/resource.ts";
 import { stored } from "../../../lib/prefs.ts";
 import { Choice, Panel } from "../../../parts/basics.tsx";
 import { Snippet } from "../../../parts/notices.tsx";
-import { enqueueText, showText, type Language } from "./copy-as.ts";
+import { enqueueText, hasHiddenValue, showText, type Language } from "./copy-as.ts";
 
 const language = stored<Language>("copy.language", "cli");
 const LANGUAGES: readonly (readonly [Language, string])[] = [
@@ -48,10 +48,14 @@ export function CopyAs({ job }: { job: Job }): JSX.Element {
         {read !== null && (
           <div>
             <h3 class="cap">Enqueue the same job again</h3>
-            <Snippet
-              text={enqueueText(language.value, job, read.payload, server)}
-              label="Copy the command"
-            />
+            {hasHiddenValue(read.payload) ? (
+              <p class="sub">Values of the payload are hidden from you: a copy would lose them.</p>
+            ) : (
+              <Snippet
+                text={enqueueText(language.value, job, read.payload, server)}
+                label="Copy the command"
+              />
+            )}
           </div>
         )}
       </div>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { enqueueText, shellWord, showText } from "./copy-as.ts";
+import { enqueueText, hasHiddenValue, shellWord, showText } from "./copy-as.ts";
 
 // The page has no types of Node; the name as a value keeps them out of its check.
 const CHILD_PROCESS: string = "node:child_process";
@@ -108,4 +108,11 @@ describe("a job that is copied", () => {
     expect(code).toContain("JSON.parse(");
     expect(enqueueText("typescript", job, '{"a":1}', server)).toContain('enqueue(job, {"a":1}, ');
   });
+});
+
+test("a payload with a hidden value is known, so that no command enqueues the placeholder", () => {
+  expect(hasHiddenValue('"[redacted]"')).toBe(true);
+  expect(hasHiddenValue('{"user":{"card":"[redacted]"}}')).toBe(true);
+  expect(hasHiddenValue('{"note":"it was redacted"}')).toBe(false);
+  expect(hasHiddenValue(null)).toBe(false);
 });

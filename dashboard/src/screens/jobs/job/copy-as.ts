@@ -33,6 +33,11 @@ function bytesOf(letter: string): string {
   return bytes.map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }
 
+/** Whether the server has hidden values of this JSON text from the person. */
+export function hasHiddenValue(payload: string | null): boolean {
+  return payload?.includes('"[redacted]"') === true;
+}
+
 /** Shows the job. */
 export function showText(language: Language, { id }: CopiedJob, server: string): string {
   if (language === "cli")

@@ -16,7 +16,7 @@ import { keysOf } from "./actions.tsx";
 import { CopyAs } from "./copy-as-panel.tsx";
 import type { Details, NeighbourLinks } from "./details.ts";
 import { JobHead } from "./job-head.tsx";
-import { ProgressPanel } from "./progress-panel.tsx";
+import { hasProgress, ProgressPanel } from "./progress-panel.tsx";
 import { Related } from "./related.tsx";
 import { Tabs } from "./tabs.tsx";
 import { Units } from "./units.tsx";
@@ -86,7 +86,7 @@ function Shown(props: {
           <Tabs details={details} />
         </div>
         <aside class="stack c4" aria-label="Beside the job">
-          <ProgressPanel details={details} />
+          {hasProgress(details) && <ProgressPanel details={details} />}
           <Related details={details} />
           <CopyAs job={job} />
         </aside>

@@ -9,6 +9,13 @@ import { State } from "../../../parts/state.tsx";
 import type { Details } from "./details.ts";
 import { phaseState } from "./waterfall-layout.ts";
 
+/** A job without phases and units that has told nothing has no progress to show. */
+export function hasProgress({ progress, job }: Details): boolean {
+  const { units, phases, percent, data } = progress;
+  const hasTold = phases.length > 0 || units.total > 0 || (data ?? null) !== null;
+  return hasTold || (percent > 0 && job.state !== "completed");
+}
+
 export function ProgressPanel({ details: { progress, job } }: { details: Details }): JSX.Element {
   const { units, phases, percent, data, phase } = progress;
   const hasUnits = units.total > 0;

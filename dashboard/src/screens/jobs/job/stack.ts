@@ -12,7 +12,8 @@ export type FrameGroup =
   | { readonly kind: "others"; readonly frames: readonly Frame[]; readonly number: number };
 
 const FRAME = /^\s*at (?:(?:async )?(.+?) \((.+)\)|(?:async )?(.+))$/;
-const OTHERS = /node_modules[\\/]|^node:|^internal[\\/]|^<anonymous>$|^native$/;
+/** `index 2` is a frame of `Promise.all`. */
+const OTHERS = /node_modules[\\/]|^node:|^internal[\\/]|^<anonymous>$|^native$|^index \d+$/;
 
 export function framesOf(stack: string): readonly FrameGroup[] {
   const groups: FrameGroup[] = [];

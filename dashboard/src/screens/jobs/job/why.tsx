@@ -78,7 +78,9 @@ function wayOf(explanation: Explanation): readonly [string, string] | null {
         ? ["Show the service", href("breakers", { q: details.name })]
         : details.kind === "tenant"
           ? ["Show the tenant", href("tenants")]
-          : ["Show the pause", href("lanes")];
+          : details.kind === "type"
+            ? ["Show the pause", href(["lanes", "type", details.name])]
+            : ["Show the pause", href("lanes")];
     case "limit":
     case "rate":
       return ["Show the limit", href("lanes")];

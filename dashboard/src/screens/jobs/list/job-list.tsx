@@ -132,7 +132,9 @@ function useTotal(q: string, { query, wrong, keep }: JobQuery): string | null {
     { on: ["job:"], restMs: 15_000 },
   );
   const { value } = count.data;
-  return value === null ? null : countText(value);
+  // A search that found nothing before it stopped knows no number.
+  if (value === null || (value.count === 0 && value.atLeast)) return null;
+  return countText(value);
 }
 
 /** Names for the suggestions. A list that may not be read is empty. */

@@ -111,7 +111,7 @@ const ENQUEUE = `npx millrace enqueue email '{"to":"ada@example.com"}'`;
 /** No job at all, or none that matches: then each term can be dropped. */
 export function NoJobs(props: { q: string; jobQuery: JobQuery; listed: Listed }): JSX.Element {
   const { q, jobQuery, listed } = props;
-  if (jobQuery.wrong.length > 0) return <Empty title="Mend the query to see jobs" />;
+  if (jobQuery.wrong.length > 0) return <Empty title="Correct the query to see jobs" />;
   if (q.trim() === "") {
     return (
       <Empty title="There is no job yet" command={ENQUEUE}>

@@ -1,7 +1,8 @@
 /** The query bar: terms as chips that can be removed, a field, and what fits in the field. */
 import type { JSX } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { parseQuery, queryText, termText, type Parsed } from "../../../lib/query.ts";
+import { takeQueryFocus } from "../../../lib/query-focus.ts";
 import { go, href } from "../../../lib/router.ts";
 import { Button } from "../../../parts/basics.tsx";
 import { Icon } from "../../../parts/icon.tsx";
@@ -26,6 +27,12 @@ export function QueryBar(props: {
   const [isOpen, setOpen] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const list = useId();
+  useEffect(() => {
+    const typed = takeQueryFocus();
+    if (typed === null) return;
+    write(typed);
+    field.current?.focus();
+  }, []);
   const parsed = parseQuery(text);
   const chips = chipsOf(parsed);
   const shown = isOpen ? suggestionsFor(draft, known) : [];
@@ -61,8 +68,11 @@ export function QueryBar(props: {
     },
     Enter: () => {
       const suggestion = shown[at] ?? (shown[0]?.jobId === undefined ? undefined : shown[0]);
-      if (suggestion === undefined) search(draft);
-      else choose(suggestion);
+      if (suggestion === undefined) {
+        search(draft);
+        // The keys of the list act at once.
+        field.current?.blur();
+      } else choose(suggestion);
       return true;
     },
     Escape: () => {
