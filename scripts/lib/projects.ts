@@ -115,7 +115,7 @@ export const PROJECTS: readonly TestProject[] = [
     name: "http",
     include: ["test/http/*.test.ts"],
     budgetSeconds: 60,
-    testSeconds: 60,
+    testSeconds: 180,
     batch: "processes",
     setup: "test/http/install.ts",
   },
@@ -123,7 +123,7 @@ export const PROJECTS: readonly TestProject[] = [
     name: "dashboard",
     include: ["test/dashboard/*.test.ts"],
     budgetSeconds: 90,
-    testSeconds: 120,
+    testSeconds: 240,
     batch: "processes",
   },
   {

@@ -47,8 +47,8 @@ async function parent(): Promise<void> {
   const seconds = (performance.now() - began) / 1000;
   const store = makeSqliteStore({ path });
   await store.open();
-  const left = await store.count({ states: ["scheduled", "queued", "running"] }, 1_000_000);
-  const done = await store.count({ states: ["completed"] }, 1_000_000);
+  const left = (await store.count({ states: ["scheduled", "queued", "running"] }, 1_000_000)).count;
+  const done = (await store.count({ states: ["completed"] }, 1_000_000)).count;
   await store.close();
   rmSync(folder, { recursive: true });
   judge(reports, { done, left, seconds });

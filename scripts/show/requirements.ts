@@ -4,10 +4,12 @@
  *     node scripts/show/requirements.ts
  *     node scripts/show/requirements.ts --missing
  *     node scripts/show/requirements.ts --number 003-21
+ *     node scripts/show/requirements.ts --origin 003
  *     node scripts/show/requirements.ts --draw 20 --seed 16
  *
  * The sentences are those of docs/reference/requirements.md. The tests are those whose title, or
- * the title of a group around them, carries the number.
+ * the title of a group around them, carries the number. Exit code 1: a requirement of the given
+ * origin has no test.
  */
 import { parseArgs } from "node:util";
 import { seededDice } from "../../test/support/seeded-dice.ts";
@@ -17,6 +19,7 @@ import { requirementsAndTests, testsOf, type Requirement } from "./lib/requireme
 const USAGE = `node scripts/show/requirements.ts [options]
 
   --number 003-21  prints this requirement only
+  --origin 003     takes the requirements of this origin only, and ends with 1 if a test is missing
   --missing        prints the requirements that no test proves, with the reason
   --draw 20        draws so many of the requirements that have tests
   --seed 42        another seed draws other requirements
@@ -26,6 +29,7 @@ const USAGE = `node scripts/show/requirements.ts [options]
 const { values: options } = parseArgs({
   options: {
     number: { type: "string" },
+    origin: { type: "string" },
     missing: { type: "boolean", default: false },
     draw: { type: "string" },
     seed: { type: "string", default: "42" },
@@ -38,14 +42,22 @@ if (options.help) leave(0);
 if (!Number.isSafeInteger(count) || count < 0 || !Number.isSafeInteger(seed)) leave(2);
 
 const repository = requirementsAndTests(readRepository());
-const chosen = choose(repository.requirements);
-if (chosen.length === 0) leave(2);
+const inScope = repository.requirements.filter(isInScope);
+const chosen = choose(inScope);
+if (inScope.length === 0 || (chosen.length === 0 && !options.missing)) leave(2);
 for (const requirement of chosen) print(requirement);
 if (options.number === undefined) printTotals();
+if (options.origin !== undefined && !inScope.every(({ number }) => hasTests(number))) {
+  process.exitCode = 1;
+}
 
 function leave(code: number): never {
   process.stdout.write(USAGE);
   process.exit(code);
+}
+
+function isInScope({ number }: Requirement): boolean {
+  return options.origin === undefined || number.startsWith(`${options.origin}-`);
 }
 
 function choose(all: readonly Requirement[]): readonly Requirement[] {
@@ -79,7 +91,6 @@ function print({ number, sentence, notYet }: Requirement): void {
 }
 
 function printTotals(): void {
-  const { requirements } = repository;
-  const proven = requirements.filter(({ number }) => hasTests(number)).length;
-  console.log(`${requirements.length} requirements: ${proven} with tests`);
+  const proven = inScope.filter(({ number }) => hasTests(number)).length;
+  console.log(`${inScope.length} requirements: ${proven} with tests`);
 }

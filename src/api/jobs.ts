@@ -284,8 +284,8 @@ export interface Jobs {
   logs(id: string, page?: LogPage): Promise<{ lines: readonly LogView[]; next: number | null }>;
   /**
    * Counts the jobs that match a filter, up to `max`: by default, and at most, 10,000. `atLeast`
-   * says that there are more. A filter by more than states reads the newest 1,000,000 jobs. Throws
-   * OPTION_INVALID for an unknown filter or state.
+   * says that there may be more. A filter by more than states checks the newest 20,000 jobs that
+   * one of its indexes has. Throws OPTION_INVALID for an unknown filter or state.
    *
    * @example
    * ```ts
@@ -353,7 +353,7 @@ export interface Jobs {
 
 export interface CountedJobs {
   readonly count: number;
-  /** True when the count stopped at its maximum: there are at least so many. */
+  /** True when the count stopped at a maximum: there are at least so many. */
   readonly atLeast: boolean;
 }
 
@@ -371,6 +371,8 @@ export interface JobPage {
 
 export interface JobStats {
   readonly scheduled: number;
+  /** Of the scheduled jobs, those that have run before and wait for their next run. */
+  readonly retrying: number;
   readonly queued: number;
   /** Queued jobs that a pause, a concurrency key or a dependency holds back. */
   readonly held: number;

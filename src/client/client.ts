@@ -42,6 +42,7 @@ import type { Types } from "../api/services/types.ts";
 import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { packageVersion } from "../lib/package-version.ts";
+import { SharedReads } from "../lib/shared-reads.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
 import type { DeclaredRule } from "../store/types/payload-rules.ts";
@@ -58,7 +59,7 @@ import { eventsFrom } from "./feed/events.ts";
 import type { TenantWorkers } from "./explain.ts";
 import { feedOrderedStore } from "./feed/feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
-import { makeStream } from "./feed/stream.ts";
+import { makeStream, type Snapshot } from "./feed/stream.ts";
 import { makeIntake } from "./control/intake.ts";
 import { makeSchedules } from "./control/schedules.ts";
 import { makeTokens } from "./tokens.ts";
@@ -84,7 +85,7 @@ import { insistOn } from "../jobs/check-text.ts";
 import { concernsAll } from "./tenants/tenant-scope.ts";
 import { makeTenants } from "./tenants/tenants.ts";
 import { tenantStore, workersFor } from "./tenants/tenant-store.ts";
-import { commonTx, withoutTx } from "./transaction.ts";
+import { commonTx, insistOnRequestsOnly, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waits/waiting.ts";
 import { makeMetrics } from "./metrics.ts";
 import { makeWorkers } from "./workers.ts";
@@ -147,6 +148,7 @@ export class Client implements Omit<Millrace, "work"> {
   readonly #known: KnownTypes;
   readonly #calls: OpenCalls;
   readonly #localRuns: LocalRuns;
+  readonly #snapshots = new SharedReads<Snapshot>();
   /** Null: all tenants. */
   readonly #tenantParts: TenantParts | null;
   /** The mills of tenants, the one used last at the end. */
@@ -226,7 +228,8 @@ export class Client implements Omit<Millrace, "work"> {
     const { jobs } = this;
     const { closing } = this.#calls;
     const tenant = this.#tenantParts === null ? null : this.parts.tenant;
-    return makeStream({ pages: this.#pages, jobs, closing, tenant }, options);
+    const snapshots = this.#snapshots;
+    return makeStream({ pages: this.#pages, jobs, snapshots, closing, tenant }, options);
   }
 
   async enqueue<Input, R>(
@@ -244,7 +247,9 @@ export class Client implements Omit<Millrace, "work"> {
 
   async enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
+    ...others: readonly never[]
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }> {
+    insistOnRequestsOnly(others);
     const late = this.#payloads.refresh();
     if (late !== null) await late;
     const prepared = await allOf(requests.map((request, index) => this.#prepareAt(request, index)));

@@ -3,6 +3,7 @@ import type { JobCount, JobDetails, JobLinks, JobWorkerView } from "../api/detai
 import type { JobId } from "../core/job.ts";
 import { attemptView, isOverdue, jobView } from "../jobs/views.ts";
 import type { JobStore } from "../store/store.ts";
+import type { MatchCount } from "../store/types/lists.ts";
 import type { JobHolder, JobRecord } from "../store/types/records.ts";
 import { listUnits, progressOf } from "./progress.ts";
 
@@ -40,6 +41,6 @@ function linksOf(ids: readonly JobId[]): JobLinks {
   return { ids: ids.slice(0, LINKS_MAX), more: ids.length > LINKS_MAX };
 }
 
-function childrenOf(count: number): JobCount {
-  return { count: Math.min(count, CHILDREN_MAX), atLeast: count > CHILDREN_MAX };
+function childrenOf({ count, isExact }: MatchCount): JobCount {
+  return { count: Math.min(count, CHILDREN_MAX), atLeast: count > CHILDREN_MAX || !isExact };
 }

@@ -123,8 +123,8 @@ async function explainDue(
   const isOneTenant = tenantWorkers !== undefined;
   if (job.heldBy?.kind === "after") return explainAfter(store, job, isOneTenant);
   const gates = await store.gates();
-  const gate = gates.find((each) => isBehind(job, each));
-  if (gate !== undefined) return explainGate(gate);
+  const ofGates = explainGates(gates.filter((gate) => isBehind(job, gate)));
+  if (ofGates !== null) return ofGates;
   const ofService = await explainServices(store, job, gates, now);
   if (ofService !== null) return ofService;
   const known = await (tenantWorkers?.(WORKERS_MAX) ?? store.workers(WORKERS_MAX));
@@ -221,14 +221,21 @@ function explainFreeKey({ concurrencyKey: key, heldBy }: JobRecord): Explanation
   };
 }
 
-function explainGate(gate: Gate): Explanation {
+/** The pause that lasts longest. The job starts when the others have ended as well. */
+function explainGates(gates: readonly Gate[]): Explanation | null {
+  const endOf = ({ until }: Gate): number => until ?? Number.MAX_VALUE;
+  const [gate, ...others] = gates.toSorted((left, right) => endOf(right) - endOf(left));
+  if (gate === undefined) return null;
   const { kind, name, by, reason } = gate;
   const whose = by === null ? "" : ` by ${by}`;
-  const isAll = kind === "installation";
-  const what = isAll ? "whole installation" : `${kind} ${name}`;
-  const sentence = `The ${what} is paused${whose}: ${reason}.`;
-  const hint = `To resume: millrace resume ${isAll ? "--all" : `--${kind} ${shellWord(name)}`}`;
-  return explainedPause(gate, sentence, hint, null);
+  const also = others.map((other) => ` The ${pausedOf(other)} is paused as well.`).join("");
+  const sentence = `The ${pausedOf(gate)} is paused${whose}: ${reason}.${also}`;
+  const option = kind === "installation" ? "--all" : `--${kind} ${shellWord(name)}`;
+  return explainedPause(gate, sentence, `To resume: millrace resume ${option}`, null);
+}
+
+function pausedOf({ kind, name }: Gate): string {
+  return kind === "installation" ? "whole installation" : `${kind} ${name}`;
 }
 
 /** Jobs that have crashed before run in limited numbers, and at last alone. */

@@ -109,6 +109,7 @@ function metricsOf(
   now: number,
 ): RunMetrics {
   const groups = Map.groupBy(figures, ({ at, type, lane }) => JSON.stringify([at, type, lane]));
+  const steps = stepMs === null ? [] : Map.groupBy(figures, ({ at }) => at);
   /** A part of the step may be outside of the stretch, or in the future. */
   const passedMs = (at: number, lengthMs: number): number =>
     Math.max(1_000, Math.min(at + lengthMs, to, now) - Math.max(at, from));
@@ -121,6 +122,10 @@ function metricsOf(
       const sums = figuresOf(group, passedMs(at, stepMs ?? to - from));
       return { at: new Date(at), type, lane, ...sums };
     }),
+    steps: [...steps]
+      .map(([at, parts]) => ({ at, sums: figuresOf(parts, passedMs(at, stepMs ?? 0)) }))
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ at, sums }) => ({ at: new Date(at), ...sums })),
     cutShort: isCutShort,
   };
 }

@@ -20,7 +20,7 @@ const GROUPS_MAX = 10_000;
 /** The names that `statsBy` returns. */
 const NAMES_MAX = 100;
 
-type JobCount = Exclude<keyof JobStats, "atLeast" | "oldestQueuedMs">;
+type JobCount = Exclude<keyof JobStats, "atLeast" | "oldestQueuedMs" | "retrying">;
 
 const COUNTS: readonly JobCount[] = ["scheduled", "queued", "held", "running", "failed"];
 
@@ -37,23 +37,26 @@ export async function countMatching(
   const filter = countFilter(given);
   insistOn("jobs.count", COUNT_OPTIONS, options, "");
   const max = Math.min(options.max ?? COUNT_MAX, COUNT_MAX);
-  const count = await store.count(filter, max + 1);
-  return { count: Math.min(count, max), atLeast: count > max };
+  const { count, isExact } = await store.count(filter, max + 1);
+  return { count: Math.min(count, max), atLeast: count > max || !isExact };
 }
 
 /** Each count reads one job more than it tells, so that an exact count is known to be exact. */
 export async function countJobs(store: Pick<JobStore, "stats">): Promise<JobStats> {
   const { isOldestExact, cutShort, ...found } = await store.stats(COUNT_MAX + 1);
   const stopped = COUNTS.filter((name) => cutShort.includes(name) || found[name] > COUNT_MAX);
-  const most = (name: JobCount): number => Math.min(found[name], COUNT_MAX);
+  const most = (name: JobCount | "retrying"): number => Math.min(found[name], COUNT_MAX);
+  // Of scheduled jobs that were not read, some may be retrying.
+  const few = stopped.includes("scheduled") ? [...stopped, "retrying" as const] : stopped;
   return {
     scheduled: most("scheduled"),
+    retrying: most("retrying"),
     queued: most("queued"),
     held: most("held"),
     running: most("running"),
     failed: most("failed"),
     oldestQueuedMs: found.oldestQueuedMs,
-    atLeast: isOldestExact ? stopped : [...stopped, "oldestQueuedMs"],
+    atLeast: isOldestExact ? few : [...few, "oldestQueuedMs"],
   };
 }
 

@@ -10,6 +10,15 @@ export function withoutTx(request: RequestParts): { tx: unknown; request: Reques
   return { tx, request: { ...request, options } };
 }
 
+/** Without this, jobs of a program without types would be written outside its transaction. */
+export function insistOnRequestsOnly(others: readonly unknown[]): void {
+  if (others.length === 0) return;
+  const message = "enqueueMany takes requests alone: give options, such as tx, in each request";
+  throw new MillraceError("OPTION_INVALID", message, {
+    hint: "Write mill.enqueueMany([job.of(payload, { tx })]).",
+  });
+}
+
 /** The common transaction of many requests, which are written together. */
 export function commonTx(requests: readonly { readonly tx: unknown }[]): unknown {
   const tx = requests[0]?.tx;

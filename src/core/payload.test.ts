@@ -1,5 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
+import { readExactly } from "../lib/exact-json.ts";
 import { MillraceError } from "./errors.ts";
 import {
   canonicalJson,
@@ -10,6 +11,9 @@ import {
   PAYLOAD_BYTES_MAX,
 } from "./payload.ts";
 import type { Encoded } from "./payload.ts";
+
+/** A text as raw JSON, which the types of TypeScript do not declare yet. */
+const rawText = (): unknown => Reflect.get(JSON, "rawJSON")('"text"');
 
 function refusal(encode: (value: unknown) => Encoded, value: unknown): MillraceError {
   try {
@@ -123,6 +127,13 @@ describe("a payload", () => {
     expect(refusal(encodePayload, value).message).toContain("is larger than");
   });
 
+  test("keeps the digits of numbers that were read exactly", () => {
+    const text = '{"id":9007199254740993,"list":[1.50,12345678901234567890],"n":5}';
+
+    expect(encodePayload(readExactly(text)).text).toBe(text);
+    expect(encodePayload(readExactly("[-0, 0.0]")).text).toBe("[0,0]");
+  });
+
   test.each([
     [{ at: new Date(0) }, "payload.at", "is an instance of Date: give an ISO string"],
     [{ items: [0, 0, 0, { at: new Date(0) }] }, "payload.items[3].at", "instance of Date"],
@@ -130,6 +141,8 @@ describe("a payload", () => {
     [{ n: Number.NaN }, "payload.n", "is NaN"],
     [[Number.NEGATIVE_INFINITY], "payload[0]", "is -Infinity"],
     [{ n: 2 ** 53 }, "payload.n", "beyond"],
+    [{ n: readExactly("1e400") }, "payload.n", "beyond the largest"],
+    [{ n: rawText() }, "payload.n", "raw JSON"],
     [{ n: -(2 ** 53) }, "payload.n", "beyond"],
     [{ n: 1e300 }, "payload.n", "beyond"],
     [{ text: "a\0b" }, "payload.text", "U+0000"],

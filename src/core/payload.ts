@@ -8,7 +8,11 @@
  * Results are treated differently in one point, as their public type says: an object with a
  * `toJSON` method is replaced by the result of the method, and functions, symbols, symbol keys and
  * named properties of arrays are left out.
+ *
+ * A number of `JSON.rawJSON` is stored with all its digits, so that an edited payload keeps the
+ * numbers that JavaScript cannot hold. Handlers read it as JavaScript reads JSON.
  */
+import { isExactNumber } from "../lib/exact-json.ts";
 import { MillraceError } from "./errors.ts";
 import type { JsonText } from "./job.ts";
 import { storable, utf8Bytes } from "./text.ts";
@@ -142,7 +146,17 @@ function writeNumber(number: number, walk: PayloadWalk): string {
   return String(number);
 }
 
+/** Digits as they were written. */
+function writeExact(value: object, walk: PayloadWalk): string {
+  const text = JSON.stringify(value);
+  if (!/^-?\d/.test(text)) refuse(walk, "is raw JSON and no number: give the value itself");
+  const number = Number(text);
+  if (!Number.isFinite(number)) refuse(walk, "is beyond the largest number: give a string");
+  return number === 0 ? "0" : text;
+}
+
 function writeNested(value: object, walk: PayloadWalk): string {
+  if (isExactNumber(value)) return writeExact(value, walk);
   if (walk.trail.length >= DEPTH_MAX) refuseDepth(walk);
   if (walk.subject === "payload" && Object.getOwnPropertySymbols(value).length > 0) {
     refuse(walk, "has a symbol as key");

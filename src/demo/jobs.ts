@@ -114,14 +114,15 @@ export const invoice: Job<
   .using<DemoDeps>()
   .run(async ({ customer, number }, ctx) => {
     await ctx.deps.pause(200, ctx.signal);
-    if (number % 3 === 0) throw new NonRetryableError(`the account of ${customer} is closed`);
+    if (number % 3 === 0)
+      throw new NonRetryableError(`the account ${customer}@example.com is closed`);
     if (number % 3 === 1) throw taxOf(customer, number);
     throw new TypeError(`Cannot read properties of undefined (reading 'vatId')`);
   });
 
 function taxOf(customer: string, number: number): Error {
   return new RangeError(
-    `invoice ${number} of ${customer} has no tax rate for 2026-11-18T09:00:00Z`,
+    `invoice ${number} of ${customer}@example.com has no tax rate for 2026-11-18`,
   );
 }
 

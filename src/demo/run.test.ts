@@ -18,6 +18,11 @@ describe("the demo's producer", () => {
 
     const { jobs } = await mill.jobs.list({ limit: 100 });
     expect(jobs).toHaveLength(STEPS_PER_ROUND);
+    const editions = jobs.flatMap(
+      ({ payload }) => JSON.stringify(payload).match(/edition":(\d+)/)?.[1] ?? [],
+    );
+    // Every fifth one has a page that cannot be rendered.
+    expect(new Set(editions.map(Number))).toEqual(new Set([0, 1, 2, 3, 4, 5]));
     expect(new Set(jobs.map(({ type }) => type))).toEqual(
       new Set(demoJobs.map(({ type }) => type)),
     );
@@ -127,7 +132,9 @@ describe("the demo's failures", () => {
     await using mill = await openMillrace("sqlite::memory:");
     const demo = runDemo(mill, hastyWorld(0.9));
 
-    const requests = [3, 4, 5, 6, 7, 8].map((number) => invoice.of({ customer: "ada", number }));
+    const requests = [3, 4, 5, 6, 7, 8].map((number) =>
+      invoice.of({ customer: number > 5 ? "ada" : "grace", number }),
+    );
     for (const job of await mill.enqueueMany(requests)) await mill.wait(job);
 
     const groups = await mill.failures.list();

@@ -13,6 +13,8 @@ export interface DemoWorld {
   /** Uniform in [0, 1). */
   random(): number;
   failed(error: unknown): void;
+  /** The version that the worker tells. */
+  readonly appVersion?: string;
 }
 
 /** All jobs of the demo, for the server, which needs their payloads and lanes. */
@@ -32,6 +34,8 @@ export interface Demo {
 }
 
 const STEP_MS = 500;
+/** A round has an edition in each of these stretches, so that editions count on by one. */
+const STEPS_PER_EDITION = 10;
 /** The service `ledger` has an outage in these steps: 20 seconds of every two minutes. */
 const OUTAGE = { every: 240, from: 60, to: 100 };
 const APP_VERSION = "demo-1";
@@ -62,7 +66,8 @@ const writeReport: DemoStep = (mill, n) =>
   mill.enqueue(report, { month: `2026-${String(1 + (n % 12)).padStart(2, "0")}` });
 const bill: DemoStep = (mill, n) =>
   mill.enqueue(invoice, { customer: pick(PEOPLE, n), number: n + Math.floor(n / 60) }, of(n));
-const press: DemoStep = (mill, n) => mill.enqueue(publish, { edition: n }, of(n));
+const press: DemoStep = (mill, n) =>
+  mill.enqueue(publish, { edition: Math.floor(n / STEPS_PER_EDITION) }, of(n));
 const remind: DemoStep = (mill, n) =>
   mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` }, { delay: "20s" });
 const changeOnesMind: DemoStep = async (mill, _, later) => {
@@ -93,7 +98,7 @@ export function runDemo(mill: Millrace, world: DemoWorld): Demo {
   const ledger = { isDown: false };
   const worker = mill.work({
     jobs: demoJobs,
-    appVersion: APP_VERSION,
+    appVersion: world.appVersion ?? APP_VERSION,
     schedules: [digest],
     lanes: LANES,
     grace: GRACE,

@@ -17,6 +17,7 @@ import {
   type PageLength,
   type KeptEntries,
 } from "./kept-entries.ts";
+import { SharedReads } from "../lib/shared-reads.ts";
 import type { FeedEntry } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 
@@ -63,6 +64,8 @@ export class FeedPages {
   readonly #store: FeedStore;
   readonly #clock: PagesClock;
   readonly #failed: (error: unknown) => void;
+  /** Streams that begin at the same moment begin at the same end. */
+  readonly #ends = new SharedReads<number>();
   /** The functions that the readers want to be called at every poll. */
   readonly #readers = new Set<() => void>();
   #stop = (): void => {};
@@ -159,7 +162,7 @@ export class FeedPages {
 
   /** The position after which a stream begins now. */
   end(): Promise<number> {
-    return this.#store.feedEnd();
+    return this.#ends.read("", () => this.#store.feedEnd());
   }
 
   /** The position after which all entries are there. */

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { storable } from "../core/text.ts";
 import { duplicateKey } from "../lib/duplicate-key.ts";
+import { readExactly } from "../lib/exact-json.ts";
 import { invalid, RequestRefusal } from "./problem.ts";
 import { checked, NAME_LENGTH_MAX, unknownName, unwrapped } from "./validation.ts";
 
@@ -38,11 +39,18 @@ function valueOf(schema: z.core.$ZodType, name: string, texts: readonly string[]
   return text;
 }
 
+export interface BodyRules {
+  /** By default enough for a job with the largest payload. */
+  readonly bytesMax?: number | undefined;
+  /** Numbers that JavaScript cannot hold are read as `JSON.rawJSON`. */
+  readonly keepsDigits?: boolean | undefined;
+}
+
 /** A route whose fields are all optional takes a request without a body as well. */
 export async function readBody(
   schema: z.ZodType,
   request: Request,
-  bytesMax: number = BODY_BYTES_MAX,
+  { bytesMax = BODY_BYTES_MAX, keepsDigits = false }: BodyRules = {},
 ): Promise<unknown> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.trim().toLowerCase() !== "identity") {
@@ -59,7 +67,7 @@ export async function readBody(
       `The body has the type ${given}, not application/json.`,
     );
   }
-  return checked(schema, parsed(bytes), "");
+  return checked(schema, parsed(bytes, keepsDigits ? readExactly : JSON.parse), "");
 }
 
 /** Reads no more than the limit, regardless of the headers. */
@@ -90,8 +98,10 @@ function tooLarge(bytesMax: number): RequestRefusal {
   return new RequestRefusal("BODY_TOO_LARGE", `The body has more than ${bytesMax} bytes.`);
 }
 
-function parsed(bytes: Uint8Array): unknown {
-  const { text, value } = read(bytes);
+type Reader = (text: string) => unknown;
+
+function parsed(bytes: Uint8Array, reader: Reader): unknown {
+  const { text, value } = read(bytes, reader);
   const path = duplicateKey(text);
   if (path !== null) throw invalid({ path, message: "is given twice" });
   const lost = prototypeKey(value, "");
@@ -111,10 +121,13 @@ function prototypeKey(value: unknown, place: string, depth = 0): string | null {
   return null;
 }
 
-function read(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
+function read(
+  bytes: Uint8Array,
+  reader: Reader,
+): { readonly text: string; readonly value: unknown } {
   try {
     const text = UTF8.decode(bytes);
-    return { text, value: JSON.parse(text) };
+    return { text, value: reader(text) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     throw invalid({ path: "the body", message: `is not JSON: ${reason}` });

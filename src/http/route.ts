@@ -34,6 +34,8 @@ export interface RouteForm {
   readonly body?: z.ZodType;
   /** The largest body; by default enough for a job with the largest payload. */
   readonly bodyBytesMax?: number;
+  /** Numbers of the body that JavaScript cannot hold keep their digits, for payloads. */
+  readonly keepsDigits?: boolean;
   /** The answers by status. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** The statuses of its own errors, besides those that follow from the form of the route. */
@@ -108,7 +110,10 @@ export function route<
         body:
           form.body === undefined
             ? undefined
-            : await readBody(form.body, request, form.bodyBytesMax),
+            : await readBody(form.body, request, {
+                bytesMax: form.bodyBytesMax,
+                keepsDigits: form.keepsDigits,
+              }),
       };
       return answer(read);
     },

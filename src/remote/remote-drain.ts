@@ -4,6 +4,8 @@ import { drainTargetOf, type Named } from "../api/control/targets.ts";
 import { drainTimedOut } from "../core/control/drain-words.ts";
 import { isDrained, waitForDrain } from "../core/control/drain.ts";
 import { durationMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import { parseId } from "../core/ids.ts";
 import { systemClock } from "../lib/system.ts";
 import type { ServerCalls } from "./server-calls.ts";
 
@@ -15,8 +17,8 @@ export async function remoteDrain(
   const named = drainTargetOf("drain", target);
   const timeoutMs = durationMs(timeout, "drain: timeout");
   signal?.throwIfAborted();
-  const worker = `/api/v1/workers/${encodeURIComponent(named.name)}/quiet`;
-  if (named.kind === "worker") await calls.json(worker, { method: "POST" });
+  if (named.kind === "worker")
+    await calls.json(workerPath(named.name, "quiet"), { method: "POST" });
   else await calls.json(targetPath("pauses", named), { method: "PUT", body: { reason } });
   const last = await waitForDrain({
     clock: systemClock,
@@ -37,6 +39,12 @@ export async function remoteRunning(
   return calls.json<RunningCount>(targetPath("running", drainTargetOf("running", target)), {
     query,
   });
+}
+
+/** The id is checked as by a mill on a store. */
+export function workerPath(id: string, verb: string): string {
+  if (typeof id === "string" && parseId(id) !== null) return `/api/v1/workers/${id}/${verb}`;
+  throw new MillraceError("ID_INVALID", `${JSON.stringify(id)} is not the id of a worker`);
 }
 
 export function targetPath(

@@ -1,15 +1,17 @@
 /** `mill.fairness`, over HTTP. */
 import type { Fairness, FairLane } from "../api/control/fairness.ts";
+import { checkName } from "../api/control/targets.ts";
 import { withDates } from "./dates.ts";
 import type { ServerCalls } from "./server-calls.ts";
 
 export function remoteFairness(calls: ServerCalls): Fairness {
   return {
     async set(lane, rule = {}) {
-      await calls.json(pathOf(lane), { method: "PUT", body: rule });
+      await calls.json(pathOf("fairness.set", lane), { method: "PUT", body: rule });
     },
     async remove(lane) {
-      return (await calls.json<{ wasSet: boolean }>(pathOf(lane), { method: "DELETE" })).wasSet;
+      const path = pathOf("fairness.remove", lane);
+      return (await calls.json<{ wasSet: boolean }>(path, { method: "DELETE" })).wasSet;
     },
     async list() {
       return withDates((await calls.json<{ lanes: FairLane[] }>("/api/v1/fairness")).lanes);
@@ -17,6 +19,7 @@ export function remoteFairness(calls: ServerCalls): Fairness {
   };
 }
 
-function pathOf(lane: string): string {
+function pathOf(verb: string, lane: string): string {
+  checkName(verb, "lane", lane);
   return `/api/v1/fairness/${encodeURIComponent(lane)}`;
 }

@@ -22,7 +22,7 @@ import { durationMs, formatDuration, instantMs, type Instant } from "../core/dur
 import { MillraceError } from "../core/errors.ts";
 import { isFinal } from "../core/job.ts";
 import { systemClock } from "../lib/system.ts";
-import { remoteDrain, remoteRunning, targetPath } from "./remote-drain.ts";
+import { remoteDrain, remoteRunning, targetPath, workerPath } from "./remote-drain.ts";
 import { withDates } from "./dates.ts";
 import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
@@ -170,8 +170,8 @@ function reasonOf(notes: string | undefined): string {
 }
 
 function remoteWorkers(calls: ServerCalls): Workers {
-  const change = (id: string, verb: string): Promise<void> =>
-    calls.json(`/api/v1/workers/${encodeURIComponent(id)}/${verb}`, { method: "POST" });
+  const change = async (id: string, verb: string): Promise<void> =>
+    calls.json(workerPath(id, verb), { method: "POST" });
   return {
     async list() {
       return withDates((await calls.json<{ workers: WorkerView[] }>("/api/v1/workers")).workers);

@@ -1,5 +1,6 @@
 /** `mill.schedules`, over HTTP. */
 import type { Schedules, ScheduleView, TickView } from "../api/schedule.ts";
+import { checkName } from "../api/control/targets.ts";
 import { withDates } from "./dates.ts";
 import { readPages } from "./pages.ts";
 import type { ServerCalls } from "./server-calls.ts";
@@ -7,7 +8,10 @@ import type { ServerCalls } from "./server-calls.ts";
 const PATH = "/api/v1/schedules";
 
 export function remoteSchedules(calls: ServerCalls): Schedules {
-  const path = (name: string, part = ""): string => `${PATH}/${encodeURIComponent(name)}${part}`;
+  const path = (name: string, part = ""): string => {
+    checkName("schedules", "name", name);
+    return `${PATH}/${encodeURIComponent(name)}${part}`;
+  };
   return {
     get: async (name) => viewOf(await calls.json<ScheduleView>(path(name))),
     async list({ limit, after, ...filter } = {}) {
@@ -28,8 +32,8 @@ export function remoteSchedules(calls: ServerCalls): Schedules {
     async pause(name, reason) {
       await calls.json(path(name, "/pause"), { method: "PUT", body: { reason } });
     },
-    resume: (name) => calls.json(path(name, "/pause"), { method: "DELETE" }),
-    runNow: (name, { idempotencyKey } = {}) =>
+    resume: async (name) => calls.json(path(name, "/pause"), { method: "DELETE" }),
+    runNow: async (name, { idempotencyKey } = {}) =>
       calls.json(path(name, "/run"), { method: "POST", idempotencyKey }),
     async remove(name) {
       await calls.json(path(name), { method: "DELETE" });

@@ -1,6 +1,7 @@
 /** Types and services of an installation behind a server. */
 import type { BreakerChangeView, Breakers, BreakerView } from "../api/services/breakers.ts";
 import type { Types, TypeView } from "../api/services/types.ts";
+import { checkName } from "../api/control/targets.ts";
 import { durationMs } from "../core/duration.ts";
 import { withDates } from "./dates.ts";
 import type { ServerCalls } from "./server-calls.ts";
@@ -14,42 +15,42 @@ export function remoteTypes(calls: ServerCalls): Types {
     async override(type, { timeout, ...settings }) {
       const timeoutMs = timeout === false ? null : timeout && durationMs(timeout, "timeout");
       const body = { ...settings, ...(timeout !== undefined && { timeoutMs }) };
-      await calls.json(typePath(type), { method: "PATCH", body });
+      await calls.json(typePath("types.override", type), { method: "PATCH", body });
     },
     async reset(type) {
-      const path = `${typePath(type)}/override`;
+      const path = `${typePath("types.reset", type)}/override`;
       return (await calls.json<{ wasSet: boolean }>(path, { method: "DELETE" })).wasSet;
     },
   };
 }
 
-function typePath(type: string): string {
+function typePath(verb: string, type: string): string {
+  checkName(verb, "type", type);
   return `/api/v1/types/${encodeURIComponent(type)}`;
 }
 
 export function remoteBreakers(calls: ServerCalls): Breakers {
-  const path = (service: string, part = ""): string =>
-    `/api/v1/breakers/${encodeURIComponent(service)}${part}`;
+  const path = (verb: keyof Breakers, service: string, part = ""): string => {
+    checkName(`breakers.${verb}`, "service", service);
+    return `/api/v1/breakers/${encodeURIComponent(service)}${part}`;
+  };
   return {
     async list() {
       const { breakers } = await calls.json<{ breakers: BreakerView[] }>("/api/v1/breakers");
       return withDates(breakers);
     },
-    get: async (service) => withDates(await calls.json<BreakerView>(path(service))),
+    get: async (service) => withDates(await calls.json<BreakerView>(path("get", service))),
     async forceOpen(service, reason) {
-      await calls.json(path(service, "/open"), { method: "POST", body: { reason } });
+      await calls.json(path("forceOpen", service, "/open"), { method: "POST", body: { reason } });
     },
     async reset(service) {
-      const answer = await calls.json<{ changed: boolean }>(path(service, "/reset"), {
-        method: "POST",
-      });
-      return answer.changed;
+      const reset = path("reset", service, "/reset");
+      return (await calls.json<{ changed: boolean }>(reset, { method: "POST" })).changed;
     },
     async history(service, { limit } = {}) {
       const query = limit === undefined ? {} : { limit };
-      const found = await calls.json<{ changes: BreakerChangeView[] }>(path(service, "/history"), {
-        query,
-      });
+      const history = path("history", service, "/history");
+      const found = await calls.json<{ changes: BreakerChangeView[] }>(history, { query });
       return withDates(found.changes);
     },
   };

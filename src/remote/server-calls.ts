@@ -92,6 +92,7 @@ export class ServerCalls {
   }
 
   #urlOf(path: string, { query = {} }: ServerCall): URL {
+    checkSegments(path);
     const url = new URL(`${this.#address.url.replace(/\/+$/, "")}${path}`);
     for (const [name, value] of Object.entries(query)) {
       for (const each of Array.isArray(value) ? value : [value]) {
@@ -116,6 +117,15 @@ export class ServerCalls {
       redirect: "manual",
     };
   }
+}
+
+/** A URL drops such segments of a path, and would name another route. */
+function checkSegments(path: string): void {
+  const [, ...segments] = path.split("?", 1).join("").split("/");
+  const dropped = segments.find((segment) => ["", ".", ".."].includes(segment));
+  if (dropped === undefined) return;
+  const message = `the name ${JSON.stringify(dropped)} cannot be sent to a server`;
+  throw new MillraceError("OPTION_INVALID", message);
 }
 
 /** A key may contain quotes. */

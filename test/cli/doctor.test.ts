@@ -425,7 +425,7 @@ async function putInto(store: TestStore, place: string): Promise<void> {
   plant(
     store,
     `INSERT INTO millrace_blocked
-     SELECT key, type, lane, priority, rank, type, tenant, concurrency, n, tries, crashes
+     SELECT key, type, lane, priority, rank, type, tenant, concurrency, n, tries, crashes, NULL
      FROM millrace_ready;
      DELETE FROM millrace_ready`,
   );

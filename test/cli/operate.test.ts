@@ -387,7 +387,7 @@ describe("millrace stats", () => {
 
     const { out } = await store.type("stats");
 
-    expect(out).toMatch(/^scheduled +1\nqueued +1\nheld +0\nrunning +0\nfailed +1\n/);
+    expect(out).toMatch(/^scheduled +1\nretrying +0\nqueued +1\nheld +0\nrunning +0\nfailed +1\n/);
     expect(await store.json("stats")).toMatchObject({ scheduled: 1, queued: 1, failed: 1 });
   });
 

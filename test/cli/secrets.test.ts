@@ -65,6 +65,7 @@ const CAUSE = "0123456789abcdef";
 const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null>> = {
   dev: null,
   server: null,
+  dashboard: null,
   worker: () => ["--jobs", "jobs.ts", "--until-idle"],
   enqueue: () => ["noted", JSON.stringify(CANARIES.payload), "--tag", `t=${CANARIES.tag}`],
   "jobs list": () => ["--tag", `t=${CANARIES.tag}`, "--limit", "1"],
@@ -290,7 +291,7 @@ describe("the output of a process", () => {
     expect(secretsIn(stdout + stderr)).toEqual([]);
   });
 
-  test.each(["server", "dev"])("millrace %s has no secret until it ends", async (name) => {
+  test.each(["server", "dashboard", "dev"])("of millrace %s has none", async (name) => {
     const files = name === "dev" ? ["--jobs", "jobs.ts"] : [];
     const program = project.start(name, "--port", "0", ...files, "--db", secretUrl());
     await program.said(/Millrace is at/);

@@ -111,6 +111,62 @@ test("find_ends reads no other jobs, also if it was planned while there were few
   expect(blocks).toBeLessThan(BLOCKS_MAX);
 });
 
+test("hold_jobs looks up the locks of a limited number of keys, also in a long front", async () => {
+  await using own = await withGatedJobs("front");
+
+  await own.query("BEGIN");
+  const { blocks } = await runOf("hold_jobs", ["NULL", "20000", "100", "1000"], own);
+
+  // The front itself, by its index, and a look for each of 100 keys.
+  expect(blocks).toBeLessThan(1_000);
+});
+
+test("release_jobs locks no jobs that stay", async () => {
+  await using own = await withGatedJobs("behind");
+
+  await runOf("release_jobs", ["NULL", "1000"], own);
+
+  const { rows } = await own.query("SELECT count(*) FROM millrace.blocked WHERE xmax <> 0");
+  expect(rows).toEqual([{ count: "0" }]);
+});
+
+/** A database whose service 5, of type 9, is paused, with keyed jobs of type 2 that may run. */
+async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
+  await client.query(`CREATE DATABASE "${name}"`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  const own = await connect(url.href);
+  await migrate(own);
+  await own.query(`
+    INSERT INTO millrace.interned_name (id, kind, text) VALUES (5, 5, 'bank');
+    INSERT INTO millrace.service_use VALUES (5, 9);
+    INSERT INTO millrace.gate VALUES (5, now(), NULL, 'test', NULL);
+    INSERT INTO millrace.type_setting (declared_at, type, priority, max_attempts, lane, hash)
+    VALUES (now(), 9, 1, 1, 'general', repeat('0', 64));
+    INSERT INTO millrace.blocked (key, rank, gate, lane, priority, type, tenant, n, tries, crashes)
+    SELECT n, n, 5, 1, 1, 9, 1, 1, 0, 0 FROM generate_series(1, 1000) AS n;
+    INSERT INTO millrace.lock VALUES (1, 1, 1, 'taken');
+    INSERT INTO millrace.ready
+        (key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency)
+    SELECT n, n, 1, 1, 2, 1, 1, 0, 0, 'key-' || n FROM generate_series(2000, ${ROWS}) AS n`);
+  return Object.assign(own, { [Symbol.asyncDispose]: () => own.end() });
+}
+
+/** The blocks that a statement reads when it runs with these values. */
+async function runOf(
+  name: string,
+  values: readonly string[],
+  on: Client,
+): Promise<{ readonly blocks: number }> {
+  const { text } = queries.find((query) => query.name === name) ?? { text: "" };
+  await on.query(`PREPARE ${name} AS ${bindParameters(text, "postgres").text}`);
+  const { rows } = await on.query(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${name} (${values.join()})`,
+  );
+  const { Plan: plan } = rows[0]["QUERY PLAN"][0];
+  return { blocks: plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] };
+}
+
 /** How many blocks a function reads. The first call also reads the catalogue, to plan. */
 async function blocksOf(read: string, name: string, on = client): Promise<number> {
   await on.query(read);

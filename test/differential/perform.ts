@@ -158,7 +158,11 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
     shown.attempts(subject, await subject.store.attempts(idAt(script, job))),
   list: (subject, script, { filter, limit }) => listAll(subject, filterOf(script, filter), limit),
   count: ({ store }, script, { filter, max }) => store.count(filterOf(script, filter), max),
-  stats: ({ store }, _script, { max }) => store.stats(max),
+  async stats({ store }, _script, { max }) {
+    const { retrying, ...counts } = await store.stats(max);
+    // Which of the scheduled jobs are read is not defined where there are more.
+    return counts.scheduled < max ? { ...counts, retrying } : counts;
+  },
   deadLetter: async ({ store }, script, { job }) =>
     shown.letter(await store.deadLetter(letterAt(script, job))),
   deadLetters,

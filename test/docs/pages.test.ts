@@ -13,6 +13,7 @@ const NOT_RUN: readonly string[] = [
   "README.md: the commands install packages and serve until they are stopped",
   "README.md: the commands take minutes to hours, and the campaign runs them",
   "docs/choosing-a-store.md: the benchmarks take minutes and need a clone of the repository",
+  "docs/dashboard.md: it listens until Ctrl-C",
   "docs/getting-started.md: the package comes from a registry",
   "docs/http-api.md: the address is not that of this machine",
   "docs/http-api.md: a browser",

@@ -75,7 +75,8 @@ describe.concurrent("handlers that hold all connections of a pool", () => {
     const finals = await Promise.all(jobs.map((job) => other.wait(job)));
     expect(new Set(finals.map(({ state }) => state))).toEqual(new Set(["completed"]));
     expect(new Set(runs).size).toBe(runs.length);
-    expect(warnings.filter((each) => /heartbeat|at most/.test(each))).toEqual(
+    // On a busy machine, a worker that cannot claim may also say that its lease has expired.
+    expect(warnings.filter((each) => /^the (heartbeat|pool)/.test(each))).toEqual(
       said.map((pattern) => expect.stringMatching(pattern)),
     );
     await mill.close();

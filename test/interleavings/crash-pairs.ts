@@ -113,6 +113,6 @@ function renewRival(store: JobStore, { rival }: Scene): Promise<unknown> {
 }
 
 async function noneFailed({ db }: Pick<Outcome, "db">): Promise<readonly string[]> {
-  const failed = await db.store.count({ states: ["failed"] }, 10);
+  const failed = (await db.store.count({ states: ["failed"] }, 10)).count;
   return judged.complainIf(failed > 0, `${failed} runs counted as alone`);
 }

@@ -94,6 +94,20 @@ describe("scripts/show/requirements.ts", () => {
     expect(first).not.toContain("not yet:");
   });
 
+  test("ends with 1 if a requirement of the origin that is asked for has no test", async () => {
+    expect(await show("--origin", "003")).toMatch(/\n47 requirements: 47 with tests\n$/);
+
+    const others = ["000", "001", "002", "004", "C"];
+    const incomplete = others.find((origin) =>
+      requirements.some(({ number, notYet }) => number.startsWith(origin) && notYet !== null),
+    );
+    if (incomplete === undefined) return;
+    await expect(show("--origin", incomplete)).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("not yet:"),
+    });
+  });
+
   test("lists what is missing, with the reason", async () => {
     const missing = requirements.filter(({ notYet }) => notYet !== null);
 

@@ -83,6 +83,8 @@ describe("an event stream", () => {
     const { reached, release } = scene.hold("GET", 50);
     const id = await queue.enqueue({ source: scene.tone });
     await reached;
+    // The phase is stored a moment after its first request.
+    await expect.poll(async () => (await queue.getJob(id))?.phase).toBe("download");
     const before = await queue.getJob(id);
     const timers = countTimers();
     const readers = Array.from({ length: 30 }, () =>

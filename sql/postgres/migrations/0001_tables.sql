@@ -378,13 +378,15 @@ CREATE TABLE millrace.breaker_change (
 
 -- Services that have asked for a pause (Retry-After): no job that uses one starts before `until`.
 -- With a tenant, only jobs of this tenant wait. `gate` is the service, or with a tenant the
--- interned name of both. An expired row is deleted when its jobs were moved back.
+-- interned name of both. An expired row is deleted when its jobs were moved back. If
+-- `asked_at` is in the future, the clock was ahead and went back: the pause is over.
 CREATE TABLE millrace.service_park (
-    until   timestamptz(3) NOT NULL,
-    gate    integer PRIMARY KEY,
-    service integer NOT NULL,
-    tenant  integer,
-    reason  text    NOT NULL,
+    asked_at timestamptz(3) NOT NULL,
+    until    timestamptz(3) NOT NULL,
+    gate     integer PRIMARY KEY,
+    service  integer NOT NULL,
+    tenant   integer,
+    reason   text    NOT NULL,
     CHECK ((tenant IS NULL) = (gate = service))
 );
 

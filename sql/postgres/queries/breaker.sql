@@ -23,7 +23,9 @@ SELECT named.service, millrace.ms_of(moment.at) AS now,
                json_agg(json_build_array(park.tenant, millrace.ms_of(park.until))), '[]'
            )
            FROM millrace.service_park AS park
-           WHERE park.service = named.service AND park.until > moment.at
+           WHERE park.service = named.service
+             AND park.until > moment.at
+             AND park.asked_at <= moment.at
        ) AS parks,
        coalesce(breaker.state, 1::smallint) AS state,
        coalesce(breaker.failure_count, 0) AS failure_count,
@@ -102,16 +104,25 @@ FROM json_to_recordset(:changes::json) AS given (
 );
 
 -- name: put_parks
--- Services have asked for a pause. The latest end counts.
-INSERT INTO millrace.service_park AS known (gate, service, tenant, until, reason)
-SELECT given.gate, given.service, given.tenant, millrace.at_ms(given.until), given.reason
+-- Services have asked for a pause. The latest end counts, unless the clock was ahead and went back.
+INSERT INTO millrace.service_park AS known (gate, service, tenant, asked_at, until, reason)
+SELECT given.gate, given.service, given.tenant, millrace.clock_at(:now::timestamptz),
+       millrace.at_ms(given.until), given.reason
 FROM json_to_recordset(:parks::json) AS given (
     gate integer, service integer, tenant integer, until bigint, reason text
 )
 ORDER BY given.gate
 ON CONFLICT (gate) DO UPDATE
-SET reason = CASE WHEN excluded.until > known.until THEN excluded.reason ELSE known.reason END,
-    until = greatest(known.until, excluded.until);
+SET reason = CASE
+        WHEN excluded.until > known.until OR known.asked_at > excluded.asked_at
+            THEN excluded.reason
+        ELSE known.reason
+    END,
+    until = CASE
+        WHEN known.asked_at > excluded.asked_at THEN excluded.until
+        ELSE greatest(known.until, excluded.until)
+    END,
+    asked_at = excluded.asked_at;
 
 -- name: delete_parks
 -- Ends the pauses that a service has asked for.
@@ -205,6 +216,7 @@ LIMIT :limit::bigint;
 SELECT service, tenant, millrace.ms_of(until) AS until, reason
 FROM millrace.service_park
 WHERE until > millrace.clock_at(:now::timestamptz)
+  AND asked_at <= millrace.clock_at(:now::timestamptz)
 ORDER BY until, gate
 LIMIT :limit::bigint;
 

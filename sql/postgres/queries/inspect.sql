@@ -164,11 +164,16 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
 
 -- name: count_places
 -- How many jobs are in each place, and how many runs are open, each counted up to a limit. All
--- figures are of one moment.
--- returns: scheduled bigint, ready bigint, blocked bigint, running bigint
+-- figures are of one moment. `retrying` are the scheduled ones that have run before.
+-- returns: scheduled bigint, retrying bigint, ready bigint, blocked bigint, running bigint
 -- timeout: reader
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigint) AS few)
            AS scheduled,
+       (
+           SELECT count(*)
+           FROM (SELECT n FROM millrace.scheduled LIMIT :max::bigint) AS few
+           WHERE n > 1
+       ) AS retrying,
        (SELECT count(*) FROM (SELECT 1 FROM millrace.ready LIMIT :max::bigint) AS few) AS ready,
        (SELECT count(*) FROM (SELECT 1 FROM millrace.blocked LIMIT :max::bigint) AS few)
            AS blocked,
@@ -198,13 +203,18 @@ FROM (
 
 -- name: count_groups
 -- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
--- The largest groups come first; of failed jobs, the newest are counted. `oldest_ms` is how long
--- the due job with the earliest due time has waited.
--- returns: type integer, lane integer, tenant integer, scheduled bigint, queued bigint,
---   held bigint, running bigint, failed bigint, oldest_ms bigint?
+-- The largest groups come first; of failed jobs, the newest are counted. `retrying` are the
+-- scheduled ones that have run before; `oldest_ms` is how long the due job with the earliest due
+-- time has waited.
+-- returns: type integer, lane integer, tenant integer, scheduled bigint, retrying bigint,
+--   queued bigint, held bigint, running bigint, failed bigint, oldest_ms bigint?
 -- timeout: reader
 WITH counted (place, type, lane, tenant, rank) AS (
-    (SELECT 1, type, lane, tenant, NULL::bigint FROM millrace.scheduled LIMIT :rows::bigint)
+    (
+        SELECT CASE WHEN n > 1 THEN 6 ELSE 1 END, type, lane, tenant, NULL::bigint
+        FROM millrace.scheduled
+        LIMIT :rows::bigint
+    )
     UNION ALL
     (
         SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)
@@ -239,7 +249,8 @@ WITH counted (place, type, lane, tenant, rank) AS (
     JOIN millrace.job AS job ON job.key = failed.key
 )
 SELECT type, lane, tenant,
-       count(*) FILTER (WHERE place = 1) AS scheduled,
+       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,
+       count(*) FILTER (WHERE place = 6) AS retrying,
        count(*) FILTER (WHERE place = 2) AS queued,
        count(*) FILTER (WHERE place = 3) AS held,
        count(*) FILTER (WHERE place = 4) AS running,
@@ -320,7 +331,8 @@ LIMIT :limit::bigint;
 -- name: count_due
 -- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
 -- many none does, and the least rank of these; and whether there are no more due jobs.
--- Returns how long that job has waited, by the clock of the server.
+-- Returns how long that job has waited, by the clock of the server. Jobs that gates cannot tell
+-- apart are counted together: there are few kinds of them, and the gates are looked up for each.
 -- returns: queued bigint, behind bigint, ms bigint?, exact boolean
 -- timeout: reader
 WITH closed (name) AS MATERIALIZED (
@@ -333,20 +345,22 @@ parked (tenant, type) AS MATERIALIZED (
     FROM millrace.tenant_barrier
     WHERE until > millrace.clock_at(:now::timestamptz)
 ),
-due (rank, behind) AS (
-    SELECT rank, EXISTS (
-        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)
+due (jobs, rank, behind) AS (
+    SELECT alike.jobs, alike.rank, EXISTS (
+        SELECT 1 FROM closed WHERE closed.name IN (alike.lane, alike.type, alike.tenant, -2)
     ) OR EXISTS (
-        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant
+        SELECT 1 FROM parked WHERE parked.type = alike.type AND parked.tenant = alike.tenant
     )
     FROM (
-        SELECT lane, type, tenant, coalesce(due * 1000, rank) AS rank
-        FROM millrace.ready
-        LIMIT :rows::bigint
-    ) AS ready
+        SELECT lane, type, tenant, count(*) AS jobs, min(coalesce(due * 1000, rank)) AS rank
+        FROM (
+            SELECT lane, type, tenant, rank, due FROM millrace.ready LIMIT :rows::bigint
+        ) AS ready
+        GROUP BY lane, type, tenant
+    ) AS alike
 )
-SELECT count(*) FILTER (WHERE NOT behind) AS queued,
-       count(*) FILTER (WHERE behind) AS behind,
+SELECT coalesce(sum(jobs) FILTER (WHERE NOT behind), 0)::bigint AS queued,
+       coalesce(sum(jobs) FILTER (WHERE behind), 0)::bigint AS behind,
        CASE WHEN bool_or(NOT behind) THEN greatest(
            0,
            millrace.ms_of(millrace.clock_at(:now::timestamptz))

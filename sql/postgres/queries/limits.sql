@@ -96,12 +96,15 @@ ORDER BY setting.id
 FOR UPDATE;
 
 -- name: keep_permits
--- Notes that a worker holds these permits at most. The limits are locked.
--- returns: returned bigint
+-- Notes that a worker holds these permits at most. The limits are locked. Returns how many permits
+-- of limits that were used up are free: claims may have left out jobs for lack of them.
+-- returns: freed bigint
 WITH own AS MATERIALIZED (
     SELECT permit.limit_id, permit.held,
-           greatest(0, least(permit.held, coalesce(kept.count, 0))) AS rest
+           greatest(0, least(permit.held, coalesce(kept.count, 0))) AS rest,
+           setting.used >= setting.cap AS was_full
     FROM millrace.permit AS permit
+    JOIN millrace.limit_setting AS setting ON setting.id = permit.limit_id
     LEFT JOIN unnest(:limits::integer[], :counts::integer[]) AS kept (id, count)
         ON kept.id = permit.limit_id
     WHERE permit.worker = :worker::uuid
@@ -129,7 +132,7 @@ changed AS (
       AND own.rest > 0
       AND own.rest < own.held
 )
-SELECT coalesce(sum(held - rest), 0)::bigint AS returned FROM own;
+SELECT coalesce(sum(held - rest) FILTER (WHERE was_full), 0)::bigint AS freed FROM own;
 
 -- name: note_permits
 -- Notes that a worker holds so many permits more, for the jobs of a claim whose answer was lost.

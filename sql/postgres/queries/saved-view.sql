@@ -20,6 +20,14 @@ FROM (
     LIMIT :max::integer
 ) AS others;
 
+-- name: find_saved_view
+-- What a view shows.
+-- returns: screen text, query text
+SELECT screen, query
+FROM millrace.saved_view
+WHERE tenant = :tenant::text AND name = :name::text
+FOR UPDATE;
+
 -- name: delete_saved_view
 -- Removes a view.
 DELETE FROM millrace.saved_view

@@ -285,13 +285,15 @@ CREATE TABLE millrace_breaker_change (
 
 -- Services that have asked for a pause (Retry-After): no job that uses one starts before `until`.
 -- With a tenant, only jobs of this tenant wait. `gate` is the service, or with a tenant the
--- interned name of both. An expired row is deleted when its jobs were moved back.
+-- interned name of both. An expired row is deleted when its jobs were moved back. If
+-- `asked_at` is in the future, the clock was ahead and went back: the pause is over.
 CREATE TABLE millrace_service_park (
-    gate    INTEGER PRIMARY KEY,
-    service INTEGER NOT NULL,
-    tenant  INTEGER,
-    until   INTEGER NOT NULL,
-    reason  TEXT    NOT NULL,
+    gate     INTEGER PRIMARY KEY,
+    service  INTEGER NOT NULL,
+    tenant   INTEGER,
+    asked_at INTEGER NOT NULL,
+    until    INTEGER NOT NULL,
+    reason   TEXT    NOT NULL,
     CHECK ((tenant IS NULL) = (gate = service))
 ) STRICT;
 

@@ -55,15 +55,17 @@ SELECT max(until) AS until
 FROM millrace_service_park
 WHERE service = :service
   AND (tenant IS NULL OR tenant = :tenant)
-  AND until > :now;
+  AND until > :now
+  AND asked_at <= :now;
 
 -- name: put_park
--- A service has asked for a pause. The latest end counts.
-INSERT INTO millrace_service_park (gate, service, tenant, until, reason)
-VALUES (:gate, :service, :tenant, :until, :reason)
+-- A service has asked for a pause. The latest end counts, unless the clock was ahead and went back.
+INSERT INTO millrace_service_park (gate, service, tenant, asked_at, until, reason)
+VALUES (:gate, :service, :tenant, :now, :until, :reason)
 ON CONFLICT (gate) DO UPDATE
-SET reason = CASE WHEN :until > until THEN :reason ELSE reason END,
-    until = max(until, :until);
+SET reason = CASE WHEN :until > until OR asked_at > :now THEN :reason ELSE reason END,
+    until = CASE WHEN :until > until OR asked_at > :now THEN :until ELSE until END,
+    asked_at = :now;
 
 -- name: end_parks
 -- Ends the pauses that a service has asked for. `release` moves their jobs back.
@@ -87,9 +89,25 @@ LIMIT :limit;
 
 -- name: mark_opened
 -- The gate of a service has opened: `release` moves its jobs back, and removes the row.
-INSERT INTO millrace_service_park (gate, service, tenant, until, reason)
-VALUES (:service, :service, NULL, :now, '')
+INSERT INTO millrace_service_park (gate, service, tenant, asked_at, until, reason)
+VALUES (:service, :service, NULL, :now, :now, '')
 ON CONFLICT DO NOTHING;
+
+-- name: any_park_ahead
+-- Whether a service has asked for a pause while the clock was ahead.
+-- only: sqlite, because `promote` of PostgreSQL ends such pauses.
+-- returns: yes integer `1`
+SELECT 1 AS yes
+FROM millrace_service_park
+WHERE asked_at > :now
+LIMIT 1;
+
+-- name: end_parks_ahead
+-- Ends the pauses that services have asked for while the clock was ahead.
+-- only: sqlite, because `promote` of PostgreSQL ends such pauses.
+UPDATE millrace_service_park
+SET asked_at = :now, until = :now
+WHERE asked_at > :now;
 
 -- name: delete_park
 -- Removes an expired pause that has no jobs behind it.
@@ -242,6 +260,7 @@ LIMIT :limit;
 SELECT service, tenant, until, reason
 FROM millrace_service_park
 WHERE until > :now
+  AND asked_at <= :now
 ORDER BY until, gate
 LIMIT :limit;
 

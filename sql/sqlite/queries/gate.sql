@@ -204,7 +204,9 @@ SELECT EXISTS (SELECT 1 FROM millrace_ready)
            OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)
            OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,
        EXISTS (SELECT 1 FROM millrace_gate WHERE until <= :now)
-           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= :now)
+           OR EXISTS (
+               SELECT 1 FROM millrace_service_park WHERE until <= :now OR asked_at > :now
+           )
            OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= :now) AS released,
        EXISTS (SELECT 1 FROM millrace_closed_gate)
            OR EXISTS (SELECT 1 FROM millrace_limit_setting)

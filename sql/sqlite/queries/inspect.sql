@@ -197,9 +197,11 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   );
 
 -- name: count_waiting
--- How many jobs are in each place, each counted up to a limit.
--- returns: scheduled integer, ready integer, blocked integer
+-- How many jobs are in each place, each counted up to a limit. `retrying` are the scheduled ones
+-- that have run before.
+-- returns: scheduled integer, retrying integer, ready integer, blocked integer
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS scheduled,
+       (SELECT count(*) FROM (SELECT n FROM millrace_scheduled LIMIT :max) WHERE n > 1) AS retrying,
        (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max)) AS ready,
        (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS blocked;
 
@@ -211,13 +213,14 @@ FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: count_groups
 -- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
--- The largest groups come first; of failed jobs, the newest are counted. `oldest_ms` is how long
--- the due job with the earliest due time has waited.
--- returns: type integer, lane integer, tenant integer, scheduled integer, queued integer,
---   held integer, running integer, failed integer, oldest_ms integer?
+-- The largest groups come first; of failed jobs, the newest are counted. `retrying` are the
+-- scheduled ones that have run before; `oldest_ms` is how long the due job with the earliest due
+-- time has waited.
+-- returns: type integer, lane integer, tenant integer, scheduled integer, retrying integer,
+--   queued integer, held integer, running integer, failed integer, oldest_ms integer?
 WITH counted (place, type, lane, tenant, rank) AS (
-    SELECT 1, type, lane, tenant, NULL
-    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT :rows)
+    SELECT iif(n > 1, 6, 1), type, lane, tenant, NULL
+    FROM (SELECT n, type, lane, tenant FROM millrace_scheduled LIMIT :rows)
     UNION ALL
     SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)
     FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT :rows)
@@ -250,7 +253,8 @@ WITH counted (place, type, lane, tenant, rank) AS (
     CROSS JOIN millrace_job AS job ON job.key = failed.key
 )
 SELECT type, lane, tenant,
-       count(*) FILTER (WHERE place = 1) AS scheduled,
+       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,
+       count(*) FILTER (WHERE place = 6) AS retrying,
        count(*) FILTER (WHERE place = 2) AS queued,
        count(*) FILTER (WHERE place = 3) AS held,
        count(*) FILTER (WHERE place = 4) AS running,
@@ -312,7 +316,9 @@ LIMIT :limit;
 
 -- name: count_due
 -- Of so many due jobs, how many a closed gate holds back, although they have not been moved, how
--- many none does, and the least rank of these; and whether there are no more due jobs.
+-- many none does, and the least rank of these; and whether there are no more due jobs. Jobs that
+-- gates cannot tell apart are counted together: there are few kinds of them, and the gates are
+-- looked up for each.
 -- returns: queued integer, behind integer, rank integer?, exact boolean
 WITH closed (name) AS MATERIALIZED (
     SELECT target FROM millrace_barrier WHERE until IS NULL OR until > :now
@@ -320,20 +326,22 @@ WITH closed (name) AS MATERIALIZED (
 parked (tenant, type) AS MATERIALIZED (
     SELECT tenant, type FROM millrace_tenant_barrier WHERE until > :now
 ),
-due (rank, behind) AS (
-    SELECT rank, EXISTS (
-        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)
+due (jobs, rank, behind) AS (
+    SELECT alike.jobs, alike.rank, EXISTS (
+        SELECT 1 FROM closed WHERE closed.name IN (alike.lane, alike.type, alike.tenant, -2)
     ) OR EXISTS (
-        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant
+        SELECT 1 FROM parked WHERE parked.type = alike.type AND parked.tenant = alike.tenant
     )
     FROM (
-        SELECT lane, type, tenant, coalesce(due * 1000, rank) AS rank
-        FROM millrace_ready
-        LIMIT :rows
-    ) AS ready
+        SELECT lane, type, tenant, count(*) AS jobs, min(coalesce(due * 1000, rank)) AS rank
+        FROM (
+            SELECT lane, type, tenant, rank, due FROM millrace_ready LIMIT :rows
+        ) AS ready
+        GROUP BY lane, type, tenant
+    ) AS alike
 )
-SELECT count(*) FILTER (WHERE NOT behind) AS queued,
-       count(*) FILTER (WHERE behind) AS behind,
+SELECT coalesce(sum(jobs) FILTER (WHERE NOT behind), 0) AS queued,
+       coalesce(sum(jobs) FILTER (WHERE behind), 0) AS behind,
        min(rank) FILTER (WHERE NOT behind) AS rank,
        NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET :rows) AS exact
 FROM due;

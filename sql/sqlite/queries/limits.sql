@@ -97,11 +97,12 @@ VALUES (:gate, 0, 0, 'limit removed', NULL)
 ON CONFLICT (name) DO NOTHING;
 
 -- name: permits_of_worker
--- The permits that a worker holds.
--- returns: limit_id integer, held integer
-SELECT limit_id, held
-FROM millrace_permit
-WHERE worker = :worker;
+-- The permits that a worker holds, and whether their limits are used up.
+-- returns: limit_id integer, held integer, full boolean
+SELECT permit.limit_id, permit.held, coalesce(setting.used >= setting.cap, 0) AS full
+FROM millrace_permit AS permit
+JOIN millrace_limit_setting AS setting ON setting.id = permit.limit_id
+WHERE permit.worker = :worker;
 
 -- name: set_permit
 -- Notes how many permits of a limit a worker holds.

@@ -14,6 +14,13 @@ FROM (
     SELECT 1 FROM millrace_saved_view WHERE tenant = :tenant AND name <> :name LIMIT :max
 );
 
+-- name: find_saved_view
+-- What a view shows.
+-- returns: screen text, query text
+SELECT screen, query
+FROM millrace_saved_view
+WHERE tenant = :tenant AND name = :name;
+
 -- name: delete_saved_view
 -- Removes a view.
 DELETE FROM millrace_saved_view

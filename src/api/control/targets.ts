@@ -89,7 +89,8 @@ function onlyNameOf<Kind extends PauseKind>(
   return { kind, name };
 }
 
-function checkName(verb: string, kind: string, name: unknown): void {
+/** Refuses what cannot be a name. `kind` says in the message what is named. */
+export function checkName(verb: string, kind: string, name: unknown): void {
   const mismatch = aName(name, kind);
   if (mismatch === null) return;
   const message = `${verb}: ${kind} ${mismatch.problem}`;

@@ -27,7 +27,7 @@ export interface SavedViews {
    */
   save(view: NewView, by?: { readonly actor: string }): Promise<void>;
   /** Removes a view. Returns whether there was one. */
-  remove(name: string): Promise<boolean>;
+  remove(name: string, by?: { readonly actor: string }): Promise<boolean>;
 }
 
 export interface NewView {

@@ -85,8 +85,18 @@ export interface RunMetrics {
   readonly total: RunFigures;
   /** By step, type and lane. Groups without runs are left out. */
   readonly groups: readonly RunGroup[];
+  /**
+   * By step, over all types and lanes: quantiles of groups cannot be added up. Steps without runs
+   * are left out, and without a step in the query there is none.
+   */
+  readonly steps: readonly RunStep[];
   /** Too many rows: the oldest runs of the stretch are left out. A shorter stretch has all. */
   readonly cutShort: boolean;
+}
+
+export interface RunStep extends RunFigures {
+  /** The start of the step. */
+  readonly at: Date;
 }
 
 export interface RunGroup extends RunFigures {

@@ -61,6 +61,11 @@ export interface BreakerView {
   readonly updatedAt: Date | null;
   /** The types whose jobs call the service. */
   readonly types: readonly string[];
+  /**
+   * The jobs that wait for the service, up to 10,000; `atLeast` says that there are more. A closed
+   * breaker whose service has asked for no pause holds none.
+   */
+  readonly waiting: { readonly count: number; readonly atLeast: boolean };
   /** The pauses that the service has asked for. `tenant: null` stands for all tenants. */
   readonly parkedUntil: readonly {
     readonly tenant: string | null;

@@ -145,10 +145,11 @@ function sheetOf(stats: JobStats): string {
   const { oldestQueuedMs: oldest } = stats;
   const shown = (name: keyof JobStats, text: string): string =>
     stats.atLeast.some((each) => each === name) ? `at least ${text}` : text;
-  const count = (name: "scheduled" | "queued" | "held" | "running" | "failed"): string =>
+  const count = (name: Exclude<keyof JobStats, "oldestQueuedMs" | "atLeast">): string =>
     shown(name, String(stats[name]));
   return properties([
     ["scheduled", count("scheduled")],
+    ["retrying", count("retrying")],
     ["queued", count("queued")],
     ["held", count("held")],
     ["running", count("running")],

@@ -5,7 +5,10 @@ import type { JobStore } from "../../store/store.ts";
 import type { LimitRecord } from "../../store/types/limits.ts";
 import type { JobRecord } from "../../store/types/records.ts";
 
-/** Null: each limit that applies to the job allows another one. */
+/**
+ * Null: each limit that applies to the job allows another one. Of several rates without a token,
+ * the answer is about the last to have one. The job starts when the others allow it as well.
+ */
 export async function explainLimits(
   store: Pick<JobStore, "limits" | "types">,
   job: Pick<JobRecord, "type" | "tenant" | "concurrencyKey">,
@@ -16,10 +19,29 @@ export async function explainLimits(
   const [declared] = isService ? await store.types(job.type) : [];
   const subject = { ...job, services: declared?.services ?? [] };
   const own = limits.filter((limit) => appliesTo(limit, subject));
-  const usedUp = own.find(({ isUsedUp }) => isUsedUp);
-  if (usedUp !== undefined) return explainUsedUp(usedUp);
-  const rated = own.find(({ nextTokenMs }) => (nextTokenMs ?? 0) > 0);
-  return rated === undefined ? null : explainRate(rated, now);
+  const full = own.filter(({ isUsedUp }) => isUsedUp);
+  const rates = own.filter((limit) => waitOf(limit) > 0);
+  const [usedUp, ...moreFull] = full;
+  const [rate, ...moreRates] = rates.toSorted((left, right) => waitOf(right) - waitOf(left));
+  if (usedUp !== undefined) return alsoOf(explainUsedUp(usedUp), moreFull, rates);
+  return rate === undefined ? null : alsoOf(explainRate(rate, now), [], moreRates);
+}
+
+/** The time until the rate of a limit has a token. */
+function waitOf({ nextTokenMs }: LimitRecord): number {
+  return nextTokenMs ?? 0;
+}
+
+function alsoOf(
+  explanation: Explanation,
+  full: readonly LimitRecord[],
+  rates: readonly LimitRecord[],
+): Explanation {
+  const also = [
+    ...full.map((limit) => ` The limit of ${subjectOf(limit)} is used up as well.`),
+    ...rates.map((limit) => ` The rate of ${subjectOf(limit)} has no token either.`),
+  ];
+  return { ...explanation, sentence: explanation.sentence + also.join("") };
 }
 
 interface LimitedJob extends Pick<JobRecord, "type" | "tenant" | "concurrencyKey"> {
@@ -56,7 +78,7 @@ function explainUsedUp(limit: LimitRecord): Explanation {
 }
 
 function explainRate(limit: LimitRecord, now: number): Explanation {
-  const until = new Date(now + (limit.nextTokenMs ?? 0));
+  const until = new Date(now + waitOf(limit));
   return {
     sentence: `The rate of ${subjectOf(limit)} allows the next job at ${until.toISOString()}.`,
     reason: "rate",

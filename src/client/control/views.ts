@@ -43,9 +43,10 @@ export function makeViews(
       const { name, screen, query } = view;
       await store.saveView({ tenant: null, name, screen, query, by: by?.actor ?? null });
     },
-    async remove(name) {
+    async remove(name, by) {
       insistOn("views.remove", aViewName, name, "name");
-      return store.removeView({ tenant: null, name });
+      if (by !== undefined) insistOn("views.remove", ACTOR, by, "");
+      return store.removeView({ tenant: null, name }, { by: by?.actor ?? null, reason: null });
     },
   };
 }

@@ -40,7 +40,9 @@ export async function editedSuccessor(
     await parts.payloads.refresh();
     const payloadVersion = await currentVersion(parts, original);
     const edited = { ...unchanged, payload: text, payloadVersion };
-    const checkSchema = (): Promise<void> => insistOnSchema(parts, original.type, payload);
+    // A number with too many digits for JavaScript is checked as handlers read it.
+    const read = decode(text) ?? payload;
+    const checkSchema = (): Promise<void> => insistOnSchema(parts, original.type, read);
     const accepted = await acceptedByRules(parts, { edited, bytes, original }, checkSchema);
     const successor = { ...edited, payload: accepted.payload, tags: accepted.tags };
     const changes = jsonDifference(

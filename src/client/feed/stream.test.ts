@@ -4,6 +4,8 @@ import { removeCancelled } from "../../../test/support/http/streams.ts";
 import { defineJob } from "../../api/define.ts";
 import type { StreamMessage, StreamOptions } from "../../api/stream.ts";
 import { openMillrace } from "../../open.ts";
+import type { Verb } from "../../store/verbs.ts";
+import { wrapStore } from "../../store/wrap-store.ts";
 
 const greet = defineJob({ type: "greet" }).run(async () => {});
 const other = defineJob({ type: "other" }).run(async () => {});
@@ -45,6 +47,55 @@ describe("mill.stream", () => {
     expect(streamed.map(({ event }) => event)).toEqual(["job:deleted"]);
   });
 });
+
+describe("the snapshots of mill.stream", () => {
+  test("are one read for streams that begin at the same moment", async () => {
+    const { store, counts } = countedStore();
+    await using mill = await openMillrace(store);
+    const { id } = await mill.enqueue(greet);
+
+    const snapshots = await Promise.all([firstOf(mill.stream()), firstOf(mill.stream())]);
+
+    expect(snapshots).toMatchObject([
+      { type: "snapshot", jobs: [{ id }], stats: { queued: 1 } },
+      { type: "snapshot", jobs: [{ id }], stats: { queued: 1 } },
+    ]);
+    // The pages that all streams share look the end of the feed up as well.
+    expect(counts).toMatchObject({ feedEnd: 2, list: 1, stats: 1 });
+  });
+
+  test("are those of the jobs that each stream is about", async () => {
+    const { store } = countedStore();
+    await using mill = await openMillrace(store);
+    const [greeted, done] = [await mill.enqueue(greet), await mill.enqueue(other)];
+    const streams = [{ type: "greet" }, { type: "other" }, { job: done.id }];
+
+    const snapshots = await Promise.all(streams.map((options) => firstOf(mill.stream(options))));
+
+    expect(snapshots).toMatchObject([
+      { jobs: [{ id: greeted.id }] },
+      { jobs: [{ id: done.id }] },
+      { jobs: [{ id: done.id }], stats: null },
+    ]);
+  });
+});
+
+/** A store that counts the calls of its verbs. */
+function countedStore() {
+  const counts: Partial<Record<Verb, number>> = {};
+  const store = wrapStore(makeSqliteStore({ path: ":memory:" }), (verb) => (call) => {
+    counts[verb] = (counts[verb] ?? 0) + 1;
+    return call();
+  });
+  return { store, counts };
+}
+
+async function firstOf(stream: ReadableStream<StreamMessage>) {
+  const reader = stream.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return value;
+}
 
 /** Three jobs of two tenants that are removed, so that only the feed knows of them. */
 async function withRemovedJobs() {

@@ -11,6 +11,7 @@ import type { FeedPages } from "../../events/feed-pages.ts";
 import { placeOf } from "../../events/stream-place.ts";
 import { aText, insistOn } from "../../jobs/check-text.ts";
 import { idOf } from "../../jobs/views.ts";
+import type { SharedReads } from "../../lib/shared-reads.ts";
 
 const PING_MS_DEFAULT = 15_000;
 /** The newest jobs in the snapshot of a stream of many jobs. */
@@ -33,26 +34,33 @@ const OPTIONS: Rule = anObject(
   'an object such as { type: "email" }',
 );
 
+/** The state of jobs when a stream begins. */
+export type Snapshot = Omit<Extract<StreamMessage, { type: "snapshot" }>, "type" | "id">;
+
 export interface StreamParts {
   readonly pages: FeedPages;
   readonly jobs: Jobs;
+  /** Streams that begin at the same moment, as many do after a restart, share a snapshot. */
+  readonly snapshots: SharedReads<Snapshot>;
   readonly closing: AbortSignal;
   /** The tenant of a mill of one tenant; null: all tenants. */
   readonly tenant: string | null;
 }
 
 export function makeStream(
-  { pages, jobs, closing, tenant }: StreamParts,
+  { pages, jobs, snapshots, closing, tenant }: StreamParts,
   options: StreamOptions,
 ): ReadableStream<StreamMessage> {
   insistOn("stream", OPTIONS, options, "");
   const { after, ping = PING_MS_DEFAULT, snapshot = after === undefined } = options;
   const id = options.job === undefined ? null : idOf(options.job);
+  const { type, tenant: of, correlationId } = options;
+  const subject = JSON.stringify([id, type, of, correlationId]);
   return eventStream({
     pages,
     pingMs: durationMs(ping, "ping"),
     after: after === undefined ? null : checkedPlace(after),
-    snapshot: snapshot ? () => snapshotOf(jobs, options) : null,
+    snapshot: snapshot ? () => snapshots.read(subject, () => snapshotOf(jobs, options)) : null,
     matches: matcherOf({ ...options, job: id }, tenant),
     closing,
   });
@@ -69,7 +77,7 @@ function checkedPlace(after: string): NonNullable<ReturnType<typeof placeOf>> {
 async function snapshotOf(
   jobs: Jobs,
   { job, type, tenant, correlationId }: StreamOptions,
-): Promise<Omit<Extract<StreamMessage, { type: "snapshot" }>, "type" | "id">> {
+): Promise<Snapshot> {
   if (job !== undefined) return { jobs: [await jobs.get(job)], stats: null };
   const filter = {
     limit: SNAPSHOT_JOBS_MAX,

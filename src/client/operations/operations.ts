@@ -138,11 +138,11 @@ async function countOf(
 ): Promise<{ readonly count: number; readonly isExact: boolean }> {
   if ("ids" in plan) return { count: plan.ids.length, isExact: true };
   const max = COUNT_MAX + 1;
-  const count =
+  const { count, isExact } =
     "jobs" in plan
       ? await store.count(plan.jobs, max)
-      : await countOpen(store, plan.deadLetters, max);
-  return { count: Math.min(count, COUNT_MAX), isExact: count <= COUNT_MAX };
+      : { count: await countOpen(store, plan.deadLetters, max), isExact: true };
+  return { count: Math.min(count, COUNT_MAX), isExact: isExact && count <= COUNT_MAX };
 }
 
 /** Only open dead letters are changed. */
@@ -169,7 +169,7 @@ async function preview(
     const views = sample.map((job) => listed(jobView(job)));
     return {
       ...found,
-      skipped: skippedBy("state", matching - count),
+      skipped: skippedBy("state", isExact && matching.isExact ? matching.count - count : 0),
       jobs: views,
       deadLetters: [],
     };

@@ -9,6 +9,9 @@ import type { BreakerChange, BreakerRecord } from "../../store/types/services.ts
 
 const REASON_LENGTH_MAX = 500;
 const HISTORY_LIMIT = 50;
+/** The jobs that are counted for each breaker, and the breakers of a list whose jobs are. */
+const WAITING_MAX = 10_000;
+const COUNTED_MAX = 50;
 
 const aReason = must(
   (value) => typeof value === "string" && value.length <= REASON_LENGTH_MAX,
@@ -19,15 +22,27 @@ const HISTORY_OPTIONS = anObject(
   "an object such as { limit: 10 }",
 );
 
-export function makeBreakers(
-  store: Pick<JobStore, "breakers" | "breakerChanges" | "openBreaker" | "resetBreaker">,
-): Breakers {
+type BreakerStore = Pick<
+  JobStore,
+  "breakers" | "breakerChanges" | "openBreaker" | "resetBreaker" | "countBehind"
+>;
+
+export function makeBreakers(store: BreakerStore): Breakers {
   return {
-    list: async () => (await store.breakers()).map(breakerView),
+    async list() {
+      const views: BreakerView[] = [];
+      let counted = 0;
+      for (const record of await store.breakers()) {
+        if (holdsJobs(record)) counted += 1;
+        views.push(breakerView(record, await waitingFor(store, record, counted <= COUNTED_MAX)));
+      }
+      return views;
+    },
     async get(service) {
       insistOn("breakers.get", aName, service, "service");
       const found = (await store.breakers()).find((each) => each.service === service);
-      return breakerView(found ?? unknownBreaker(service));
+      const record = found ?? unknownBreaker(service);
+      return breakerView(record, await waitingFor(store, record, true));
     },
     async forceOpen(service, reason, by) {
       insistOn("breakers.forceOpen", aName, service, "service");
@@ -54,11 +69,28 @@ function actorOf(verb: string, by: { readonly actor: string } | undefined): stri
   return by.actor;
 }
 
-function unknownBreaker(service: string): BreakerRecord {
+/** A service that no type declares and whose breaker never changed. */
+export function unknownBreaker(service: string): BreakerRecord {
   return { ...CLOSED, service, types: [], updatedAtMs: null, probe: null, parks: [] };
 }
 
-function breakerView(record: BreakerRecord): BreakerView {
+function holdsJobs({ state, parks }: BreakerRecord): boolean {
+  return state !== "closed" || parks.length > 0;
+}
+
+async function waitingFor(
+  store: BreakerStore,
+  record: BreakerRecord,
+  isCounted: boolean,
+): Promise<BreakerView["waiting"]> {
+  if (!holdsJobs(record)) return { count: 0, atLeast: false };
+  if (!isCounted) return { count: 0, atLeast: true };
+  const gate = { kind: "service", name: record.service } as const;
+  const { jobs, shared, isExact, isSharedExact } = await store.countBehind(gate, WAITING_MAX);
+  return { count: jobs + shared, atLeast: !isExact || !isSharedExact };
+}
+
+function breakerView(record: BreakerRecord, waiting: BreakerView["waiting"]): BreakerView {
   const { service, state, failures, successes, reason, by: changedBy, types } = record;
   return {
     service,
@@ -74,6 +106,7 @@ function breakerView(record: BreakerRecord): BreakerView {
     changedBy,
     updatedAt: dateOf(record.updatedAtMs),
     types,
+    waiting,
     parkedUntil: record.parks.map(({ tenant, until, reason: why }) => ({
       tenant,
       until: new Date(until),

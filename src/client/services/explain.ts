@@ -5,6 +5,7 @@ import { shellWord } from "../../lib/shell-word.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Gate, JobRecord } from "../../store/types/records.ts";
 import type { BreakerRecord } from "../../store/types/services.ts";
+import { unknownBreaker } from "./breakers.ts";
 
 /** The jobs of each place that are read to count those that wait. */
 const COUNTED_MAX = 10_000;
@@ -18,17 +19,38 @@ export async function explainServices(
 ): Promise<Explanation | null> {
   // A job that is still behind the gate of a service that its type has used before returns soon.
   const used = (await store.breakers()).filter(({ types }) => types.includes(job.type));
-  const closed = used.flatMap((breaker) => closureOf(breaker, job, gates, now) ?? []);
-  const [strongest, ...others] = closed.toSorted(byStrength);
-  if (strongest === undefined) return null;
-  const explanation = strongest.explain(await waitingOf(store, strongest.service));
-  return withOthers(
-    explanation,
-    others.map(({ service }) => service),
+  return explainClosures(
+    store,
+    used.flatMap((breaker) => closuresOf(breaker, job, gates, now)),
   );
 }
 
-/** What keeps a service closed. */
+/**
+ * A job that is due later because of a service: a closed service has sent it back, or has failed
+ * its last run, or is closed beyond the due time. Null: the job waits for its due time alone.
+ */
+export async function explainSentBack(
+  store: JobStore,
+  job: JobRecord,
+  now: number,
+): Promise<Explanation | null> {
+  if (job.fault === null || job.runAt === null) return null;
+  const { runAt, fault } = job;
+  const gates = await store.gates();
+  const known = await store.breakers();
+  const isKnown = known.some(({ service }) => service === fault.service);
+  const unknown = isKnown || fault.service === undefined ? [] : [unknownBreaker(fault.service)];
+  const closures = [...known, ...unknown].flatMap((breaker) => {
+    const isNamed = fault.service === breaker.service;
+    const isUsed = breaker.types.includes(job.type);
+    const isToBlame = ({ untilMs }: Closure): boolean => isNamed || (isUsed && untilMs > runAt);
+    return closuresOf(breaker, job, gates, now).filter(isToBlame);
+  });
+  const explanation = await explainClosures(store, closures);
+  return explanation === null ? null : dueAt(explanation, runAt);
+}
+
+/** One of the reasons why a service is closed. */
 interface Closure {
   readonly service: string;
   /** When it ends by itself; a pause and a breaker that is kept open may have no end. */
@@ -37,28 +59,50 @@ interface Closure {
   explain(waiting: CountedJobs): Explanation;
 }
 
-/** Null: the service is not closed for the job. */
-function closureOf(
+/** What keeps the service closed for the job. While it has asked for a pause, no probe is made. */
+function closuresOf(
   breaker: BreakerRecord,
   job: JobRecord,
   gates: readonly Gate[],
   now: number,
-): Closure | null {
-  const { service, state, probeAtMs } = breaker;
-  const pause = gates.find(({ kind, name }) => kind === "service" && name === service);
-  if (pause !== undefined) {
-    const explain = (waiting: CountedJobs): Explanation => explainPause(pause, waiting);
-    return { service, untilMs: pause.until ?? Infinity, isPause: true, explain };
-  }
-  if (state !== "closed") {
-    const untilMs = state === "half_open" ? now : (probeAtMs ?? Infinity);
-    const explain = (waiting: CountedJobs): Explanation => explainBreaker(breaker, waiting, now);
-    return { service, untilMs, isPause: false, explain };
-  }
-  const park = breaker.parks.find(({ tenant }) => tenant === null || tenant === job.tenant);
-  if (park === undefined) return null;
-  const explain = (waiting: CountedJobs): Explanation => explainPark(service, park, waiting);
-  return { service, untilMs: park.until, isPause: false, explain };
+): readonly Closure[] {
+  const { service, state, probeAtMs, parks } = breaker;
+  const pauses = gates.filter(({ kind, name }) => kind === "service" && name === service);
+  const asked = parks.filter(({ tenant }) => tenant === null || tenant === job.tenant);
+  const opening: Closure = {
+    service,
+    untilMs: state === "half_open" ? now : (probeAtMs ?? Infinity),
+    isPause: false,
+    explain: (waiting) => explainBreaker(breaker, waiting, now),
+  };
+  return [
+    ...pauses.map((pause) => ({
+      service,
+      untilMs: pause.until ?? Infinity,
+      isPause: true,
+      explain: (waiting: CountedJobs) => explainPause(pause, waiting),
+    })),
+    ...(state === "closed" ? [] : [opening]),
+    ...asked.map((park) => ({
+      service,
+      untilMs: park.until,
+      isPause: false,
+      explain: (waiting: CountedJobs) => explainPark(service, park, waiting),
+    })),
+  ];
+}
+
+/** The closure that keeps the job longest, and the names of the other services. */
+async function explainClosures(
+  store: JobStore,
+  closures: readonly Closure[],
+): Promise<Explanation | null> {
+  const [strongest, ...others] = closures.toSorted(byStrength);
+  if (strongest === undefined) return null;
+  const explanation = strongest.explain(await waitingOf(store, strongest.service));
+  const services = new Set(others.map(({ service }) => service));
+  services.delete(strongest.service);
+  return withOthers(explanation, [...services]);
 }
 
 /** Pauses first, then what has no end, then the latest end. */
@@ -79,33 +123,6 @@ function withOthers(explanation: Explanation, services: readonly string[]): Expl
 
 function listed(names: readonly string[]): string {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-}
-
-/**
- * A job that is due later because of a service: a closed service has sent it back, or has failed
- * its last run, or is closed beyond the due time. Null: the job waits for its due time alone.
- */
-export async function explainSentBack(
-  store: JobStore,
-  job: JobRecord,
-  now: number,
-): Promise<Explanation | null> {
-  if (job.fault === null || job.runAt === null) return null;
-  const { runAt, fault } = job;
-  for (const breaker of await store.breakers()) {
-    const { service, types, probeAtMs } = breaker;
-    const isNamed = fault.service === service;
-    const isBeyond = types.includes(job.type) && (probeAtMs ?? Infinity) > runAt;
-    const waiting = (): Promise<CountedJobs> => waitingOf(store, service);
-    if (breaker.state === "open" ? isNamed || isBeyond : breaker.state === "half_open" && isNamed) {
-      return dueAt(explainBreaker(breaker, await waiting(), now), runAt);
-    }
-    const park = breaker.parks.find(({ tenant }) => tenant === null || tenant === job.tenant);
-    if (isNamed && park !== undefined) {
-      return dueAt(explainPark(service, park, await waiting()), runAt);
-    }
-  }
-  return null;
 }
 
 /** The job of the explanation is not due before the given time. */

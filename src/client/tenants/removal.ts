@@ -76,7 +76,7 @@ async function cancelAll(
 }
 
 async function busy(store: JobStore, tenant: string, graceMs: number): Promise<MillraceError> {
-  const left = await store.count({ tenant }, REMOVAL_STEP_MAX);
+  const { count: left } = await store.count({ tenant }, REMOVAL_STEP_MAX);
   const message =
     `${left === REMOVAL_STEP_MAX ? "at least " : ""}${left} jobs of the tenant ` +
     `${JSON.stringify(tenant)} cannot be removed after ${graceMs} ms: they run, or jobs of other ` +

@@ -42,12 +42,13 @@ export async function tenantIds(
 export async function tenantStats({ store, tenant }: TenantScope, max: number): Promise<Stats> {
   const limits = { rows: ROWS_MAX, groups: GROUPS_MAX };
   const { groups, cutShort, hasMore } = await store.groupedStats(limits, tenant);
-  const sum = (name: CountName): number =>
+  const sum = (name: CountName | "retrying"): number =>
     groups.reduce((total, group) => Math.min(max, total + group[name]), 0);
   const isQueuedCut = hasMore || cutShort.includes("queued");
   const queued = sum("queued");
   return {
     scheduled: sum("scheduled"),
+    retrying: sum("retrying"),
     queued,
     held: sum("held"),
     running: sum("running"),

@@ -26,7 +26,7 @@ describe("enqueue for a tenant", () => {
       message: expect.stringContaining('the tenant "default"'),
     });
 
-    expect(await db.store.count({}, 10)).toBe(0);
+    expect((await db.store.count({}, 10)).count).toBe(0);
   });
 
   test("answers a dependency of another tenant as an unknown one, job by job", async () => {

@@ -149,7 +149,9 @@ const RULES: Rules = {
       ? { jobs: [], next: null, isCutShort: false }
       : ownPage(await scope.store.list({ ...filter, tenant: scope.tenant }, page)),
   count: (scope) => async (filter, max) =>
-    excludes(scope, filter) ? 0 : scope.store.count({ ...filter, tenant: scope.tenant }, max),
+    excludes(scope, filter)
+      ? { count: 0, isExact: true }
+      : scope.store.count({ ...filter, tenant: scope.tenant }, max),
   deadLetters: (scope) => async (filter, page) => {
     // A page cannot begin at a letter of another tenant, as it cannot at an unknown one.
     const isOther = page.after !== undefined && !(await isOwn(scope, page.after));
@@ -271,8 +273,8 @@ const RULES: Rules = {
       store.saveView({ ...view, tenant }),
   removeView:
     ({ store, tenant }) =>
-    ({ name }) =>
-      store.removeView({ tenant, name }),
+    ({ name }, act) =>
+      store.removeView({ tenant, name }, act),
   // Intakes, as pauses.
   intakes:
     ({ store, tenant }) =>

@@ -45,6 +45,8 @@ export const AUDIT_NAMES = {
   quota_set: "a person set what a tenant may enqueue",
   quota_removed: "a person removed a quota",
   tenant_removal_requested: "a person asked to remove all data of a tenant",
+  view_saved: "a person saved a view of the dashboard, or changed it",
+  view_removed: "a person removed a saved view",
   worker_quieted: "a person asked a worker to take no new work",
   worker_stop_requested: "a person asked a worker to stop",
   schedule_created: "a person made a schedule",
@@ -76,6 +78,7 @@ export const AUDIT_SUBJECTS = [
   "schedule",
   "token",
   "operation",
+  "view",
 ] as const;
 
 export type AuditSubjectKind = (typeof AUDIT_SUBJECTS)[number];

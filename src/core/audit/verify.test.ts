@@ -118,6 +118,15 @@ describe("ChainCheck", () => {
     expect(kindsOf([{ ...third!, start: moved }])).toEqual(["seals_removed"]);
   });
 
+  test("goes on where it is when retention cuts the chain behind it", () => {
+    const [first, second, third, fourth] = rowsOf("a", [1, 1, 2, 2]);
+    const start = { day: 1, position: 2, hash: second!.hash };
+
+    expect(kindsOf([first!, second!, third!, { ...fourth!, start }])).toEqual([]);
+    expect(kindsOf([first!, second!, { ...third!, start }, { ...fourth!, start }])).toEqual([]);
+    expect(kindsOf([first!, second!, { ...fourth!, start }])).toEqual(["seals_removed"]);
+  });
+
   test("does not miss heads of a chain that retention has emptied", () => {
     const rows = rowsOf("a", [1, 1, 2]);
     const [first, second, third] = rows.map(({ day, position, hash }) => {

@@ -118,8 +118,10 @@ export class ChainCheck {
   /** The chain before a row. Retention may have removed its beginning since the row before. */
   #chainOf({ tenant, start }: SealedRow): Chain {
     const last = this.#last;
-    const isSame = last !== null && last.tenant === tenant && sameHead(last.start, start);
-    if (isSame) return last;
+    const isSame = last !== null && last.tenant === tenant;
+    if (isSame && sameHead(last.start, start)) return last;
+    // The rows up to the last one were checked before retention has removed some of them.
+    if (isSame && start !== null && !isAfter(start, last.head)) return { ...last, start };
     if (last !== null && last.tenant !== tenant) this.#endChain();
     if (start !== null) this.#forget(tenant, start);
     return { tenant, start, head: start ?? CHAIN_START };

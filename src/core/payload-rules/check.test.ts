@@ -106,7 +106,8 @@ describe("the payload of a job that repeats another one", () => {
   } as const;
 
   test("may keep what the first payload said about its job, and may say nothing else", () => {
-    const job = { ...JOB, repeats: { payload: { idempotency_key: "k0", correlation_id: ID } } };
+    const repeated = { idempotency_key: "k0", correlation_id: ID };
+    const job = { ...JOB, repeats: { payload: repeated, payloadVersion: null } };
 
     expect(brief(check({ idempotency_key: "k0", correlation_id: ID, a: 1 }, rule, job))).toEqual(
       [],
@@ -124,8 +125,24 @@ describe("the payload of a job that repeats another one", () => {
   test("needs no fields of a request that the first payload was accepted without", () => {
     const first = { ...JOB, tenant: "default", correlationId: null, idempotencyKey: null };
 
-    expect(brief(check({}, rule, { ...first, repeats: { payload: {} } }))).toEqual(["a required"]);
-    expect(brief(check({ a: 1 }, rule, { ...first, repeats: { payload: undefined } }))).toEqual([]);
+    expect(
+      brief(check({}, rule, { ...first, repeats: { payload: {}, payloadVersion: null } })),
+    ).toEqual(["a required"]);
+    expect(
+      brief(
+        check({ a: 1 }, rule, { ...first, repeats: { payload: undefined, payloadVersion: null } }),
+      ),
+    ).toEqual([]);
+  });
+
+  test("names the version of its first payload only as long as the job keeps that version", () => {
+    const payload = { payload_version: "1", correlation_id: ID, idempotency_key: "k1", a: 1 };
+    const repeats = { payload, payloadVersion: "1" };
+
+    expect(brief(check(payload, rule, { ...JOB, payloadVersion: "1", repeats }))).toEqual([]);
+    expect(brief(check(payload, rule, { ...JOB, payloadVersion: "3", repeats }))).toEqual([
+      "payload_version mismatch",
+    ]);
   });
 });
 

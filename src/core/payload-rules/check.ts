@@ -26,9 +26,12 @@ export interface JobIdentity {
   readonly isScheduled: boolean;
   /**
    * The payload of the job that this job repeats; null: the job repeats none. What that payload
-   * said about its job was accepted, and may stay.
+   * said about its job was accepted, and may stay. A version may stay as long as the job has it.
    */
-  readonly repeats: { readonly payload: Json | undefined } | null;
+  readonly repeats: {
+    readonly payload: Json | undefined;
+    readonly payloadVersion: string | null;
+  } | null;
 }
 
 export interface PayloadVerdict {
@@ -143,11 +146,19 @@ function mismatches(payload: Json | undefined, job: JobIdentity): PayloadProblem
   return own.flatMap(([path, expected, option]) => {
     const value = valueAt(payload, path);
     if (value === undefined || value === null || isSame(path, value, expected)) return [];
-    if (job.repeats !== null && value === valueAt(job.repeats.payload, path)) return [];
+    if (value === acceptedBefore(job, path)) return [];
     const owner = expected === null ? `has no ${option}` : `has another ${option}`;
     const message = `${path} differs from the job, which ${owner}: the option ${option} counts`;
     return [{ path, rule: "mismatch", message }];
   });
+}
+
+/** What the payload of the repeated job says there; undefined: nothing that may stay. */
+function acceptedBefore({ repeats, payloadVersion }: JobIdentity, path: string): Json | undefined {
+  if (repeats === null) return undefined;
+  // A payload that was written now has the version of today, and no function turns it into that.
+  const isOutdated = path === "payload_version" && repeats.payloadVersion !== payloadVersion;
+  return isOutdated ? undefined : valueAt(repeats.payload, path);
 }
 
 /** Tenants are texts for the store, and may be numbers in a payload. */

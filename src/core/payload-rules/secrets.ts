@@ -46,8 +46,11 @@ function secretOfShape(text: string, name: string): Secret | null {
   return hasCard(text, name) ? { set: "cards", what: "the number of a payment card" } : null;
 }
 
+/** An id or one word: settings, commands, tables and sentences have other signs. */
+const ONE_WORD = /^[\w-]+$/;
+
 function secretOfWords(text: string): Secret | null {
-  if (isPlaceholder(text)) return null;
+  if (ONE_WORD.test(text) || isPlaceholder(text)) return null;
   return (
     secretAssigned(text) ??
     secretInCommand(text) ??

@@ -4,7 +4,15 @@ import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
-import { COUNT, MOMENT, MOMENT_OR_NULL, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import {
+  COUNT,
+  COUNTED,
+  MOMENT,
+  MOMENT_OR_NULL,
+  NAME,
+  TEXT,
+  TEXT_OR_NULL,
+} from "../schemas/common.ts";
 import { redactedBreaker, redactedBreakerChange } from "../views.ts";
 
 const PATH = "/api/v1/breakers/{service}";
@@ -26,6 +34,7 @@ const BREAKER = z
     changedBy: TEXT_OR_NULL,
     updatedAt: MOMENT_OR_NULL,
     types: z.array(TEXT),
+    waiting: COUNTED,
     parkedUntil: z.array(z.strictObject({ tenant: TEXT_OR_NULL, until: MOMENT, reason: TEXT })),
   })
   .openapi("Breaker");

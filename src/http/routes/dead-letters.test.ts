@@ -164,6 +164,22 @@ describe("the review of a dead letter", () => {
     expect(await mill.deadLetters.get(id)).toMatchObject({ status: "pending_review" });
   });
 
+  test("keeps the digits of an edited payload that JavaScript cannot hold", async () => {
+    await using server = await openServer();
+    const [id = ""] = await failed(server, 1);
+
+    const response = await server.ask(`${PATH}/${id}/reprocess`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"notes":"the real number","payload":{"n":9007199254740993,"list":[1e3,0.10]}}',
+    });
+
+    expect(response.status).toBe(200);
+    const successor: any = await response.json();
+    const texts: any = await (await server.ask(`/api/v1/jobs/${successor.id}/texts`)).json();
+    expect(texts.payload).toBe('{"n":9007199254740993,"list":[1e3,0.10]}');
+  });
+
   test("reprocesses it with another payload: the successor runs, the letter names it", async () => {
     await using server = await openServer();
     const [id = ""] = await failed(server, 1);

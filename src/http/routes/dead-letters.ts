@@ -280,6 +280,7 @@ function reprocessRoute(): Route {
     access: MANAGE,
     params: ID_PARAMS,
     body: z.strictObject({ notes: REMARK, payload: ANYTHING.optional() }),
+    keepsDigits: true,
     answers: { 200: { description: "The successor.", schema: REPROCESSED } },
     problems: [...PROBLEMS, 422],
   } as const;

@@ -45,6 +45,9 @@ const METRICS = z
     toAt: MOMENT,
     total: z.strictObject(FIGURES),
     groups: z.array(z.strictObject({ at: MOMENT, type: TEXT, lane: TEXT, ...FIGURES })),
+    steps: z
+      .array(z.strictObject({ at: MOMENT, ...FIGURES }))
+      .openapi({ description: "By step, over all types and lanes; empty without a step." }),
     cutShort: z.boolean(),
   })
   .openapi("RunMetrics");

@@ -68,6 +68,7 @@ const FIGURES = {
 const STATS = z
   .strictObject({
     ...FIGURES,
+    retrying: COUNT.openapi({ description: "Of the scheduled jobs, those that have run before." }),
     oldestQueuedMs: z.number().nullable(),
     atLeast: z.array(TEXT).openapi({ description: "The figures that stopped at a maximum." }),
   })

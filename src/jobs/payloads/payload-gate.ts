@@ -107,11 +107,11 @@ export class PayloadGate {
   acceptEdited(
     job: NewJob,
     bytes: number,
-    original: Pick<JobSpec, "idempotencyKey" | "payload">,
+    original: Pick<JobSpec, "idempotencyKey" | "payload" | "payloadVersion">,
   ): NewJob {
     // The key of the successor is made from that of its original, which the payload may name.
-    const { idempotencyKey, payload } = original;
-    const repeats = { payload: decode(payload) };
+    const { idempotencyKey, payload, payloadVersion } = original;
+    const repeats = { payload: decode(payload), payloadVersion };
     return this.#accept(job, bytes, { ...job, idempotencyKey, isScheduled: false, repeats });
   }
 

@@ -139,7 +139,7 @@ export interface OperatorStore {
    */
   saveView(view: NewSavedView): Promise<void>;
   /** Removes a saved view. Answers whether there was one. */
-  removeView(view: SavedViewKey): Promise<boolean>;
+  removeView(view: SavedViewKey, act?: Act): Promise<boolean>;
   /**
    * Sets the quota of a tenant, or of every tenant without a quota of its own (null), in place of
    * the one before. The rate begins with all its tokens. Rejected with OPTION_INVALID if there are

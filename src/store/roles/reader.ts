@@ -19,7 +19,7 @@ import type {
   UnitPlace,
   UnitRecord,
 } from "../types/notes.ts";
-import type { ListFilter, Listing, Page } from "../types/lists.ts";
+import type { MatchCount, ListFilter, Listing, Page } from "../types/lists.ts";
 import type {
   AttemptRecord,
   CountAhead,
@@ -91,10 +91,10 @@ export interface ReaderStore {
   /** One page of jobs, newest first. */
   list(filter: ListFilter, page: Page): Promise<Listing>;
   /**
-   * Counts jobs, up to `max`. A filter that has more than states is applied to the newest 1,000,000
-   * candidates.
+   * Counts jobs, up to `max`. A filter that has more than states is applied to the newest 20,000
+   * candidates, or to so many as `max` if that is more.
    */
-  count(filter: ListFilter, max: number): Promise<number>;
+  count(filter: ListFilter, max: number): Promise<MatchCount>;
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
   /** All limits, by kind and name. */

@@ -49,7 +49,7 @@ export interface DueCounts extends Pick<Stats, "queued" | "oldestQueuedMs"> {
 
 /** Counts while a gate is closed: due jobs behind it are held. */
 export function statsBehindGates(
-  counts: Readonly<Record<CountName, number>>,
+  counts: Pick<Stats, CountName | "retrying">,
   { queued, behind, oldestQueuedMs, isExact }: DueCounts,
   max: number,
 ): Stats {

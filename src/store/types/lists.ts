@@ -32,6 +32,13 @@ export interface Page {
   readonly limit: number;
 }
 
+/** How many jobs match a filter. */
+export interface MatchCount {
+  readonly count: number;
+  /** False: the count stopped at its maximum of candidates, and there may be more. */
+  readonly isExact: boolean;
+}
+
 /**
  * One page. A search reads a bounded number of candidates, so a page may be short or empty before
  * the last one. `next: null` marks the last page.

@@ -289,6 +289,8 @@ export type JobHolder = Pick<
  */
 export interface Stats {
   readonly scheduled: number;
+  /** Of the scheduled jobs, those that have run before. */
+  readonly retrying: number;
   readonly queued: number;
   readonly held: number;
   readonly running: number;
@@ -304,6 +306,8 @@ export interface Stats {
 /** The counts of {@link Stats} for the jobs of one type, lane and tenant. */
 export interface JobGroup extends Pick<JobSpec, "type" | "lane" | "tenant"> {
   readonly scheduled: number;
+  /** Of the scheduled jobs, those that have run before. */
+  readonly retrying: number;
   readonly queued: number;
   readonly held: number;
   readonly running: number;
@@ -320,7 +324,7 @@ export interface GroupedStats {
   readonly hasMore: boolean;
 }
 
-export type CountName = Exclude<keyof JobGroup, "type" | "lane" | "tenant" | "oldestQueuedMs">;
+export type CountName = "scheduled" | "queued" | "held" | "running" | "failed";
 
 /** The answer of `intervene` and `hurry`. */
 export type InterveneAnswer =

@@ -4,6 +4,8 @@ import type { Command } from "commander";
 import { defineJob } from "millrace";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createProgram } from "../../../src/cli/program.ts";
+import { commandsFor, WAITING_COMMANDS } from "../../support/tenants/commands.ts";
+import { targetsOf } from "../../support/tenants/requests.ts";
 import { type } from "../command-line.ts";
 import { ServedStore } from "./served-store.ts";
 
@@ -98,6 +100,15 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "audit verify": [],
 };
 const NAMES = Object.keys(COMMANDS);
+const ids = {
+  failed: ID,
+  completed: ID,
+  running: ID,
+  queued: ID,
+  scheduled: ID,
+  waiting: ID,
+  cancelled: ID,
+};
 
 beforeEach(() => vi.stubEnv("MILLRACE_TOKEN", "mr_person_unknown"));
 afterEach(() => vi.unstubAllEnvs());
@@ -113,10 +124,12 @@ describe("every command that takes --server", () => {
       command.options.some(({ long }) => long === flag);
     const local = leaves.filter(([, each]) => has(each, "--db") && !has(each, "--server"));
 
-    expect(leaves.filter(([, each]) => has(each, "--server")).map(([name]) => name)).toEqual(NAMES);
+    const remote = leaves.filter(([, each]) => has(each, "--server")).map(([name]) => name);
+    expect(remote.toSorted()).toEqual(NAMES.toSorted());
     expect(local.map(([name]) => name)).toEqual([
       "dev",
       "server",
+      "dashboard",
       "worker",
       "payloads check",
       "doctor",
@@ -124,6 +137,20 @@ describe("every command that takes --server", () => {
       "backup",
       "config print",
     ]);
+  });
+
+  test("is tried with what belongs to another tenant, unless it waits", () => {
+    const { known } = targetsOf({
+      own: ids,
+      other: ids,
+      linked: ID,
+      ownToken: ID,
+      otherTokens: [],
+    });
+    const tried = commandsFor(known).map((words) => `${words.join(" ")} `);
+
+    const missing = NAMES.filter((name) => !tried.some((each) => each.startsWith(`${name} `)));
+    expect(missing).toEqual(WAITING_COMMANDS);
   });
 
   test.each(NAMES)("millrace %s ends with 5 when no server answers", async (name) => {

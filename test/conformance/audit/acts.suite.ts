@@ -384,6 +384,41 @@ const CASES: readonly Case[] = [
     entry: { name: "fairness_removed", before: '{"weights":{"acme":2}}', after: null },
   },
   {
+    verb: "saveView",
+    async act(store) {
+      const view = { tenant: "acme", name: "mails", query: "payload=to:ada" };
+      await store.saveView({ ...view, screen: "jobs", by: "bob" });
+      await store.saveView({ ...view, screen: "failures", by: "ada" });
+      await store.saveView({ ...view, screen: "failures", by: "eve" });
+      return "mails";
+    },
+    entry: {
+      name: "view_saved",
+      subjectKind: "view",
+      tenant: "acme",
+      reason: null,
+      before: '{"screen":"jobs"}',
+      after: '{"screen":"failures"}',
+    },
+  },
+  {
+    verb: "removeView",
+    async act(store) {
+      const view = { tenant: null, name: "mails" };
+      await store.saveView({ ...view, screen: "jobs", query: "", by: "bob" });
+      await store.removeView(view, ACT);
+      await store.removeView(view, ACT);
+      return "mails";
+    },
+    entry: {
+      name: "view_removed",
+      subjectKind: "view",
+      tenant: null,
+      before: '{"screen":"jobs"}',
+      after: null,
+    },
+  },
+  {
     verb: "quiet",
     async act(store) {
       const worker = await joinWorker(store);

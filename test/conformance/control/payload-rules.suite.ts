@@ -147,7 +147,7 @@ export function payloadRuleSuite(open: OpenStore): void {
       }));
 
       expect(records).toMatchObject([{ slot, outcome: "refused", job: null }]);
-      expect(await store.count({}, 10)).toBe(0);
+      expect((await store.count({}, 10)).count).toBe(0);
     });
   });
 }

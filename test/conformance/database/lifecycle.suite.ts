@@ -117,7 +117,7 @@ export function lifecycleSuite(open: OpenStore): void {
       const answers = await Promise.all(handles.map((handle) => handle.enqueue([newJob()])));
 
       expect(answers.flat().map((answer) => answer.status)).toEqual(Array(3).fill("created"));
-      expect(await db.store.count({}, 10)).toBe(3);
+      expect((await db.store.count({}, 10)).count).toBe(3);
     });
   });
 
@@ -142,7 +142,7 @@ export function lifecycleSuite(open: OpenStore): void {
       await db.unopened().close();
 
       const other = await db.another();
-      expect(await other.count({}, 1)).toBe(0);
+      expect((await other.count({}, 1)).count).toBe(0);
     });
 
     test("lets writes finish that were accepted before it (I1)", async () => {
@@ -162,7 +162,7 @@ export function lifecycleSuite(open: OpenStore): void {
       expect(await settled).toEqual(["settled", "settled"]);
       const other = await db.another();
       expect(await recordOf(other, job.id)).toMatchObject({ state: "queued" });
-      expect(await other.count({ states: ["completed"] }, 10)).toBe(2);
+      expect((await other.count({ states: ["completed"] }, 10)).count).toBe(2);
     });
 
     test("leaves the other handles open", async () => {

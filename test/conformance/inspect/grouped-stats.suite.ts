@@ -130,7 +130,7 @@ export function groupedStatsSuite(open: OpenStore): void {
       expect((await store.groupedStats(LIMITS)).groups).toEqual([group({ queued: 1, running: 1 })]);
     });
 
-    test("counts a failed attempt as scheduled, and other ends not at all", async () => {
+    test("counts a failed attempt as scheduled and retrying, other ends not at all", async () => {
       await using db = await open();
       const { store } = db;
       for (const settlement of [retryIn(1_000), completed()]) {
@@ -138,7 +138,10 @@ export function groupedStatsSuite(open: OpenStore): void {
         await runOne(store, settlement);
       }
 
-      expect((await store.groupedStats(LIMITS)).groups).toEqual([group({ scheduled: 1 })]);
+      await store.enqueue(newJobs(1, { due: { delayMs: 1_000 } }));
+
+      const { groups } = await store.groupedStats(LIMITS);
+      expect(groups).toEqual([group({ scheduled: 2, retrying: 1 })]);
     });
 
     test("reads so many jobs for each count, and names the counts it has cut short", async () => {
@@ -194,7 +197,7 @@ export function groupedStatsSuite(open: OpenStore): void {
 }
 
 function group(overrides: Partial<JobGroup>): JobGroup {
-  const counts = { scheduled: 0, queued: 0, held: 0, running: 0, failed: 0 };
+  const counts = { scheduled: 0, retrying: 0, queued: 0, held: 0, running: 0, failed: 0 };
   // No time passes in these tests, unless they say so.
   const oldestQueuedMs = (overrides.queued ?? 0) > 0 ? 0 : null;
   const names = { type: "email", lane: "general", tenant: "default" };

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
+import { COUNT_CANDIDATES_MAX } from "../../../src/store/shared/lists/bounds.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { ListFilter } from "../../../src/store/types/lists.ts";
-import { failedWith, newJobs, runAgain } from "../../support/factories.ts";
+import { failedWith, newJob, newJobs, runAgain } from "../../support/factories.ts";
 import { add, runOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -20,7 +21,7 @@ export function listContentSuite(open: OpenStore): void {
       expect(await idsOf(store, { lane: "slow" })).toEqual([slow]);
       expect(await idsOf(store, { lane: "slower", type: "email" })).toEqual([other]);
       expect(await idsOf(store, { lane: "unheard" })).toEqual([]);
-      expect(await store.count({ lane: "slow" }, 10)).toBe(1);
+      expect((await store.count({ lane: "slow" }, 10)).count).toBe(1);
     });
 
     test("finds a part of the message, the name or the class of the last error", async () => {
@@ -34,7 +35,10 @@ export function listContentSuite(open: OpenStore): void {
 
       for (const error of ["connection REFUSED", "dbE", "NON_RETRY", "“ÄÖ”"]) {
         expect({ error, ids: await idsOf(store, { error }) }).toEqual({ error, ids: [id] });
-        expect({ error, count: await store.count({ error }, 10) }).toEqual({ error, count: 1 });
+        expect({ error, count: (await store.count({ error }, 10)).count }).toEqual({
+          error,
+          count: 1,
+        });
       }
       // Only letters from A to Z are equal to others, and no letter stands for any other.
       for (const error of ["“äö”", "refused%", "connection_refused", "connection refused 5"]) {
@@ -77,7 +81,7 @@ export function listContentSuite(open: OpenStore): void {
       await add(store, {});
 
       expect(await idsOf(store, { payload: { [path]: text } })).toEqual([id]);
-      expect(await store.count({ payload: { [path]: text } }, 10)).toBe(1);
+      expect((await store.count({ payload: { [path]: text } }, 10)).count).toBe(1);
       expect(await idsOf(store, { payload: { [path]: `${text}x` } })).toEqual([]);
     });
 
@@ -102,7 +106,7 @@ export function listContentSuite(open: OpenStore): void {
       await add(store, { payload: PAYLOAD }, {});
 
       expect(await idsOf(store, { payload: { [path]: text } })).toEqual([]);
-      expect(await store.count({ payload: { [path]: text } }, 10)).toBe(0);
+      expect((await store.count({ payload: { [path]: text } }, 10)).count).toBe(0);
     });
 
     test("demands the text at all paths, on the same job", async () => {
@@ -116,7 +120,7 @@ export function listContentSuite(open: OpenStore): void {
       );
 
       expect(await idsOf(store, { payload: { a: "1", "b.c": "x" } })).toEqual([id]);
-      expect(await store.count({ payload: { a: "1", "b.c": "x" } }, 10)).toBe(1);
+      expect((await store.count({ payload: { a: "1", "b.c": "x" } }, 10)).count).toBe(1);
       expect(await idsOf(store, { payload: {} })).toHaveLength(3);
     });
 
@@ -128,7 +132,7 @@ export function listContentSuite(open: OpenStore): void {
       for (const text of ["Ada", '"to":"Ada', "_%"]) {
         expect({ text, ids: await idsOf(store, { text }) }).toEqual({ text, ids: [id] });
       }
-      expect(await store.count({ text: "Ada" }, 10)).toBe(1);
+      expect((await store.count({ text: "Ada" }, 10)).count).toBe(1);
       for (const text of ["ada", "A_a", "Ada%"]) {
         expect({ text, ids: await idsOf(store, { text }) }).toEqual({ text, ids: [] });
       }
@@ -148,6 +152,20 @@ export function listContentSuite(open: OpenStore): void {
         const second = await store.list(filter, { limit: 10, after: first.next! });
         expect(second).toMatchObject({ jobs: [{ id }], next: null, isCutShort: false });
       }
+    });
+
+    test("counts among a bounded number of jobs, and says that there may be more", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, { lane: "slow" });
+      for (let left = COUNT_CANDIDATES_MAX; left > 0; left -= CALL_MAX) {
+        await store.enqueue(newJobs(Math.min(left, CALL_MAX)));
+      }
+
+      expect(await store.count({ lane: "slow" }, 10)).toEqual({ count: 0, isExact: false });
+      await add(store, { lane: "slow" });
+      expect(await store.count({ lane: "slow" }, 10)).toEqual({ count: 1, isExact: false });
+      expect(await store.count({ lane: newJob().lane }, 10)).toEqual({ count: 10, isExact: true });
     });
   });
 }

@@ -12,6 +12,7 @@ import type { OpenStore } from "../../support/stores.ts";
 
 const NOTHING = {
   scheduled: 0,
+  retrying: 0,
   queued: 0,
   held: 0,
   running: 0,
@@ -47,6 +48,7 @@ export function statsSuite(open: OpenStore): void {
 
       expect(await store.stats(100)).toEqual({
         scheduled: 7,
+        retrying: 0,
         queued: 6,
         held: 5,
         running: 4,
@@ -95,7 +97,7 @@ export function statsSuite(open: OpenStore): void {
       expect(await store.stats(20_000)).toMatchObject({ queued: 11_000, cutShort: [] });
     });
 
-    test("counts a wait for a retry as scheduled, and other ends not at all", async () => {
+    test("counts a wait for a retry as scheduled and retrying, other ends not at all", async () => {
       await using db = await open();
       const { store } = db;
       for (const settlement of [retryIn(1_000), completed(), cancelled()]) {
@@ -103,7 +105,9 @@ export function statsSuite(open: OpenStore): void {
         await runOne(store, settlement);
       }
 
-      expect(await store.stats(100)).toEqual({ ...NOTHING, scheduled: 1 });
+      await store.enqueue(newJobs(1, { due: { delayMs: 1_000 } }));
+
+      expect(await store.stats(100)).toEqual({ ...NOTHING, scheduled: 2, retrying: 1 });
     });
 
     test("stops each count at the limit", async () => {

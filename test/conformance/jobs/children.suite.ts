@@ -14,7 +14,6 @@ import {
   at,
   claimable,
   eventsOf,
-  nextCall,
   recordOf,
   settleItem,
   stateOf,
@@ -23,6 +22,7 @@ import {
   type Batch,
 } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
+import { wakes } from "../../support/flows.ts";
 
 /** Jobs that come into being with the end of another. */
 export function childrenSuite(open: OpenStore): void {
@@ -87,16 +87,15 @@ export function childrenSuite(open: OpenStore): void {
 
     test("wake those who wait for work", async () => {
       await using db = await open();
-      const { store, clock } = db;
+      const { store } = db;
       await add(store, {});
       const batch = await takeOne(store);
-      await clock.advance(10_000);
-      const called = nextCall(store);
 
-      await store.settle([withChildren(batch, [newJob()])]);
+      const child = newJob();
 
-      await clock.advance(5_000);
-      await expect(called).resolves.toBe("called");
+      await wakes(db, () => store.settle([withChildren(batch, [child])]));
+
+      expect(await claimable(store)).toEqual([child.id]);
     });
 
     test.each([failedWith(), cancelled(), retryIn(10), runAgain()])(

@@ -79,7 +79,7 @@ export function alikeSuite(open: OpenStore): void {
         "created",
         "created",
       ]);
-      expect(await store.count({ tags: KIND.tags }, 10)).toBe(4);
+      expect((await store.count({ tags: KIND.tags }, 10)).count).toBe(4);
     });
   });
 

@@ -212,7 +212,7 @@ export function enqueueSuite(open: OpenStore): void {
       expect(answers).toEqual(
         jobs.map((job) => ({ status: "created", id: job.id, state: "queued" })),
       );
-      expect(await store.count({}, 2_000)).toBe(1_000);
+      expect((await store.count({}, 2_000)).count).toBe(1_000);
       expect(await claimable(store, { limit: 3 })).toEqual(jobs.slice(0, 3).map((job) => job.id));
     });
 
@@ -248,7 +248,7 @@ export function enqueueSuite(open: OpenStore): void {
       expect(answers.map((call) => call.map((answer) => "id" in answer && answer.id))).toEqual(
         calls.map((jobs) => jobs.map((job) => job.id)),
       );
-      expect(await store.count({}, 100)).toBe(60);
+      expect((await store.count({}, 100)).count).toBe(60);
     });
   });
 
@@ -263,7 +263,7 @@ export function enqueueSuite(open: OpenStore): void {
       const [answer] = await store.enqueue([job]);
 
       expect(answer).toEqual({ status: "existing", id: job.id, state: "scheduled", by: "id" });
-      expect(await store.count({}, 10)).toBe(1);
+      expect((await store.count({}, 10)).count).toBe(1);
       expect(await eventsOf(store, job.id)).toEqual(["job:enqueued"]);
       expect((await recordOf(store, job.id)).runAt).toBe(clock.now() + 990);
     });
@@ -325,7 +325,7 @@ export function enqueueSuite(open: OpenStore): void {
 
       expect(answer).toEqual({ status: "refused", code: "ID_CONFLICT", holder: job.id });
       expect(await recordOf(store, job.id)).toEqual(before);
-      expect(await store.count({}, 10)).toBe(1);
+      expect((await store.count({}, 10)).count).toBe(1);
       expect(await eventsOf(store, job.id)).toEqual(["job:enqueued"]);
     });
 

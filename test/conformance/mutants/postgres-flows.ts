@@ -34,8 +34,12 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["locks outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
     ],
     hold_jobs: [
-      // The join compares the tenant: the same change of `taken_key` alone would have no effect.
-      ["tenants share keys", "taken_key.tenant = front.tenant AND ", ""],
+      // The list of taken keys is compared with both: a change of the other one has no effect.
+      [
+        "tenants share keys",
+        "(front.tenant, front.concurrency) IN (\n           SELECT taken_key.tenant, ",
+        "front.concurrency IN (\n           SELECT ",
+      ],
       ["a taken key comes before a gate", "SELECT min(closed.gate)", "SELECT -1"],
     ],
     release_keys: [

@@ -206,7 +206,7 @@ export const POSTGRES_FAULTS: Faults = {
   hold: {
     hold_jobs: [
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
-      ["tenants are not looked at", "front.type, front.tenant)", "front.type)"],
+      ["tenants are not looked at", "OR front.tenant = ANY (shut.targets)\n       OR", "OR"],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
       ["only the first lane is looked at", "WHERE lane.id IS NOT NULL", "WHERE false"],
       [
@@ -346,6 +346,7 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     count_places: [
       ["held jobs do not count", "FROM millrace.blocked", "FROM millrace.blocked WHERE false"],
+      ["each scheduled job is retrying", "n > 1", "n > 0"],
     ],
   },
   deadLetter: {

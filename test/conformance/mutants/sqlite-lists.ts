@@ -59,6 +59,7 @@ export const SQLITE_LIST_FAULTS: Faults = {
   groupedStats: {
     count_groups: [
       ["the lane is not looked at", "GROUP BY type, lane, tenant", "GROUP BY type, tenant"],
+      ["a retry is not scheduled", "place IN (1, 6)", "place = 1"],
       ["an ended run counts", "AND ended.n = lease.ns", "AND 0 = lease.ns"],
       ["a place is read as a whole", "FROM millrace_ready LIMIT :rows", "FROM millrace_ready"],
       ["the smallest groups come first", "count(*) DESC", "count(*)"],
@@ -105,7 +106,7 @@ export const SQLITE_LIST_FAULTS: Faults = {
     ],
     count_waiting: [
       ["held jobs do not count", "FROM millrace_blocked", "FROM millrace_blocked WHERE 0"],
-      ["scheduled jobs do not count", "FROM millrace_scheduled", "FROM millrace_scheduled WHERE 0"],
+      ["scheduled jobs do not count", "SELECT 1 FROM millrace_scheduled", "SELECT 1 WHERE 0"],
     ],
     count_ended: [["the state is not looked at", "state = :state", "1"]],
   },
@@ -117,6 +118,7 @@ export const SQLITE_LIST_FAULTS: Faults = {
     ],
     count_waiting: [
       ["blocked jobs are not counted", "millrace_blocked LIMIT", "millrace_ready LIMIT"],
+      ["each scheduled job is retrying", "n > 1", "n > 0"],
     ],
     count_ended: [["all ends count as failures", "state = :state", "1"]],
   },

@@ -129,7 +129,7 @@ export const SQLITE_TOKEN_FAULTS: Faults = {
       ["there is no limit", "LIMIT :limit", "LIMIT 1000 + :limit"],
     ],
     "retention/prune.ts": [
-      ["a full batch of tokens is the last", "events, tokens, minutes]", "events, minutes]"],
+      ["a full batch of tokens is the last", "tokens, minutes, deploys]", "minutes, deploys]"],
     ],
   },
 };
@@ -305,7 +305,7 @@ export const POSTGRES_TOKEN_FAULTS: Faults = {
       ["there is no limit", "LIMIT :limit::integer", "LIMIT 1000 + :limit::integer"],
     ],
     "retention/prune.ts": [
-      ["a full batch of tokens is the last", "events, tokens, minutes]", "events, minutes]"],
+      ["a full batch of tokens is the last", "tokens, minutes, deploys]", "minutes, deploys]"],
     ],
   },
 };

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { PermitCount } from "../../../src/core/control/permits.ts";
+import type { WakeUp } from "../../../src/store/store.ts";
 import { add, claimable, claimRequest, joinWorker, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -9,6 +11,14 @@ const RATE = { count: 10, perMs: 1_000, burst: 3 } as const;
 
 function cap(concurrency: number): { readonly concurrency: number; readonly rate: null } {
   return { concurrency, rate: null };
+}
+
+/** Permits of two limits. */
+function counts(first = 0, many = 0, second = 0, few = 0): readonly PermitCount[] {
+  return [
+    { limit: first, count: many },
+    { limit: second, count: few },
+  ];
 }
 
 const UNUSED = { used: 0, isUsedUp: false, waiting: null } as const;
@@ -223,6 +233,24 @@ export function limitsSuite(open: OpenStore): void {
       await store.keepPermits(worker, []);
 
       expect(await store.limits()).toMatchObject([{ used: 0 }, { used: 0 }]);
+    });
+
+    test("wakes workers only if a limit was used up, as jobs wait for no other", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.setLimit(TYPE, cap(3), null);
+      await store.setLimit(INSTALLATION, cap(9), null);
+      await add(store, {}, {}, {});
+      const { worker } = await take(store);
+      const [wide, full] = (await store.limits()).map(({ id }) => id);
+      await db.heardAll(store);
+      const woken: WakeUp[] = [];
+      store.watch((wakeUp) => void (wakeUp === "work" && woken.push(wakeUp)));
+
+      await store.keepPermits(worker, counts(full, 3, wide, 1));
+      expect(woken).toEqual([]);
+      await store.keepPermits(worker, counts(full, 2, wide, 1));
+      expect(woken).toEqual(["work"]);
     });
 
     test("never raises what a worker holds", async () => {

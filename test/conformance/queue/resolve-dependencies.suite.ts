@@ -178,7 +178,7 @@ function endTests(open: OpenStore): void {
     await settleAll(store, await take(store, { limit: 50 }), completed());
     await store.resolveDependencies(1_000);
 
-    expect(await store.count({ states: ["completed"] }, 100)).toBe(50);
+    expect((await store.count({ states: ["completed"] }, 100)).count).toBe(50);
     expect(await take(store, { lanes: ["later"], limit: 100 })).toMatchObject({
       jobs: { length: 50 },
     });
@@ -401,7 +401,7 @@ function companyTests(open: OpenStore): void {
     const { jobs } = await store.list({ states: ["queued"] }, { limit: 10 });
 
     expect(jobs).toMatchObject([{ id: child, heldBy: AFTER }]);
-    expect(await store.count({ states: ["queued"] }, 10)).toBe(1);
+    expect((await store.count({ states: ["queued"] }, 10)).count).toBe(1);
   });
 }
 
@@ -544,7 +544,7 @@ function pruneTests(open: OpenStore): void {
     }
 
     expect(taken.size).toBe(1_500);
-    expect(await store.count({ states: ["cancelled"] }, 10)).toBe(0);
+    expect((await store.count({ states: ["cancelled"] }, 10)).count).toBe(0);
     await store.prune(KEEP_NO_JOBS, 100);
     expect(await store.get(parent)).toBeNull();
   });

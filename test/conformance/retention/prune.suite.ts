@@ -87,7 +87,7 @@ export function pruneSuite(open: OpenStore): void {
         const { jobs } = await store.list(filter, { limit: 10 });
         expect(jobs.map((job) => job.id)).toEqual([kept]);
       }
-      expect(await store.count({ states: ["failed"] }, 10)).toBe(0);
+      expect((await store.count({ states: ["failed"] }, 10)).count).toBe(0);
       expect(await store.cancel(id, null, null)).toEqual({ status: "unknown" });
       expect((await eventsOf(store, id)).at(-1)).toBe("job:deleted");
     });
@@ -133,7 +133,7 @@ export function pruneSuite(open: OpenStore): void {
       const pruned = await store.prune(KEEP_NO_JOBS, 100);
 
       expect(pruned).toMatchObject({ jobs: 0, idempotencyKeys: 0, deadLetters: 0 });
-      expect(await store.count({}, 10)).toBe(5);
+      expect((await store.count({}, 10)).count).toBe(5);
       expect(await stateOf(store, queued)).toBe("queued");
       expect(await stateOf(store, scheduled)).toBe("scheduled");
       expect(await stateOf(store, running)).toBe("running");

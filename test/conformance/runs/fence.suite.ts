@@ -142,7 +142,7 @@ export function fenceSuite(open: OpenStore): void {
       );
 
       expect(answers.flat().filter((answer) => answer === "settled")).toHaveLength(50);
-      expect(await db.store.count({ states: ["completed"] }, 100)).toBe(50);
+      expect((await db.store.count({ states: ["completed"] }, 100)).count).toBe(50);
     });
 
     test("refuses jobs of a prefetch that has not started", async () => {

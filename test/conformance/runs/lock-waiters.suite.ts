@@ -126,7 +126,7 @@ function holdTests(open: OpenStore): void {
     for (let call = 0; call < 4; call += 1) moves.push(await store.hold(2));
 
     expect(moves).toEqual([2, 2, 1, 0]);
-    expect(await store.count({ states: ["queued"] }, 10)).toBe(5);
+    expect((await store.count({ states: ["queued"] }, 10)).count).toBe(5);
   });
 
   test("lets a claim see what lies behind a thousand jobs of a taken key", async () => {

@@ -125,7 +125,7 @@ export function loneRunsSuite(open: OpenStore): void {
         const { lease, job } = at(taken, 0);
         expect(await db.store.returnPrefetched(lease, [job.key])).toBe(1);
       }
-      expect(await db.store.count({ states: ["queued"] }, 10)).toBe(3);
+      expect((await db.store.count({ states: ["queued"] }, 10)).count).toBe(3);
     });
 
     test("takes only the lanes, types and tenants asked for", async () => {

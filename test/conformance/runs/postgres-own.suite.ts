@@ -349,7 +349,7 @@ export function ownWaysSuite(
       const batch = await take(store);
       await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
 
-      expect(await store.count({ states: ["running"] }, 10)).toBe(2);
+      expect((await store.count({ states: ["running"] }, 10)).count).toBe(2);
       expect(await store.stats(10)).toMatchObject({ running: 2 });
     });
   });
@@ -366,7 +366,7 @@ export function ownWaysSuite(
       const finishedMs = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
 
       expect(await store.prune(retention({ finishedMs }), 3)).toMatchObject({ jobs: 3 });
-      expect(await store.count({}, 10)).toBe(1);
+      expect((await store.count({}, 10)).count).toBe(1);
     });
 
     test("finds one that was committed late, before the one that went last", async () => {
@@ -442,7 +442,7 @@ export function ownWaysSuite(
       await clock.advance(1);
 
       expect(await store.prune(retention({ finishedMs }), 2)).toMatchObject({ jobs: 2 });
-      expect(await store.count({}, 10)).toBe(2);
+      expect((await store.count({}, 10)).count).toBe(2);
     });
 
     test("removes no more keys than asked, with those that expired in time", async () => {

@@ -417,9 +417,9 @@ export function rescueSuite(open: OpenStore): void {
           .map((job) => job.id)
           .toSorted(),
       );
-      expect(await store.count({ states: ["scheduled"] }, 20)).toBe(5);
-      expect(await store.count({ states: ["queued"] }, 20)).toBe(4);
-      expect(await store.count({ states: ["running"] }, 20)).toBe(0);
+      expect((await store.count({ states: ["scheduled"] }, 20)).count).toBe(5);
+      expect((await store.count({ states: ["queued"] }, 20)).count).toBe(4);
+      expect((await store.count({ states: ["running"] }, 20)).count).toBe(0);
     });
 
     test("counts a job of a prefetch that it ends as one of those it may move", async () => {

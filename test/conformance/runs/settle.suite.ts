@@ -359,8 +359,8 @@ export function settleSuite(open: OpenStore): void {
       );
 
       expect(answers).toEqual(batch.jobs.map(() => "settled"));
-      expect(await store.count({ states: ["completed"] }, 500)).toBe(100);
-      expect(await store.count({ states: ["failed"] }, 500)).toBe(100);
+      expect((await store.count({ states: ["completed"] }, 500)).count).toBe(100);
+      expect((await store.count({ states: ["failed"] }, 500)).count).toBe(100);
       expect((await recordOf(store, jobs[198]!.id)).result).toBe("198");
       expect(await store.deadLetter(jobs[199]!.id)).not.toBeNull();
     });
@@ -378,7 +378,7 @@ export function settleSuite(open: OpenStore): void {
       );
 
       expect(answers).toEqual(doubled.map((_, index) => [index % 2 ? "stale" : "settled"]));
-      expect(await store.count({ states: ["completed"] }, 100)).toBe(30);
+      expect((await store.count({ states: ["completed"] }, 100)).count).toBe(30);
     });
 
     test("answers an empty list with an empty list", async () => {

@@ -154,6 +154,28 @@ export function claimProbeSuite(open: OpenStore): void {
       expect((await takeProbe(store)).job.id).toBe(second);
     });
 
+    test("waits after a probe whose service has asked one tenant for a pause", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await uses(store, ["bank"]);
+      const [, second] = await add(store, { tenant: "acme" }, { tenant: "other" });
+      await outage(store);
+      await clock.advance(OPEN_MS);
+      const { job, lease } = await takeProbe(store);
+      const run = { key: job.key, n: job.n };
+      const park = { forMs: 9 * OPEN_MS, tenant: "acme" };
+
+      const answer = await fail(store, { run, park, tenant: "acme" });
+
+      expect(answer).toEqual({ isCounted: true, waitMs: null, changedTo: "open" });
+      await store.settle([{ lease, ...run, settlement: completed() }]);
+      const probeAtMs = clock.now() + OPEN_MS;
+      expect(await breaker(store)).toMatchObject({ state: "open", failures: 3, probeAtMs });
+      expect(await probe(store)).toBeNull();
+      await clock.advance(OPEN_MS);
+      expect((await takeProbe(store)).job.id).toBe(second);
+    });
+
     test("replaces a probe whose worker has died", async () => {
       await using db = await open();
       const { store, clock } = db;

@@ -1,8 +1,8 @@
 /** Breakers that opened while the clock was ahead, on SQLite that of the host. */
 import { describe, expect, test } from "vitest";
-import { add, takeOne } from "../../support/steps.ts";
+import { add, claimable, takeOne } from "../../support/steps.ts";
 import type { OpenStore, TestStore } from "../../support/stores.ts";
-import { breaker, failure, OPEN_MS, outage, probe, takeProbe, uses } from "./scene.ts";
+import { breaker, fail, failure, OPEN_MS, outage, probe, takeProbe, uses } from "./scene.ts";
 
 const HOUR = 3_600_000;
 
@@ -66,6 +66,50 @@ export function breakerClockSetBackSuite(open: OpenStore): void {
       expect(await store.promote(10)).toMatchObject({ probeInMs: null });
 
       expect(await probe(store)).toBeNull();
+    });
+  });
+
+  describe("promote of a service that asked for a pause while the clock was ahead", () => {
+    test.each([
+      ["all tenants", null],
+      ["one tenant", "acme"],
+    ])("ends the pause of %s when the clock has gone back", async (_, tenant) => {
+      await using db = await open();
+      const { store, clock } = db;
+      await uses(store, ["bank"]);
+      const [id] = await add(store, { tenant: "acme" });
+      await clock.advance(HOUR);
+      await fail(store, { park: { forMs: OPEN_MS, tenant }, tenant: "acme" });
+      await store.hold(10);
+      clock.setBack(HOUR);
+      expect(await store.promote(10)).toMatchObject({ waiting: { released: true } });
+
+      await store.release(10);
+
+      expect(await breaker(store)).toMatchObject({ parks: [] });
+      expect(await claimable(store)).toEqual([id]);
+    });
+  });
+
+  describe("reportCalls of a service that asked for a pause while the clock was ahead", () => {
+    test("closes it for as long as it asks for after that", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await uses(store, ["bank"]);
+      const [id] = await add(store, {});
+      await clock.advance(HOUR);
+      await fail(store, { park: { forMs: OPEN_MS, tenant: null } });
+      clock.setBack(HOUR);
+
+      await fail(store, { park: { forMs: OPEN_MS, tenant: null }, run: { key: 4_712, n: 1 } });
+
+      const until = clock.now() + OPEN_MS;
+      expect(await breaker(store)).toMatchObject({ parks: [{ until }] });
+      await store.release(10);
+      expect(await claimable(store)).toEqual([]);
+      await clock.advance(OPEN_MS);
+      await store.release(10);
+      expect(await claimable(store)).toEqual([id]);
     });
   });
 }

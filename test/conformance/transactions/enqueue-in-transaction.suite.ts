@@ -44,7 +44,7 @@ export function insideSuite(open: OpenCallers): void {
       expect(answers).toEqual(
         jobs.map(({ id }, index) => ({ status: "created", id, state: states[index] })),
       );
-      expect(await store.count({}, 10)).toBe(0);
+      expect((await store.count({}, 10)).count).toBe(0);
       await caller.commit();
       expect(await recordOf(store, at(jobs, 0).id)).toMatchObject({ payload: '{"n":1}' });
       expect(await recordOf(store, at(jobs, 3).id)).toMatchObject({ tags: { region: "nord" } });
@@ -59,7 +59,7 @@ export function insideSuite(open: OpenCallers): void {
       await store.enqueueInTransaction(caller.tx, [newJob({ tags: { a: "1" } }), newJob(KEYED)]);
       await caller.rollback();
 
-      expect(await store.count({}, 10)).toBe(0);
+      expect((await store.count({}, 10)).count).toBe(0);
       expect(await store.feed(0, 10)).toEqual([]);
       expect(await ask(store, KEYED)).toMatchObject({ status: "created" });
     });
@@ -87,7 +87,7 @@ export function insideSuite(open: OpenCallers): void {
         { status: "created", state: "scheduled" },
       ]);
       expect(refused).toMatchObject([refusal]);
-      expect(await store.count({}, 10)).toBe(2);
+      expect((await store.count({}, 10)).count).toBe(2);
       await store.openIntake(closed);
       expect(await store.enqueue(jobs.slice(0, 1))).toMatchObject([{ status: "created" }]);
     });

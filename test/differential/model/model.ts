@@ -164,13 +164,8 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     },
     ends: async (ids) => ids.map((id) => reading.jobEnd(world, id)),
     attempts: async (id) => reading.attempts(world, id),
-    list: async (filter, { after = Infinity, limit }) => {
-      const later = reading.matching(world, filter).filter(({ key }) => key < after);
-      const page = later.slice(0, limit).map((job) => recordOf(world, job));
-      const next = later.length > limit ? (page.at(-1)?.key ?? null) : null;
-      return { jobs: page, next, isCutShort: false };
-    },
-    count: async (filter, max) => Math.min(max, reading.matching(world, filter).length),
+    list: async (filter, page) => reading.listed(world, filter, page),
+    count: async (filter, max) => reading.counted(world, filter, max),
     deadLetter: async (id) => world.letters.get(id) ?? null,
     deadLetters: async (filter, page) => reading.deadLetters(world, filter, page),
     review: async (id, verdict) => reading.review(world, id, verdict),

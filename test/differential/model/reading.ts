@@ -2,7 +2,7 @@
 import type { DeadLetterQuery } from "../../../src/store/types/letters.ts";
 import { idUuid, parseId } from "../../../src/core/ids.ts";
 import { isFinal, type JobId } from "../../../src/core/job.ts";
-import type { ListFilter } from "../../../src/store/types/lists.ts";
+import type { Listing, ListFilter, MatchCount, Page } from "../../../src/store/types/lists.ts";
 import type {
   AttemptRecord,
   DeadLetterRecord,
@@ -17,6 +17,7 @@ import type {
 } from "../../../src/store/types/records.ts";
 import type { JobKey, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { enqueueOne } from "./enqueue.ts";
+import { recordOf } from "./records.ts";
 import { isHeldBack } from "./waiting.ts";
 import {
   atMost,
@@ -35,8 +36,23 @@ export function jobEnd(world: World, id: JobId): JobEnd {
   return { status: jobNamed(world, id) === undefined ? "missing" : "open" };
 }
 
+export function listed(
+  world: World,
+  filter: ListFilter,
+  { after = Infinity, limit }: Page,
+): Listing {
+  const later = matching(world, filter).filter(({ key }) => key < after);
+  const jobs = later.slice(0, limit).map((job) => recordOf(world, job));
+  const next = later.length > limit ? (jobs.at(-1)?.key ?? null) : null;
+  return { jobs, next, isCutShort: false };
+}
+
+export function counted(world: World, filter: ListFilter, max: number): MatchCount {
+  return { count: Math.min(max, matching(world, filter).length), isExact: true };
+}
+
 /** The jobs that pass a filter, newest first. */
-export function matching(world: World, filter: ListFilter): ModelJob[] {
+function matching(world: World, filter: ListFilter): ModelJob[] {
   return [...world.jobs.values()].toReversed().filter((job) => {
     const { asked } = job;
     return (
@@ -89,6 +105,7 @@ export function stats(world: World, max: number): Stats {
   const oldest = Math.min(...ready.map(({ place }) => place?.runAt ?? Infinity));
   return {
     scheduled: upTo(lying("scheduled")),
+    retrying: upTo(lying("scheduled").filter((job) => job.ledger.length > 0)),
     queued: upTo(ready),
     held: upTo([...lying("blocked"), ...due.filter((job) => isHeldBack(world, job))]),
     running: upTo(jobs.filter((job) => stateOf(job) === "running")),

@@ -18,17 +18,29 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
+test("the verbs of a tenant's store tell nothing of another tenant", async () => {
+  await using world = await opened("verbs");
+
+  expect(await auditVerbs(tenantStore(world.store, OWN), world.scene)).toEqual([]);
+});
+
 test("the mill of a tenant tells and changes nothing of another tenant", async () => {
-  const store = makePostgresStore({ url: server.url, schema: "tenants" });
-  await store.open();
-  const ports = { clock: systemClock, dice: systemDice, logger: testLogger };
-  await using all = new Client({ store, ...ports, tenant: "default", preset: defaults });
-  const scene = await fillTenants(store);
+  await using world = await opened("methods");
+  const { store, scene } = world;
   const picture = () => Promise.all(Object.values(scene.other).map((id) => pictureOf(store, id)));
   const before = await picture();
 
-  expect(await auditVerbs(tenantStore(store, OWN), scene)).toEqual([]);
-  expect(await auditMethods(methodsOf(all.forTenant(OWN)), { all, scene })).toEqual([]);
+  expect(await auditMethods(methodsOf(world.all.forTenant(OWN)), world)).toEqual([]);
 
   expect(await picture()).toEqual(before);
 });
+
+/** An installation of its own: names that verbs have given would be found by methods. */
+async function opened(schema: string) {
+  const store = makePostgresStore({ url: server.url, schema });
+  await store.open();
+  const ports = { clock: systemClock, dice: systemDice, logger: testLogger };
+  const all = new Client({ store, ...ports, tenant: "default", preset: defaults });
+  const scene = await fillTenants(store);
+  return { store, all, scene, [Symbol.asyncDispose]: () => all.close() };
+}

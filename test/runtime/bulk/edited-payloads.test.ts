@@ -94,6 +94,29 @@ describe("the edited payload of a dead letter", () => {
     });
   });
 
+  test("must not name the older version that the first job had", async () => {
+    await using kit = await openTest();
+    const v2 = defineJob({
+      type: "scan",
+      payload: typed<Fields>(),
+      payloadVersion: "2",
+      upcast: { "1": (payload) => payload },
+    }).run(() => {});
+    const { id, edit } = await failedJob(kit, { payload_version: 1, pages: "7" });
+    await kit.drain([v2]);
+    await kit.mill.payloadRules.set({ type: "scan" }, { softBytes: 5_000 });
+
+    // The functions for older versions would leave it alone, because it was written today.
+    await expect(edit({ payload_version: 1, pages: "8" })).rejects.toMatchObject({
+      code: "PAYLOAD_MISMATCH",
+      details: { issues: [{ path: "payload.payload_version" }] },
+    });
+    const successor = await edit({ payload_version: 2, pages: 8 });
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ payloadVersion: "2" });
+    expect(await kit.mill.deadLetters.get(id)).toMatchObject({ status: "reprocessed" });
+  });
+
   test("counts for the quota of bytes, and not for other quotas", async () => {
     await using kit = await openTest();
     const { id, edit } = await failedJob(kit, { n: 0 }, { tenant: "acme" });

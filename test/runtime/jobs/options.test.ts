@@ -83,6 +83,33 @@ describe("a job", () => {
 });
 
 describe("enqueue", () => {
+  test("takes any text as correlation id, else the id of the job as a UUID (C-14)", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const longest = "user-action-ü ".repeat(20).slice(0, 200);
+
+    const [free, none] = await mill.enqueueMany([
+      note.of("a", { correlationId: longest }),
+      note.of("b"),
+    ]);
+
+    expect(await mill.jobs.get(free.id)).toMatchObject({ correlationId: longest });
+    const { correlationId } = await mill.jobs.get(none.id);
+    expect(correlationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
+    expect(idOf(correlationId)).toBe(none.id);
+    await expect(mill.enqueue(note, "c", { correlationId: `${longest}x` })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+    });
+  });
+
+  test("gives a job without a tenant the tenant default (C-23)", async () => {
+    await using kit = await openTest();
+    const [none, some] = await kit.mill.enqueueMany([note.of("a"), note.of("b", { tenant: "7" })]);
+
+    expect(await kit.mill.jobs.get(none.id)).toMatchObject({ tenant: "default" });
+    expect(await kit.mill.jobs.get(some.id)).toMatchObject({ tenant: "7" });
+  });
+
   test("takes priority, due time, correlation, dedup key and attempts (004-15)", async () => {
     await using kit = await openTest();
     const ran: string[] = [];

@@ -11,6 +11,19 @@ const strict = defineJob({
 });
 const pay = strict.run((payload) => payload);
 
+describe("enqueueMany", () => {
+  test("refuses options for all requests, which would be lost", async () => {
+    await using kit = await openTest();
+    const mill: any = kit.mill;
+
+    await expect(mill.enqueueMany([pay.of({ amount: 5 })], { tx: {} })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining("each request"),
+    });
+    await kit.expectNotEnqueued(pay);
+  });
+});
+
 describe("a payload", () => {
   test("for a job that declares none is refused with how to declare one", async () => {
     await using kit = await openTest();

@@ -217,6 +217,28 @@ describe("a dead letter", () => {
     expect((await kit.mill.jobs.list({ state: "queued" })).jobs).toHaveLength(1);
   });
 
+  test("has a successor with correlation and suffixed key, or a conflict (C-30)", async () => {
+    const keys = { idempotencyKey: "order-8", dedupKey: "order" };
+    const { kit, job, letters } = await withLetter(keys);
+    await using _ = kit;
+    const held = await kit.mill.enqueue(pay, { amount: 1 }, { dedupKey: "order", delay: "1h" });
+
+    await expect(letters.reprocess(job.id, actor)).rejects.toMatchObject({
+      code: "DEDUP_KEY_HELD",
+      details: { holder: held.id },
+    });
+    expect(await letters.get(job.id)).toMatchObject({ status: "pending_review" });
+    await kit.mill.jobs.cancel(held.id);
+    const successor = await letters.reprocess(job.id, actor);
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({
+      correlationId: "trace",
+      retryOf: job.id,
+      dedupKey: "order",
+      idempotencyKey: expect.stringMatching(/^order-8_retry_\d+\.\d{3}$/),
+    });
+  });
+
   test("without an idempotency key has a successor without one", async () => {
     const { kit, job, letters } = await withLetter();
     await using _ = kit;

@@ -48,6 +48,33 @@ describe("mill.metrics.read (004-11)", () => {
     expect(groups[0]?.perSecond).toBeCloseTo(6 / 60);
   });
 
+  test("has the quantiles of each step over all types and lanes", async () => {
+    await using kit = await openTest();
+    const { mill, clock } = kit;
+    await kit.advance(60_000 - (clock.now() % 60_000));
+    const from = clock.now();
+    for (let index = 0; index < 3; index += 1) await mill.enqueue(email);
+    await kit.advance("10s");
+    await mill.enqueue(broken);
+    await kit.drain([email, broken]);
+    await kit.advance("2m");
+    await mill.enqueue(email);
+    await kit.drain([email]);
+
+    const stepped = await mill.metrics.read({ from, step: "1m" });
+    const whole = await mill.metrics.read({ from });
+
+    expect(stepped.steps.map(({ at, runs }) => [at.getTime() - from, runs])).toEqual([
+      [0, 4],
+      [120_000, 1],
+    ]);
+    const [first] = stepped.steps;
+    expect(first?.errorRate).toBe(0.25);
+    expect(first?.wait.p50).toBeGreaterThan(9_000);
+    expect(first?.wait.mean).toBe(7_500);
+    expect(whole.steps).toEqual([]);
+  });
+
   test("has no figures where no run ended", async () => {
     await using kit = await openTest();
 

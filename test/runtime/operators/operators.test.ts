@@ -387,6 +387,7 @@ describe("jobs.stats", () => {
 
     expect(await kit.mill.jobs.stats()).toEqual({
       scheduled: 1,
+      retrying: 0,
       queued: 2,
       held: 0,
       running: 1,

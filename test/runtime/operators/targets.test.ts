@@ -60,6 +60,60 @@ test.each(Object.keys(CALLS))(
   },
 );
 
+type Named = Pick<Millrace, "breakers" | "schedules" | "fairness" | "types" | "workers" | "drain">;
+
+const NAMING: Record<string, (mill: Named, name: any) => Promise<unknown>> = {
+  "breakers.get": ({ breakers }, name) => breakers.get(name),
+  "breakers.forceOpen": ({ breakers }, name) => breakers.forceOpen(name, "audit"),
+  "breakers.reset": ({ breakers }, name) => breakers.reset(name),
+  "breakers.history": ({ breakers }, name) => breakers.history(name),
+  "schedules.get": ({ schedules }, name) => schedules.get(name),
+  "schedules.pause": ({ schedules }, name) => schedules.pause(name, "audit"),
+  "schedules.resume": ({ schedules }, name) => schedules.resume(name),
+  "schedules.runNow": ({ schedules }, name) => schedules.runNow(name),
+  "schedules.remove": ({ schedules }, name) => schedules.remove(name),
+  "schedules.history": ({ schedules }, name) => schedules.history(name),
+  "fairness.set": ({ fairness }, name) => fairness.set(name),
+  "fairness.remove": ({ fairness }, name) => fairness.remove(name),
+  "types.override": ({ types }, name) => types.override(name, { priority: 5 }),
+  "types.reset": ({ types }, name) => types.reset(name),
+  "workers.quiet": ({ workers }, name) => workers.quiet(name),
+  "workers.stop": ({ workers }, name) => workers.stop(name),
+  "drain a worker": (mill, worker) => mill.drain({ worker }),
+};
+
+/** A URL drops the first three from a path. */
+const NO_NAMES: readonly unknown[] = ["", ".", "..", null, 5, "x".repeat(300)];
+
+test.each(Object.keys(NAMING))(
+  "%s of a server refuses what cannot be a name as the library does, and sends nothing",
+  async (verb) => {
+    await using kit = await openTest();
+    let requests = 0;
+    await using server = await listening(() => (requests += 1));
+    const remote = remoteMill({ url: server.url, token: null });
+    for (const name of NO_NAMES) {
+      const [own, over] = [kit.mill, remote].map((mill) =>
+        NAMING[verb]!(mill, name).catch((error: unknown) => error),
+      );
+      const { code, message }: any = await own;
+      expect(["OPTION_INVALID", "ID_INVALID"]).toContain(code);
+      expect(await over).toMatchObject({ code, message });
+    }
+    expect(requests).toBe(0);
+  },
+);
+
+test("no name in a path to a server is one that a URL drops", async () => {
+  let requests = 0;
+  await using server = await listening(() => (requests += 1));
+  const { tokens } = remoteMill({ url: server.url, token: null });
+  for (const id of ["", ".", ".."]) {
+    await expect(tokens.revoke(id)).rejects.toMatchObject({ code: "OPTION_INVALID" });
+  }
+  expect(requests).toBe(0);
+});
+
 async function listening(
   onRequest: () => void,
 ): Promise<AsyncDisposable & { readonly url: string }> {

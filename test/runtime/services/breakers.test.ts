@@ -210,6 +210,31 @@ describe("a job with one declared service", () => {
   });
 });
 
+describe("the jobs that wait for a service", () => {
+  test("are counted while its breaker is open", async () => {
+    await using kit = await openTest({ preset });
+    const pay = defineJob({ type: "pay", services: ["bank", "smtp"] }).run(() => {});
+    await kit.drain([pay], OPTIONS);
+    await addJobs(kit, pay, 3);
+    const counts = async () =>
+      (await kit.mill.breakers.list()).map((each) => [each.service, each.waiting]);
+
+    const closed = await counts();
+    await kit.mill.breakers.forceOpen("bank", "maintenance", { actor: "ada" });
+
+    const none = { count: 0, atLeast: false };
+    expect(closed).toEqual([
+      ["bank", none],
+      ["smtp", none],
+    ]);
+    expect(await counts()).toEqual([
+      ["bank", { count: 3, atLeast: false }],
+      ["smtp", none],
+    ]);
+    expect((await kit.mill.breakers.get("bank")).waiting.count).toBe(3);
+  });
+});
+
 describe("a run that was in flight when the breaker opened", () => {
   test("is not charged for its failure, and waits for the probe", async () => {
     await using kit = await openTest({ preset });

@@ -202,6 +202,7 @@ export interface ParkRow {
   readonly gate: number;
   readonly service: number;
   readonly tenant: number | null;
+  readonly asked_at: number;
   readonly until: number;
 }
 
@@ -348,7 +349,7 @@ export const TABLES = {
   },
   parks: {
     from: "millrace_service_park",
-    columns: "gate, service, tenant, until",
+    columns: "gate, service, tenant, asked_at, until",
     name: "@gate",
   },
   uses: { from: "millrace_service_use", columns: "type AS key, service", name: "@type" },

@@ -261,6 +261,12 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
     json: { waiting: 5, reason: draw.remark() },
   }),
   removeQuota: () => ({ params: { tenant: "elsewhere" }, query: [["reason", "asked"]] }),
+  exportTenant: (draw) => ({ params: { tenant: draw.tenant } }),
+  getRemoval: () => ({ params: { tenant: "elsewhere" } }),
+  removeTenant: (draw) => ({
+    params: { tenant: "elsewhere" },
+    json: { reason: draw.remark(), confirm: "elsewhere" },
+  }),
   countRunning: (draw) => ({ params: { kind: "tenant", name: draw.tenant } }),
   listWorkers: noQuery,
   quietWorker: () => ({ params: { id: NOWHERE } }),

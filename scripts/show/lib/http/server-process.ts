@@ -31,6 +31,8 @@ export interface ServerSettings {
   /** Null: there is no token, and the server prints a link. */
   readonly token?: string | null;
   readonly nodeOptions?: readonly string[];
+  /** Runs the demo jobs as well. */
+  readonly demo?: boolean;
 }
 
 const alive = new Set<ChildProcess>();
@@ -40,9 +42,10 @@ process.once("exit", () => {
 
 /** Resolves when the server accepts requests. */
 export async function startServer(settings: ServerSettings): Promise<ServerProcess> {
-  const { url, port, token = TOKEN, nodeOptions = [] } = settings;
+  const { url, port, token = TOKEN, nodeOptions = [], demo = false } = settings;
   const { MILLRACE_TOKEN: _, ...env } = process.env;
-  const args = [PROGRAM, "server", "--db", url, "--port", String(port)];
+  const also = demo ? ["--demo"] : [];
+  const args = [PROGRAM, "server", ...also, "--db", url, "--port", String(port)];
   const child = spawn(process.execPath, ["--conditions=source", ...nodeOptions, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...env, ...(token === null ? {} : { MILLRACE_TOKEN: token }) },

@@ -9,7 +9,8 @@ const timed = defineJob({ type: "timed", payload: typed<number>() }).run((number
 });
 
 const mill = await openMillrace(url);
-const worker = mill.work({ jobs: [timed] });
+// Finished jobs of a filled installation are old, and must stay.
+const worker = mill.work({ jobs: [timed], retention: false });
 await worker.ready;
 process.send?.("ready");
 // The parent has ended, or asks for a stop.

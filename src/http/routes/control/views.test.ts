@@ -24,6 +24,13 @@ describe("/api/v1/views", () => {
     expect(await removed.json()).toEqual({ wasSaved: true });
     expect(await again.json()).toEqual({ wasSaved: false });
     expect(await list()).toEqual({ views: [] });
+    const audited = (await server.mill.audit.list()).map(({ name, actor }) => [name, actor]);
+    const actor = expect.stringMatching(/./);
+    expect(audited).toEqual([
+      ["view_removed", actor],
+      ["view_saved", actor],
+      ["view_saved", actor],
+    ]);
   });
 
   test("shows a tenant its own and the shared views, and changes its own", async () => {

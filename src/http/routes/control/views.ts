@@ -72,7 +72,7 @@ function removeRoute(): Route {
     },
     problems: [],
   } as const;
-  return route(form, async ({ params: { name }, mill }) =>
-    Response.json({ wasSaved: await mill.views.remove(name) }),
+  return route(form, async ({ params: { name }, mill, identity: { actor } }) =>
+    Response.json({ wasSaved: await mill.views.remove(name, { actor }) }),
   );
 }

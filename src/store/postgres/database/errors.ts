@@ -95,6 +95,16 @@ export function failureOf(error: unknown): FailureKind {
   return /^2[23]/.test(state) ? "refused" : "other";
 }
 
+/** A text that the database refuses matches nothing. */
+export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Promise<Answer> {
+  try {
+    return await search;
+  } catch (error) {
+    if (failureOf(error) !== "refused") throw error;
+    return nothing;
+  }
+}
+
 /** True when a connection must be closed after this error. */
 export function breaksConnection(error: unknown): boolean {
   if (error instanceof UncertainWrite || error instanceof NotRolledBack) return true;

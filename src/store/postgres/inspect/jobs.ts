@@ -3,10 +3,10 @@ import type { IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
-import type { ListFilter, Listing, Page } from "../../types/lists.ts";
+import type { MatchCount, ListFilter, Listing, Page } from "../../types/lists.ts";
 import type { AttemptRecord, JobEnd, JobRecord } from "../../types/records.ts";
 import { candidates } from "./list-sources.ts";
-import { failureOf } from "../database/errors.ts";
+import { orNothing } from "../database/errors.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import { countChunks, PAGE_MAX, pageChunks } from "../../shared/lists/bounds.ts";
@@ -79,22 +79,32 @@ async function find(session: Session, filter: ListFilter, page: Page): Promise<F
   return { jobs, next: reached, isCutShort: reached !== null };
 }
 
-export async function count(session: Session, filter: ListFilter, max: number): Promise<number> {
+export async function count(
+  session: Session,
+  filter: ListFilter,
+  max: number,
+): Promise<MatchCount> {
   const byState = await countByState(session, filter, bounded(max, Number.MAX_SAFE_INTEGER));
-  if (byState !== null) return Math.min(byState, max);
-  return orNothing(countMatching(session, filter, max), 0);
+  if (byState !== null) return { count: Math.min(byState, max), isExact: true };
+  return orNothing(countMatching(session, filter, max), { count: 0, isExact: true });
 }
 
-async function countMatching(session: Session, filter: ListFilter, max: number): Promise<number> {
+async function countMatching(
+  session: Session,
+  filter: ListFilter,
+  max: number,
+): Promise<MatchCount> {
   let found = 0;
+  // Without any candidate there is no turn.
+  let isExact = true;
   const sizes = countChunks(max);
   for await (const { keys, conditions, isLast } of candidates(session, filter, { sizes })) {
     const chunk = { keys: listOf(keys), ...conditions };
     found += (await session.read.get("count_matching", chunk))?.count ?? 0;
-    if (found >= max) return max;
-    if (isLast) break;
+    if (found >= max) return { count: max, isExact: true };
+    isExact = isLast;
   }
-  return found;
+  return { count: found, isExact };
 }
 
 /** Most counts filter by state only, and each state has an index. */
@@ -116,16 +126,6 @@ async function countByState(
     }
   }
   return sum;
-}
-
-/** A text that the database refuses matches no job. */
-export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Promise<Answer> {
-  try {
-    return await search;
-  } catch (error) {
-    if (failureOf(error) !== "refused") throw error;
-    return nothing;
-  }
 }
 
 /** Decodes job rows. */

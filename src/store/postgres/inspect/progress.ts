@@ -18,7 +18,7 @@ import type {
   UnitPlace,
   UnitRecord,
 } from "../../types/notes.ts";
-import { orNothing } from "./jobs.ts";
+import { orNothing } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 

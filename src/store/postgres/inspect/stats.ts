@@ -76,11 +76,12 @@ export async function groupedStats(
 }
 
 /** All figures but the age of the oldest job. */
-export async function countsOf(sql: Sql, max: number): Promise<Counts> {
+export async function countsOf(sql: Sql, max: number): Promise<Counts & Pick<Stats, "retrying">> {
   const places = await sql.get("count_places", { max });
   const failed = await sql.get("count_ended", { state: stateCodec.code.failed, max });
   return {
     scheduled: places?.scheduled ?? 0,
+    retrying: places?.retrying ?? 0,
     queued: places?.ready ?? 0,
     held: places?.blocked ?? 0,
     running: places?.running ?? 0,

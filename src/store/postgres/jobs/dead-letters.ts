@@ -115,10 +115,11 @@ export async function annotate(
       const draft = act === "noted" ? noted(letter, who) : assigned(letter, who, to);
       await writeAudits(sql, [draft]);
     }
-    return count;
+    // A letter that another transaction writes meanwhile was not there to be changed.
+    return before === undefined ? null : count;
   });
   const letter = await deadLetter(session, id);
-  if (letter === null) return { status: "unknown" };
+  if (letter === null || changed === null) return { status: "unknown" };
   return { status: changed > 0 ? "reviewed" : "closed", letter };
 }
 

@@ -155,13 +155,14 @@ export async function keepPermits(
   permits: readonly PermitCount[],
 ): Promise<boolean> {
   if (session.state.lostClaims.has(worker)) return false;
-  const returned = await repeating(session.dice, () =>
+  const freed = await repeating(session.dice, () =>
     session.transaction((transaction) => keep(transaction, uuidOf(worker), permits)),
   );
-  if (returned > 0) session.wakeForReturned("work");
+  if (freed > 0) session.wakeForReturned("work");
   return true;
 }
 
+/** How many permits are free of limits that were used up: only their jobs may have waited. */
 async function keep(
   transaction: StoreTransaction,
   worker: string,
@@ -173,7 +174,7 @@ async function keep(
     counts: list(permits.map(({ count }) => count)),
   };
   await transaction.all("lock_permits", kept);
-  return (await transaction.get("keep_permits", kept))?.returned ?? 0;
+  return (await transaction.get("keep_permits", kept))?.freed ?? 0;
 }
 
 /** Locks the limits of which a worker holds permits. The row of the worker is locked. */

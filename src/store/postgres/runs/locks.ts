@@ -8,7 +8,7 @@
 import type { JobId } from "../../../core/job.ts";
 import { lockNames } from "../../shared/decode-notes.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
-import { orNothing } from "../inspect/jobs.ts";
+import { orNothing } from "../database/errors.ts";
 import { lockLease } from "./lease.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";

@@ -10,6 +10,7 @@ import type { DueTime } from "../../types/jobs-and-runs.ts";
 import type { LimitName, StoredRule } from "../../types/limits.ts";
 import type { OperationPlan, OperationRecord } from "../../types/operations.ts";
 import type { GateName, IntakeName } from "../../types/records.ts";
+import type { SavedViewKey } from "../../types/saved-views.ts";
 import type { ScheduleSpec } from "../../types/schedules.ts";
 import type { TypeOverride } from "../../types/services.ts";
 import type { TokenKind, TokenRecord, TokenToStore } from "../../types/tokens.ts";
@@ -332,6 +333,23 @@ export function fairnessChanged(
     act,
     before: before === null ? null : { weights: before },
     after: after === null ? null : { weights: after },
+  };
+}
+
+/** A view may search for values of payloads, which no entry has: only its screen is told. */
+export function viewChanged(
+  { tenant, name }: SavedViewKey,
+  act: Act,
+  screens: { readonly before: string | null; readonly after: string | null },
+): AuditDraft {
+  const told = (screen: string | null): Content | null => (screen === null ? null : { screen });
+  return {
+    name: screens.after === null ? "view_removed" : "view_saved",
+    tenant,
+    subject: { kind: "view", name },
+    act,
+    before: told(screens.before),
+    after: told(screens.after),
   };
 }
 

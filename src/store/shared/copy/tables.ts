@@ -249,6 +249,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     gate: "number",
     service: "number",
     tenant: "number",
+    asked_at: "moment",
     until: "moment",
     reason: "text",
   }),

@@ -16,8 +16,10 @@ const CHUNKS_PER_PAGE_MAX = 8;
 const CHUNK_MIN = 100;
 const CHUNK_MAX = 2_000;
 const CHUNK_GROWTH = 4;
-/** Chunks of a count, which returns no rows. It counts among at most 1,000,000 candidates. */
+/** Chunks of a count, which returns no rows. */
 const COUNT_CHUNK = 5_000;
+/** On SQLite a count blocks the event loop, so it reads no more than this, or its maximum. */
+export const COUNT_CANDIDATES_MAX = 20_000;
 const COUNT_CHUNKS_MAX = 200;
 
 /**
@@ -37,7 +39,8 @@ export function pageChunks(limit: number): readonly number[] {
 /** The sizes of the chunks of a count. */
 export function countChunks(max: number): readonly number[] {
   const size = Math.max(CHUNK_MIN, Math.min(max, COUNT_CHUNK));
-  return Array.from({ length: COUNT_CHUNKS_MAX }, () => size);
+  const chunks = Math.ceil(Math.max(max, COUNT_CANDIDATES_MAX) / size);
+  return Array.from({ length: Math.min(chunks, COUNT_CHUNKS_MAX) }, () => size);
 }
 
 /** The first chunk of one index, newest job first. */

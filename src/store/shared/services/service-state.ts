@@ -88,12 +88,11 @@ export function applyReport(
     const waitMs = Math.max(parkedMs, park === null ? 0 : park.until - nowMs);
     return { answer: { isCounted: false, waitMs, changedTo: null }, next: breaker, park };
   }
+  // The pause of one tenant says nothing about the service.
   if (park !== null && park.tenant !== null) {
-    return {
-      answer: { isCounted: true, waitMs: null, changedTo: null },
-      next: breaker,
-      park,
-    };
+    const next = endProbe(breaker, { run, limits, nowMs });
+    const changedTo = next.state === breaker.state ? null : next.state;
+    return { answer: { isCounted: true, waitMs: null, changedTo }, next, park };
   }
   const { next, isCounted } = recordFailure(breaker, { run, reason, nowMs, limits });
   const changedTo = next.state === breaker.state ? null : next.state;

@@ -66,7 +66,7 @@ describe("a database file", () => {
       await add(store, {});
     }
 
-    expect(await store.count({}, 10)).toBe(3);
+    expect((await store.count({}, 10)).count).toBe(3);
     await store.close();
   });
 });

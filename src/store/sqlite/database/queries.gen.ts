@@ -62,6 +62,7 @@ export interface QueryRows {
   paused_until: { readonly until: number | null; readonly reason: string; };
   parked_until: { readonly until: number | null; };
   sent_back_keys: { readonly key: number; };
+  any_park_ahead: { readonly yes: 1; };
   due_breakers: { readonly service: number; };
   probe_types: { readonly type: number; };
   service_probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
@@ -151,9 +152,9 @@ export interface QueryRows {
   ends_of_jobs: { readonly asked: Uint8Array; readonly id: Uint8Array; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
   count_matching: { readonly count: number; };
-  count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
+  count_waiting: { readonly scheduled: number; readonly retrying: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
-  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
+  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly retrying: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
   count_running: { readonly count: number; };
   ids_of_running: { readonly id: Uint8Array; };
   count_due: { readonly queued: number; readonly behind: number; readonly rank: number | null; readonly exact: 0 | 1; };
@@ -223,7 +224,7 @@ export interface QueryRows {
   limit_targets: { readonly limit_id: number; readonly target: number; };
   targets_of_limit: { readonly target: number; };
   target_is_limited: { readonly yes: 1; };
-  permits_of_worker: { readonly limit_id: number; readonly held: number; };
+  permits_of_worker: { readonly limit_id: number; readonly held: number; readonly full: 0 | 1; };
   any_limited: { readonly yes: 1; };
   queue_lanes: { readonly lane: number; };
   jobs_of_full_limits: { readonly key: number; readonly name: number; };
@@ -277,6 +278,7 @@ export interface QueryRows {
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: Uint8Array; readonly phase: string; readonly unit: string; readonly at: number; };
   count_saved_views: { readonly count: number; };
+  find_saved_view: { readonly screen: string; readonly query: string; };
   list_saved_views: { readonly name: string; readonly screen: string; readonly query: string; readonly by: string | null; readonly saved_at: number; };
   overdue_schedules: OffendingNameRow;
   unfolded_minutes: OffendingNameRow;
@@ -345,10 +347,12 @@ export interface QueryParameters {
   run_has_ended: readonly ["key", "n"];
   paused_until: readonly ["service", "now"];
   parked_until: readonly ["service", "tenant", "now"];
-  put_park: readonly ["gate", "service", "tenant", "until", "reason"];
+  put_park: readonly ["gate", "service", "tenant", "now", "until", "reason"];
   end_parks: readonly ["now", "service"];
   sent_back_keys: readonly ["now", "depth", "service", "limit"];
   mark_opened: readonly ["service", "now"];
+  any_park_ahead: readonly ["now"];
+  end_parks_ahead: readonly ["now"];
   delete_park: readonly ["gate"];
   due_breakers: readonly ["now"];
   probe_types: readonly ["due", "types", "full", "now"];
@@ -702,6 +706,7 @@ export interface QueryParameters {
   holders_of_unit: readonly ["unit", "limit"];
   put_saved_view: readonly ["tenant", "name", "screen", "query", "by", "now"];
   count_saved_views: readonly ["tenant", "name", "max"];
+  find_saved_view: readonly ["tenant", "name"];
   delete_saved_view: readonly ["tenant", "name"];
   list_saved_views: readonly ["tenant", "max"];
   overdue_schedules: readonly ["now", "limit"];
@@ -874,12 +879,12 @@ export const queries: {
     parameters: ["service","now"],
   },
   parked_until: {
-    text: "SELECT max(until) AS until\nFROM millrace_service_park\nWHERE service = ?1\n  AND (tenant IS NULL OR tenant = ?2)\n  AND until > ?3",
+    text: "SELECT max(until) AS until\nFROM millrace_service_park\nWHERE service = ?1\n  AND (tenant IS NULL OR tenant = ?2)\n  AND until > ?3\n  AND asked_at <= ?3",
     parameters: ["service","tenant","now"],
   },
   put_park: {
-    text: "INSERT INTO millrace_service_park (gate, service, tenant, until, reason)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (gate) DO UPDATE\nSET reason = CASE WHEN ?4 > until THEN ?5 ELSE reason END,\n    until = max(until, ?4)",
-    parameters: ["gate","service","tenant","until","reason"],
+    text: "INSERT INTO millrace_service_park (gate, service, tenant, asked_at, until, reason)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6)\nON CONFLICT (gate) DO UPDATE\nSET reason = CASE WHEN ?5 > until OR asked_at > ?4 THEN ?6 ELSE reason END,\n    until = CASE WHEN ?5 > until OR asked_at > ?4 THEN ?5 ELSE until END,\n    asked_at = ?4",
+    parameters: ["gate","service","tenant","now","until","reason"],
   },
   end_parks: {
     text: "UPDATE millrace_service_park\nSET until = ?1\nWHERE service = ?2\n  AND until > ?1",
@@ -890,8 +895,16 @@ export const queries: {
     parameters: ["now","depth","service","limit"],
   },
   mark_opened: {
-    text: "INSERT INTO millrace_service_park (gate, service, tenant, until, reason)\nVALUES (?1, ?1, NULL, ?2, '')\nON CONFLICT DO NOTHING",
+    text: "INSERT INTO millrace_service_park (gate, service, tenant, asked_at, until, reason)\nVALUES (?1, ?1, NULL, ?2, ?2, '')\nON CONFLICT DO NOTHING",
     parameters: ["service","now"],
+  },
+  any_park_ahead: {
+    text: "SELECT 1 AS yes\nFROM millrace_service_park\nWHERE asked_at > ?1\nLIMIT 1",
+    parameters: ["now"],
+  },
+  end_parks_ahead: {
+    text: "UPDATE millrace_service_park\nSET asked_at = ?1, until = ?1\nWHERE asked_at > ?1",
+    parameters: ["now"],
   },
   delete_park: {
     text: "DELETE FROM millrace_service_park\nWHERE gate = ?1",
@@ -922,7 +935,7 @@ export const queries: {
     parameters: ["now","limit"],
   },
   list_parks: {
-    text: "SELECT service, tenant, until, reason\nFROM millrace_service_park\nWHERE until > ?1\nORDER BY until, gate\nLIMIT ?2",
+    text: "SELECT service, tenant, until, reason\nFROM millrace_service_park\nWHERE until > ?1\n  AND asked_at <= ?1\nORDER BY until, gate\nLIMIT ?2",
     parameters: ["now","limit"],
   },
   list_breaker_changes: {
@@ -1402,7 +1415,7 @@ export const queries: {
     parameters: ["gate","type","limit"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_service_park WHERE until <= ?1)\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(CASE\n               WHEN breaker.opened_at > ?1 THEN 0\n               ELSE coalesce(breaker.probe_at, 0)\n           END)\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (\n               SELECT 1 FROM millrace_service_park WHERE until <= ?1 OR asked_at > ?1\n           )\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(CASE\n               WHEN breaker.opened_at > ?1 THEN 0\n               ELSE coalesce(breaker.probe_at, 0)\n           END)\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now","declared_since"],
   },
   delete_gate: {
@@ -1450,7 +1463,7 @@ export const queries: {
     parameters: ["keys","states","type","tenant","category","lane","error","payload_text","payload","correlation","correlation_uuid","correlation_id","parent","created_from","created_before","tags"],
   },
   count_waiting: {
-    text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
+    text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT n FROM millrace_scheduled LIMIT ?1) WHERE n > 1) AS retrying,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
     parameters: ["max"],
   },
   count_ended: {
@@ -1458,7 +1471,7 @@ export const queries: {
     parameters: ["state","max"],
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant, rank) AS (\n    SELECT 1, type, lane, tenant, NULL\n    FROM (SELECT type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)\n    FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant, NULL\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place = 1) AS scheduled,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       max(0, ?2 - min(rank) / 1000) AS oldest_ms\nFROM counted\nWHERE ?3 IS NULL OR tenant = ?3\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?4",
+    text: "WITH counted (place, type, lane, tenant, rank) AS (\n    SELECT iif(n > 1, 6, 1), type, lane, tenant, NULL\n    FROM (SELECT n, type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)\n    FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant, NULL\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,\n       count(*) FILTER (WHERE place = 6) AS retrying,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       max(0, ?2 - min(rank) / 1000) AS oldest_ms\nFROM counted\nWHERE ?3 IS NULL OR tenant = ?3\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?4",
     parameters: ["rows","now","tenant","groups"],
   },
   count_running: {
@@ -1470,7 +1483,7 @@ export const queries: {
     parameters: ["gate","worker","limit"],
   },
   count_due: {
-    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?1\n),\nparked (tenant, type) AS MATERIALIZED (\n    SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n),\ndue (rank, behind) AS (\n    SELECT rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (ready.lane, ready.type, ready.tenant, -2)\n    ) OR EXISTS (\n        SELECT 1 FROM parked WHERE parked.type = ready.type AND parked.tenant = ready.tenant\n    )\n    FROM (\n        SELECT lane, type, tenant, coalesce(due * 1000, rank) AS rank\n        FROM millrace_ready\n        LIMIT ?2\n    ) AS ready\n)\nSELECT count(*) FILTER (WHERE NOT behind) AS queued,\n       count(*) FILTER (WHERE behind) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
+    text: "WITH closed (name) AS MATERIALIZED (\n    SELECT target FROM millrace_barrier WHERE until IS NULL OR until > ?1\n),\nparked (tenant, type) AS MATERIALIZED (\n    SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?1\n),\ndue (jobs, rank, behind) AS (\n    SELECT alike.jobs, alike.rank, EXISTS (\n        SELECT 1 FROM closed WHERE closed.name IN (alike.lane, alike.type, alike.tenant, -2)\n    ) OR EXISTS (\n        SELECT 1 FROM parked WHERE parked.type = alike.type AND parked.tenant = alike.tenant\n    )\n    FROM (\n        SELECT lane, type, tenant, count(*) AS jobs, min(coalesce(due * 1000, rank)) AS rank\n        FROM (\n            SELECT lane, type, tenant, rank, due FROM millrace_ready LIMIT ?2\n        ) AS ready\n        GROUP BY lane, type, tenant\n    ) AS alike\n)\nSELECT coalesce(sum(jobs) FILTER (WHERE NOT behind), 0) AS queued,\n       coalesce(sum(jobs) FILTER (WHERE behind), 0) AS behind,\n       min(rank) FILTER (WHERE NOT behind) AS rank,\n       NOT EXISTS (SELECT 1 FROM millrace_ready LIMIT 1 OFFSET ?2) AS exact\nFROM due",
     parameters: ["now","rows"],
   },
   oldest_ready: {
@@ -1802,7 +1815,7 @@ export const queries: {
     parameters: ["gate"],
   },
   permits_of_worker: {
-    text: "SELECT limit_id, held\nFROM millrace_permit\nWHERE worker = ?1",
+    text: "SELECT permit.limit_id, permit.held, coalesce(setting.used >= setting.cap, 0) AS full\nFROM millrace_permit AS permit\nJOIN millrace_limit_setting AS setting ON setting.id = permit.limit_id\nWHERE permit.worker = ?1",
     parameters: ["worker"],
   },
   set_permit: {
@@ -2304,6 +2317,10 @@ export const queries: {
   count_saved_views: {
     text: "SELECT count(*) AS count\nFROM (\n    SELECT 1 FROM millrace_saved_view WHERE tenant = ?1 AND name <> ?2 LIMIT ?3\n)",
     parameters: ["tenant","name","max"],
+  },
+  find_saved_view: {
+    text: "SELECT screen, query\nFROM millrace_saved_view\nWHERE tenant = ?1 AND name = ?2",
+    parameters: ["tenant","name"],
   },
   delete_saved_view: {
     text: "DELETE FROM millrace_saved_view\nWHERE tenant = ?1 AND name = ?2",

@@ -3,7 +3,7 @@ import { idBytes, idFromBytes, idHex, type IdRange } from "../../../core/ids.ts"
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
-import type { ListFilter, Listing, Page } from "../../types/lists.ts";
+import type { MatchCount, ListFilter, Listing, Page } from "../../types/lists.ts";
 import type { AttemptRecord, JobEnd, JobRecord } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { candidates } from "./list-sources.ts";
@@ -68,18 +68,20 @@ export function list(session: Session, filter: ListFilter, page: Page): Listing 
   return { jobs: records(session, rows), next: reached, isCutShort: reached !== null };
 }
 
-export function count(session: Session, filter: ListFilter, max: number): number {
+export function count(session: Session, filter: ListFilter, max: number): MatchCount {
   const byState = countByState(session, filter, max);
-  if (byState !== null) return Math.min(byState, max);
+  if (byState !== null) return { count: Math.min(byState, max), isExact: true };
   let found = 0;
+  // Without any candidate there is no turn.
+  let isExact = true;
   const sizes = countChunks(max);
   for (const { keys, conditions, isLast } of candidates(session, filter, { sizes })) {
     const chunk = { keys: JSON.stringify(keys), ...conditions };
     found += session.sql.get("count_matching", chunk)?.count ?? 0;
-    if (found >= max) return max;
-    if (isLast) break;
+    if (found >= max) return { count: max, isExact: true };
+    isExact = isLast;
   }
-  return found;
+  return { count: found, isExact };
 }
 
 /** Counts by state alone, which is the usual case and has an index per state. */
@@ -99,8 +101,8 @@ function countByState({ sql }: Session, filter: ListFilter, max: number): number
 export function countWaiting(
   { sql }: Pick<Session, "sql">,
   max: number,
-): { readonly scheduled: number; readonly ready: number; readonly blocked: number } {
-  return sql.get("count_waiting", { max }) ?? { scheduled: 0, ready: 0, blocked: 0 };
+): Readonly<Record<"scheduled" | "retrying" | "ready" | "blocked", number>> {
+  return sql.get("count_waiting", { max }) ?? { scheduled: 0, retrying: 0, ready: 0, blocked: 0 };
 }
 
 type WithIds = Omit<JobNowRow, "id" | "parent" | "retry_of"> &

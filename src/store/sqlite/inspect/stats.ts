@@ -41,14 +41,15 @@ function closedGates({ sql, clock }: Session): ClosedNames {
 }
 
 /** The jobs in each place, as the tables have them. */
-export function countsOf(session: Session, max: number): Record<CountName, number> {
-  const { scheduled, ready, blocked } = countWaiting(session, max);
+export function countsOf(session: Session, max: number): Pick<Stats, CountName | "retrying"> {
+  const { scheduled, retrying, ready, blocked } = countWaiting(session, max);
   return {
     scheduled,
+    retrying,
     queued: ready,
     held: blocked,
-    running: count(session, { states: ["running"] }, max),
-    failed: count(session, { states: ["failed"] }, max),
+    running: count(session, { states: ["running"] }, max).count,
+    failed: count(session, { states: ["failed"] }, max).count,
   };
 }
 

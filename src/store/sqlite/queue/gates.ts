@@ -228,7 +228,9 @@ export function release(session: Session, wanted: number): number {
 /** True when {@link release} would move no job. */
 export function releasesNothing(session: Session): boolean {
   const { sql, clock } = session;
-  if (sql.get("open_gates", { now: clock.now() }) !== undefined) return false;
+  const now = clock.now();
+  if (sql.get("open_gates", { now }) !== undefined) return false;
+  if (sql.get("any_park_ahead", { now }) !== undefined) return false;
   if (sql.get("misplaced_types", {}) !== undefined) return false;
   return !hasRefilledKeys(session) && !hasFreeKeys(session);
 }
@@ -236,6 +238,7 @@ export function releasesNothing(session: Session): boolean {
 function releaseGates(session: Session, limit: number): number {
   const { sql, clock } = session;
   let moved = 0;
+  sql.run("end_parks_ahead", { now: clock.now() });
   for (const { name } of sql.all("open_gates", { now: clock.now() })) {
     moved += unblock(session, sql.all("blocked_keys", { gate: name, limit: limit - moved }));
     if (moved >= limit) return moved;

@@ -153,16 +153,17 @@ export function keepPermits(
   const { sql } = session;
   const id = idBytes(worker);
   const kept = new Map(permits.map(({ limit, count }) => [limit, count]));
-  let returned = 0;
-  for (const { limit_id, held } of sql.all("permits_of_worker", { worker: id })) {
+  let isRoomNew = false;
+  for (const { limit_id, held, full } of sql.all("permits_of_worker", { worker: id })) {
     const count = Math.max(0, Math.min(held, kept.get(limit_id) ?? 0));
     if (count === held) continue;
     if (count === 0) sql.run("delete_permit", { worker: id, limit_id });
     else sql.run("set_permit", { worker: id, limit_id, held: count });
     sql.run("add_used", { id: limit_id, count: count - held });
-    returned += held - count;
+    isRoomNew ||= full === 1;
   }
-  if (returned > 0) changed(session);
+  // Jobs of other limits have not waited.
+  if (isRoomNew) changed(session);
   return true;
 }
 
@@ -173,5 +174,5 @@ export function dropPermits(session: Session, worker: Uint8Array): void {
   if (held.length === 0) return;
   for (const permit of held) sql.run("add_used", { id: permit.limit_id, count: -permit.held });
   sql.run("delete_permits", { worker });
-  changed(session);
+  if (held.some(({ full }) => full === 1)) changed(session);
 }

@@ -154,12 +154,19 @@ function openGate({ sql, clock, outbox, state }: Session, service: number): void
 }
 
 function putPark(
-  { sql, names }: Session,
+  { sql, names, clock }: Session,
   service: { readonly id: number; readonly text: string },
   { tenant, until, reason }: NewPark,
 ): void {
   const gate = tenant === null ? service.id : names.id("park", parkName(tenant, service.text));
-  sql.run("put_park", { gate, service: service.id, tenant, until, reason });
+  sql.run("put_park", {
+    gate,
+    service: service.id,
+    tenant,
+    until,
+    reason,
+    now: clock.now(),
+  });
 }
 
 export function openBreaker(

@@ -27,7 +27,7 @@ export const SQLITE_DRAIN_FAULTS: Faults = {
         "1)\n       ) AS quiet",
       ],
     ],
-    count_due: [["due jobs are not held", "ready.tenant, -2)", "ready.tenant)"]],
+    count_due: [["due jobs are not held", "alike.tenant, -2)", "alike.tenant)"]],
     count_behind_gate: [
       [
         "no job is behind it",
@@ -85,7 +85,7 @@ export const POSTGRES_DRAIN_FAULTS: Faults = {
     "functions/claim-alone.sql": [
       ["a job runs alone in spite of it", " OR -2 = ANY (asker.closed) THEN", " THEN"],
     ],
-    count_due: [["due jobs are not held", "ready.tenant, -2)", "ready.tenant)"]],
+    count_due: [["due jobs are not held", "alike.tenant, -2)", "alike.tenant)"]],
     count_behind_gate: [
       [
         "no job is behind it",

@@ -80,7 +80,9 @@ export const SQLITE_FAIRNESS_FAULTS: Faults = {
   },
   "a job with a turn": {
     take_ready: [["the turn stays", "coalesce(due * 1000, rank) AS rank", "max(rank, 0) AS rank"]],
-    count_due: [["turns are due times", "coalesce(due * 1000, rank) AS rank", "rank"]],
+    count_due: [
+      ["turns are due times", "min(coalesce(due * 1000, rank)) AS rank", "min(rank) AS rank"],
+    ],
   },
   "claim, with olderThanMs": {
     longest_due_classes: [
@@ -174,7 +176,9 @@ export const POSTGRES_FAIRNESS_FAULTS: Faults = {
     ],
   },
   "a job with a turn": {
-    count_due: [["turns are due times", "coalesce(due * 1000, rank) AS rank", "rank"]],
+    count_due: [
+      ["turns are due times", "min(coalesce(due * 1000, rank)) AS rank", "min(rank) AS rank"],
+    ],
   },
   "claim, with olderThanMs": {
     longest_due_classes: [

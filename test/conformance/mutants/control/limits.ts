@@ -219,8 +219,8 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ],
       [
         "candidates without a permit are taken",
-        "IF permits.kept IS NOT NULL THEN\n            SELECT",
-        "IF false THEN\n            SELECT",
+        "IF permits.kept IS NOT NULL THEN\n            IF is_keyed",
+        "IF false THEN\n            IF is_keyed",
       ],
     ],
     "functions/limits.sql": [

@@ -41,7 +41,18 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
       ["the first state stays", "DO UPDATE\nSET", "DO UPDATE\nSET by = by WHERE 0 AND"],
     ],
     insert_breaker_change: [["there is no history", "WHERE service", "WHERE 0 AND service"]],
-    put_park: [["the last end counts", "until = max(until, :until)", "until = :until"]],
+    put_park: [
+      [
+        "the last end counts",
+        "until = CASE WHEN :until > until OR asked_at > :now THEN :until ELSE until END",
+        "until = :until",
+      ],
+      [
+        "a pause of a clock that was ahead stays",
+        "until = CASE WHEN :until > until OR asked_at > :now",
+        "until = CASE WHEN :until > until",
+      ],
+    ],
     parked_until: [
       ["no tenant has to wait", "tenant IS NULL OR tenant = :tenant", "tenant IS NULL AND :tenant"],
       ["every tenant has to wait", "tenant IS NULL OR tenant = :tenant", "1 OR :tenant"],
@@ -49,6 +60,14 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
     delete_breaker_changes: [["history is never removed", "WHERE at", "WHERE 0 AND at"]],
     "services/breakers.ts": [
       ["a closed breaker keeps its jobs", "if (next === before) return;", "return;"],
+    ],
+  },
+  promote: {
+    end_parks_ahead: [
+      ["a pause of a clock that was ahead stays", "WHERE asked_at", "WHERE 0 AND asked_at"],
+    ],
+    any_park_ahead: [
+      ["a pause of a clock that was ahead is not seen", "WHERE asked_at", "WHERE 0 AND asked_at"],
     ],
   },
   callServices: {
@@ -225,10 +244,11 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
   reportCalls: {
     lock_breakers: [["breakers are not locked", "FOR UPDATE", ""]],
     put_parks: [
+      ["the last end counts", "ELSE greatest(known.until, excluded.until)", "ELSE excluded.until"],
       [
-        "the last end counts",
-        "until = greatest(known.until, excluded.until)",
-        "until = excluded.until",
+        "a pause of a clock that was ahead stays",
+        "WHEN known.asked_at > excluded.asked_at THEN excluded.until",
+        "WHEN false THEN excluded.until",
       ],
     ],
     delete_breaker_changes: [["history is never removed", "WHERE at", "WHERE false AND at"]],
@@ -242,6 +262,16 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
         'reports.every(({ outcome }) => outcome === "succeeded")',
         "reports.length < 0",
       ],
+    ],
+  },
+  promote: {
+    promote_due: [
+      [
+        "a pause of a clock that was ahead stays",
+        "WHERE park.asked_at",
+        "WHERE false AND park.asked_at",
+      ],
+      ["a pause that has ended is not told", "OR EXISTS (SELECT 1 FROM ended_parks)", ""],
     ],
   },
   callServices: {
@@ -350,9 +380,7 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ],
       ["jobs of all types return", "AND blocked.type = misplaced.type", ""],
     ],
-    hold_jobs: [
-      ["all tenants wait for one", "closed.tenant IS NULL OR closed.tenant = front.tenant", "true"],
-    ],
+    hold_jobs: [["all tenants wait for one", "closed WHERE tenant IS NULL", "closed"]],
     count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR false AND EXISTS ("]],
   },
   openBreaker: {

@@ -109,7 +109,8 @@ export class ServiceCallChecks {
     }
     const isParked = [...parks.values()].some((park) => {
       const isOwn = park.tenant === null || names.get(park.tenant) === tenant;
-      return park.service === id && isOwn && park.until > nowMs;
+      const isAhead = park.asked_at > nowMs;
+      return park.service === id && isOwn && park.until > nowMs && !isAhead;
     });
     if (isParked) report("I28", `a call of ${service} was allowed during a pause`);
   }
