@@ -66,14 +66,19 @@ export class BeatTimes {
     Atomics.store(this.#cells, TOLD, microsOf(at));
   }
 
+  /** Whether the event loop has told its delay since a heartbeat was posted to it. */
+  isHeard(postedAt: number): boolean {
+    return Atomics.load(this.#cells, TOLD) >= microsOf(postedAt);
+  }
+
   /**
-   * The delay of the event loop since the last call, in whole milliseconds. A loop that has not
-   * heard of the last heartbeat, which was posted at `postedAt`, is blocked since then. Null: no
-   * delay is known.
+   * The delay of the event loop since the last call, in whole milliseconds. `postedAt` is when the
+   * first heartbeat was posted that the loop may not have heard of; a loop that has not is blocked
+   * since then. Null: no delay is known.
    */
   takeLag(now: number, postedAt: number | null): number | null {
     const told = Atomics.exchange(this.#cells, LAG, NEVER);
-    const isBlocked = postedAt !== null && Atomics.load(this.#cells, TOLD) < microsOf(postedAt);
+    const isBlocked = postedAt !== null && !this.isHeard(postedAt);
     if (told === NEVER && !isBlocked) return null;
     return Math.round(Math.max(Number(told) / 1_000, isBlocked ? now - postedAt : 0));
   }

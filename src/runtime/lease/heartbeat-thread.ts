@@ -43,16 +43,18 @@ async function run(): Promise<void> {
     }
   };
   const times = new BeatTimes(start.times);
-  let postedAt: number | null = null;
+  /** When the first heartbeat was posted that the event loop has not heard of. */
+  let unheardSince: number | null = null;
   const ticker = new Ticker({
     clock: systemClock,
     retryMs: start.beatMs,
     failed: postFailure,
     async tick() {
-      const loopLagMs = times.takeLag(systemClock.monotonic(), postedAt);
+      const loopLagMs = times.takeLag(systemClock.monotonic(), unheardSince);
+      if (unheardSince !== null && times.isHeard(unheardSince)) unheardSince = null;
       const vitals = { memoryBytes: process.memoryUsage.rss(), loopLagMs };
       const beat = await beatOnce(store, systemClock, { ...start, times, vitals });
-      postedAt = systemClock.monotonic();
+      unheardSince ??= systemClock.monotonic();
       post({ type: "beat", beat });
       const { renewal } = beat;
       if (renewal.status === "renewed") void lookForOverdue(renewal.now, renewal.busy);
