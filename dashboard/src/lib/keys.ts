@@ -2,7 +2,7 @@
  * Keys of the page. A screen registers its keys while it is shown; the newest registration wins.
  * No single key acts while a field has the focus, and none while a dialog is open.
  */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isForQueryBar } from "./query-focus.ts";
 
 /** A key such as `j`, `X` (shift and x), `Enter`, `g o` (one after the other) or `mod+k`. */
@@ -12,11 +12,16 @@ const layers: { map: KeyMap; isModal: boolean }[] = [];
 const SEQUENCE_MS = 1_200;
 let first = { key: "", at: 0 };
 
-/** Keys while the component is shown. `isModal`: no key of the layers below acts. */
+/**
+ * Keys while the component is shown. `isModal`: no key of the layers below acts.
+ *
+ * The layer comes and goes with the elements of the component. A passive effect would end after the
+ * next frame: a dialog that is closed would swallow the keys that are pressed until then.
+ */
 export function useKeys(map: KeyMap, isModal = false): void {
   const layer = useRef({ map, isModal });
   layer.current.map = map;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = layer;
     layers.push(current);
     return () => {

@@ -1,7 +1,7 @@
 /** Dialogs. The focus goes in, stays in, and returns to where it came from. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { numberText } from "../lib/format.ts";
 import { useKeys } from "../lib/keys.ts";
 import { problemText } from "../lib/toasts.ts";
@@ -43,7 +43,8 @@ export function Dialog(props: {
   const frame = useRef<HTMLDialogElement>(null);
   const title = useId();
   useKeys({ Escape: () => props.close() }, true);
-  useEffect(() => {
+  // Before the next key: what is typed right after the dialog appears is for the dialog.
+  useLayoutEffect(() => {
     const from = document.activeElement;
     frame.current?.showModal();
     // A region that scrolls comes first otherwise, and what is typed goes nowhere.

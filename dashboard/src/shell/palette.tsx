@@ -7,7 +7,6 @@ import { isPaused } from "../live/feed.ts";
 import { nextTheme, zone } from "../lib/prefs.ts";
 import { go, href } from "../lib/router.ts";
 import { may, signOut } from "../lib/session.ts";
-import { useKeys } from "../lib/keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { SCREENS } from "./screens.ts";
@@ -45,7 +44,6 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
     close();
     command.run();
   };
-  useKeys({}, true);
   return (
     <Dialog title={<span class="sr">Command palette</span>} close={close}>
       <input
