@@ -61,11 +61,55 @@ LIMIT :limit::integer;
 SELECT * FROM millrace.find_ends(:ids::uuid[]);
 
 -- name: match_jobs
--- The newest of these candidates that pass the filter, newest first. One scan of the leases finds
--- the start of all running jobs.
+-- The newest of these candidates that pass the filter, newest first. The filter reads
+-- no columns that only the answer needs, and comes before the order: with a limit on an ordered scan,
+-- the planner would look for each job in the list of candidates. One scan of the leases finds the
+-- start of all running jobs.
 -- returns: ShownJobRow
 -- timeout: reader
-WITH run AS MATERIALIZED (
+WITH passed AS MATERIALIZED (
+    SELECT job.key
+    FROM unnest(:keys::bigint[]) AS candidate (key)
+    JOIN millrace.job_now AS job ON job.key = candidate.key
+    WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
+      AND (:type::integer IS NULL OR job.type = :type::integer)
+      AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)
+      AND (:category::integer IS NULL OR job.category = :category::integer)
+      AND (:lane::integer IS NULL OR job.lane = :lane::integer)
+      AND (:error::text IS NULL OR millrace.error_has(job.last_error, :error::text))
+      AND (
+          :payload_text::text IS NULL
+          OR strpos(job.payload::text COLLATE "C", :payload_text::text) > 0
+      )
+      AND (:payload::json IS NULL OR millrace.payload_has(job.payload, :payload::json))
+      AND (
+          :correlation::text IS NULL
+          OR job.correlation IN (:correlation::text, :correlation_uuid::text)
+          OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
+      )
+      AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
+      AND (
+          :created_from::bigint IS NULL
+          OR job.created_at >= millrace.at_ms(:created_from::bigint)
+      )
+      AND (
+          :created_before::bigint IS NULL
+          OR job.created_at < millrace.at_ms(:created_before::bigint)
+      )
+      AND NOT EXISTS (
+          SELECT 1
+          FROM json_each_text(:tags::json) AS wanted
+          WHERE NOT EXISTS (
+              SELECT 1
+              FROM millrace.tag AS tag
+              WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key
+          )
+      )
+),
+newest AS MATERIALIZED (
+    SELECT key FROM passed ORDER BY key DESC LIMIT :limit::integer
+),
+run AS MATERIALIZED (
     SELECT DISTINCT ON (run.key) run.key,
            coalesce(lease.started_at, (
                SELECT start.at
@@ -74,9 +118,9 @@ WITH run AS MATERIALIZED (
            )) AS start
     FROM millrace.lease AS lease
     CROSS JOIN LATERAL unnest(lease.keys) AS run (key)
-    WHERE lease.low <= millrace.greatest_of(:keys::bigint[])
-      AND lease.high >= millrace.least_of(:keys::bigint[])
-      AND run.key = ANY (:keys::bigint[])
+    WHERE lease.low <= (SELECT max(key) FROM newest)
+      AND lease.high >= (SELECT min(key) FROM newest)
+      AND run.key IN (SELECT key FROM newest)
     ORDER BY run.key, lease.number DESC
 )
 SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
@@ -84,41 +128,12 @@ SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
            WHEN job.state = 3 THEN millrace.ms_of(run.start)
            ELSE job.last_started_at
        END AS started_at
-FROM unnest(:keys::bigint[]) AS candidate (key)
-JOIN millrace.job_record AS job ON job.key = candidate.key
+FROM newest
+JOIN millrace.job_record AS job ON job.key = newest.key
 LEFT JOIN run ON run.key = job.key
 LEFT JOIN millrace.run AS told ON told.key = job.key
 LEFT JOIN millrace.stale AS stale ON stale.key = job.key
-WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
-  AND (:type::integer IS NULL OR job.type = :type::integer)
-  AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)
-  AND (:category::integer IS NULL OR job.category = :category::integer)
-  AND (:lane::integer IS NULL OR job.lane = :lane::integer)
-  AND (:error::text IS NULL OR millrace.error_has(job.error, :error::text))
-  AND (
-      :payload_text::text IS NULL
-      OR strpos(job.payload::text COLLATE "C", :payload_text::text) > 0
-  )
-  AND (:payload::json IS NULL OR millrace.payload_has(job.payload, :payload::json))
-  AND (
-      :correlation::text IS NULL
-      OR job.correlation IN (:correlation::text, :correlation_uuid::text)
-      OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
-  )
-  AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
-  AND (:created_from::bigint IS NULL OR job.created_at >= :created_from::bigint)
-  AND (:created_before::bigint IS NULL OR job.created_at < :created_before::bigint)
-  AND NOT EXISTS (
-      SELECT 1
-      FROM json_each_text(:tags::json) AS wanted
-      WHERE NOT EXISTS (
-          SELECT 1
-          FROM millrace.tag AS tag
-          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key
-      )
-  )
-ORDER BY job.key DESC
-LIMIT :limit::integer;
+ORDER BY job.key DESC;
 
 -- name: count_matching
 -- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.

@@ -284,8 +284,9 @@ export const POSTGRES_FAULTS: Faults = {
     match_jobs: [
       ["the state is not looked at", ":states::integer[] IS NULL", "true"],
       ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
-      ["the first moment does not count", "created_at >= :", "created_at > :"],
-      ["the last moment counts", "created_at < :", "created_at <= :"],
+      ["the first moment does not count", "created_at >= millrace", "created_at > millrace"],
+      ["the last moment counts", "created_at < millrace", "created_at <= millrace"],
+      ["a page has the oldest of its jobs", "ORDER BY key DESC LIMIT", "ORDER BY key LIMIT"],
       [
         "one tag of several is enough",
         "FROM json_each_text(:tags::json) AS wanted",
