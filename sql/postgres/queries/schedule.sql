@@ -158,13 +158,13 @@ WHERE schedule = :name::text
   AND outcome <> 4
   AND slot IN (SELECT millrace.at_ms(ms) FROM unnest(:slots::bigint[]) AS ms);
 
--- name: find_ticks_ahead
--- The slots after now that have been made, first ones first.
+-- name: find_made_ticks
+-- The slots after an instant that have been made, first ones first.
 -- returns: slot bigint
 SELECT millrace.ms_of(slot) AS slot
 FROM millrace.schedule_tick
 WHERE schedule = :name::text
-  AND slot > millrace.clock_at(:now::timestamptz)
+  AND slot > millrace.at_ms(:after::bigint)
   AND outcome NOT IN (4, 7)
 ORDER BY schedule_tick.slot
 LIMIT :limit::integer;

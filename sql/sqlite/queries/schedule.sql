@@ -109,13 +109,13 @@ WHERE schedule = :name
   AND outcome <> 4
   AND slot IN (SELECT value FROM json_each(:slots));
 
--- name: find_ticks_ahead
--- The slots after now that have been made, first ones first.
+-- name: find_made_ticks
+-- The slots after an instant that have been made, first ones first.
 -- returns: slot integer
 SELECT slot
 FROM millrace_schedule_tick
 WHERE schedule = :name
-  AND slot > :now
+  AND slot > :after
   AND outcome NOT IN (4, 7)
 ORDER BY slot
 LIMIT :limit;

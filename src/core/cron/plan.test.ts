@@ -67,6 +67,25 @@ describe("the slots that are due now (000-54)", () => {
     });
   });
 
+  test("slots that were made while the clock was ahead are neither due nor missed", () => {
+    const plan = (missedMax: number, ticked: readonly number[]) =>
+      planTicks({ ...rules, missedMax }, HOUR, 5 * HOUR + 120_000, ticked);
+    expect(plan(1, [5 * HOUR])).toMatchObject({
+      slots: [4 * HOUR],
+      missed: { first: HOUR, last: 3 * HOUR },
+    });
+    expect(plan(0, [HOUR, 4 * HOUR, 5 * HOUR])).toMatchObject({
+      slots: [],
+      missed: { first: 2 * HOUR, last: 3 * HOUR },
+    });
+    expect(plan(3, [2 * HOUR, 4 * HOUR])).toMatchObject({
+      slots: [HOUR, 3 * HOUR, 5 * HOUR],
+      missed: null,
+    });
+    const onTime = planTicks({ ...rules, missedMax: 0 }, HOUR, HOUR + 1, [HOUR]);
+    expect(onTime).toEqual({ slots: [], missed: null, nextSlot: 2 * HOUR });
+  });
+
   test("every second: all slots of the last minute", () => {
     const { slots } = planTicks({ ...rules, cron: "* * * * * *" }, HOUR, 2 * HOUR);
     expect(slots).toHaveLength(60);

@@ -55,8 +55,9 @@ export function shortestInterval(spec: CronSpec): number {
 }
 
 /**
- * What a schedule does now whose next slot is `nextSlot`. `ticked` are slots after now that have
- * been made, because the clock was ahead.
+ * What a schedule does now whose next slot is `nextSlot`. `ticked` are slots that have been made
+ * already, because the clock was ahead: they are neither due nor missed, and the newest of the
+ * other missed slots is made up for.
  */
 export function planTicks(
   rules: SlotRules,
@@ -68,15 +69,20 @@ export function planTicks(
     return { slots: [], missed: null, nextSlot: slotNotAhead(rules, nextSlot, now, ticked) };
   }
   const slots = slotsOf(rules);
+  const made = new Set(ticked);
+  const isOpen = (slot: number): boolean => !made.has(slot);
   const until = Math.min(now, rules.endsAt ?? now);
   const [from, graceFrom] = [nextSlot - 1, now - GRACE_MS];
-  const onTime = slots.between(Math.max(from, graceFrom), until, ON_TIME_MAX);
-  const late = slots.latest(from, Math.min(until, graceFrom), rules.missedMax + 1);
-  const madeUp = late.slice(Math.max(0, late.length - rules.missedMax));
-  const last = late.length > rules.missedMax ? late[0] : undefined;
+  const onTime = slots.between(Math.max(from, graceFrom), until, ON_TIME_MAX).filter(isOpen);
+  const wanted = rules.missedMax + 1 + made.size;
+  const late = slots.latest(from, Math.min(until, graceFrom), wanted).filter(isOpen);
+  const dropped = late.slice(0, Math.max(0, late.length - rules.missedMax));
+  const last = dropped.at(-1);
+  const firstOpen = (to: number): number =>
+    Math.min(...slots.between(from, to, made.size + 1).filter(isOpen));
   return {
-    slots: [...madeUp, ...onTime],
-    missed: last === undefined ? null : { first: nextSlot, last },
+    slots: [...late.slice(dropped.length), ...onTime],
+    missed: last === undefined ? null : { first: firstOpen(last), last },
     nextSlot: firstSlot(rules, now),
   };
 }

@@ -76,8 +76,8 @@ export interface DueSchedules {
 }
 
 /**
- * Decides what a schedule does now. `ticked` are the slots after now that have been made, if the
- * clock was ahead and went back.
+ * Decides what a schedule does now. `ticked` are the slots from the next slot on, or after now if
+ * none is due, that have been made already, because the clock was ahead and went back.
  */
 export type DecideTicks = (
   schedule: ScheduleRecord,

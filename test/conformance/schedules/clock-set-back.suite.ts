@@ -82,6 +82,23 @@ export function clockSetBackSuite(open: OpenStore): void {
       expect((await store.count({}, 9)).count).toBe(5);
     });
 
+    test("makes up for the newest missed slot that was not made while the clock was ahead", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const ahead = { missed: { first: 1, last: 2 }, made: [0, 3], nextSlot: 4 };
+      const at = await tickedAhead(db, ahead, { missedMax: 1 });
+      await store.tickSchedule("hourly", decide);
+      // All schedulers are away until slot 3 has passed.
+      await clock.advance(3 * HOUR + 120_000);
+
+      const ticks = await store.tickSchedule("hourly", decide);
+
+      const seen = ticks.map(({ slot, since, outcome }) => [outcome, since, slot]);
+      expect(seen).toContainEqual(["made", null, at(2)]);
+      expect(seen).toContainEqual(["missed", at(1), at(1)]);
+      expect((await store.count({}, 9)).count).toBe(3);
+    });
+
     test("keeps the next slot if all slots before it were made", async () => {
       await using db = await open();
       const { store } = db;

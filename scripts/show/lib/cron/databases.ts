@@ -58,6 +58,8 @@ export async function postgresHandles(
   ports: Ports,
 ): Promise<Handles> {
   const pool = new Pool({ connectionString: url, max: SCHEDULERS + 1, allowExitOnIdle: true });
+  // The server may stop before the last idle connection has said good-bye.
+  pool.on("error", () => {});
   const stores = await opened(() => makePostgresStore({ pool, schema }, ports));
   return {
     stores,

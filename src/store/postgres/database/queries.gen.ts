@@ -303,7 +303,7 @@ export interface QueryRows {
   list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: JobId | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
-  find_ticks_ahead: { readonly slot: number; };
+  find_made_ticks: { readonly slot: number; };
   insert_attempts: { readonly key: number; readonly next_run_at: number | null; };
   end_runs: { readonly freed: boolean; readonly awaited: boolean; readonly done: string | null; };
   find_fences: { readonly key: number; readonly n: number; readonly fence: number | null; readonly outcome: number; };
@@ -686,7 +686,7 @@ export interface QueryParameters {
   list_missing_schedules: readonly ["names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
-  find_ticks_ahead: readonly ["name", "now", "limit"];
+  find_made_ticks: readonly ["name", "after", "limit"];
   set_schedule_back: readonly ["next_slot", "name", "now"];
   insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
   advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
@@ -2473,9 +2473,9 @@ export const queries: {
     parameters: ["name","slots"],
     timeout: "answer",
   },
-  find_ticks_ahead: {
-    text: "SELECT millrace.ms_of(slot) AS slot\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot > millrace.clock_at($2::timestamptz)\n  AND outcome NOT IN (4, 7)\nORDER BY schedule_tick.slot\nLIMIT $3::integer",
-    parameters: ["name","now","limit"],
+  find_made_ticks: {
+    text: "SELECT millrace.ms_of(slot) AS slot\nFROM millrace.schedule_tick\nWHERE schedule = $1::text\n  AND slot > millrace.at_ms($2::bigint)\n  AND outcome NOT IN (4, 7)\nORDER BY schedule_tick.slot\nLIMIT $3::integer",
+    parameters: ["name","after","limit"],
     timeout: "answer",
   },
   set_schedule_back: {

@@ -85,7 +85,8 @@ async function tickWithin(
     if (isAhead(stored, now)) await setBack(transaction, stored, decide);
     return [];
   }
-  const decision = decide(stored, now, []);
+  const made = await madeAfter(transaction, name, stored.nextSlot - 1);
+  const decision = decide(stored, now, made);
   const slots = decision.ticks.map(({ slot }) => slot);
   const fresh = new Set(await withoutTick(transaction, name, slots));
   const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
@@ -109,10 +110,17 @@ async function setBack(
 ): Promise<void> {
   const { name } = stored;
   const now = await clockOf(transaction);
-  const rows = await transaction.all("find_ticks_ahead", { name, limit: TICKS_KEPT });
-  const ticked = rows.map(({ slot }) => slot);
-  const { nextSlot: next_slot } = decide(stored, now, ticked);
+  const { nextSlot: next_slot } = decide(stored, now, await madeAfter(transaction, name, now));
   await transaction.run("set_schedule_back", { name, next_slot });
+}
+
+async function madeAfter(
+  transaction: StoreTransaction,
+  name: string,
+  after: number,
+): Promise<readonly number[]> {
+  const rows = await transaction.all("find_made_ticks", { name, after, limit: TICKS_KEPT });
+  return rows.map(({ slot }) => slot);
 }
 
 /** The slots that have no tick yet. */

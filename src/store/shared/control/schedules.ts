@@ -171,7 +171,11 @@ export function isDeclared({ owner, declaredAt }: ScheduleRecord, now: number): 
   return owner === "code" && (declaredAt ?? 0) > now - DECLARED_MS;
 }
 
-export function isDue({ pausedAt, nextSlot }: ScheduleRecord, now: number): boolean {
+export function isDue(
+  schedule: ScheduleRecord,
+  now: number,
+): schedule is ScheduleRecord & { readonly nextSlot: number } {
+  const { pausedAt, nextSlot } = schedule;
   return pausedAt === null && nextSlot !== null && nextSlot <= now;
 }
 

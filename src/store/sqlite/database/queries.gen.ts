@@ -291,7 +291,7 @@ export interface QueryRows {
   list_missing_schedules: { readonly name: string; };
   list_ticks: { readonly slot: number; readonly since: number | null; readonly job: Uint8Array | null; readonly outcome: number; readonly at: number; };
   find_ticks: { readonly slot: number; };
-  find_ticks_ahead: { readonly slot: number; };
+  find_made_ticks: { readonly slot: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
@@ -723,7 +723,7 @@ export interface QueryParameters {
   list_missing_schedules: readonly ["names"];
   list_ticks: readonly ["name", "before", "limit"];
   find_ticks: readonly ["name", "slots"];
-  find_ticks_ahead: readonly ["name", "now", "limit"];
+  find_made_ticks: readonly ["name", "after", "limit"];
   set_schedule_back: readonly ["next_slot", "now", "name"];
   insert_tick: readonly ["name", "slot", "since", "job", "outcome", "now"];
   advance_schedule: readonly ["next_slot", "last_slot", "last_job", "name"];
@@ -2386,9 +2386,9 @@ export const queries: {
     text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND outcome <> 4\n  AND slot IN (SELECT value FROM json_each(?2))",
     parameters: ["name","slots"],
   },
-  find_ticks_ahead: {
+  find_made_ticks: {
     text: "SELECT slot\nFROM millrace_schedule_tick\nWHERE schedule = ?1\n  AND slot > ?2\n  AND outcome NOT IN (4, 7)\nORDER BY slot\nLIMIT ?3",
-    parameters: ["name","now","limit"],
+    parameters: ["name","after","limit"],
   },
   set_schedule_back: {
     text: "UPDATE millrace_schedule\nSET next_slot = ?1, updated_at = min(updated_at, ?2),\n    last_slot = (\n        SELECT max(tick.slot)\n        FROM millrace_schedule_tick AS tick\n        WHERE tick.schedule = ?3\n          AND tick.slot <= ?2\n          AND tick.outcome <> 7\n    )\nWHERE name = ?3",

@@ -42,7 +42,7 @@ export function tickSchedule(
     if (isAhead(stored, now)) setBack(session, stored, decide);
     return [];
   }
-  const decision = decide(stored, now, []);
+  const decision = decide(stored, now, madeAfter(session, name, stored.nextSlot - 1));
   const slots = decision.ticks.map(({ slot }) => slot);
   const fresh = new Set(withoutTick(session, name, slots));
   const ticks = decision.ticks.filter(({ slot }) => fresh.has(slot));
@@ -56,11 +56,15 @@ export function tickSchedule(
 }
 
 /** The clock was ahead and went back: the next slot is decided anew, without the made slots. */
-function setBack({ sql, clock }: Session, stored: ScheduleRecord, decide: DecideTicks): void {
+function setBack(session: Session, stored: ScheduleRecord, decide: DecideTicks): void {
+  const { sql, clock } = session;
   const [{ name }, now] = [stored, clock.now()];
-  const rows = sql.all("find_ticks_ahead", { name, now, limit: TICKS_KEPT });
-  const ticked = rows.map(({ slot }) => slot);
-  sql.run("set_schedule_back", { name, next_slot: decide(stored, now, ticked).nextSlot, now });
+  const { nextSlot: next_slot } = decide(stored, now, madeAfter(session, name, now));
+  sql.run("set_schedule_back", { name, next_slot, now });
+}
+
+function madeAfter({ sql }: Session, name: string, after: number): readonly number[] {
+  return sql.all("find_made_ticks", { name, after, limit: TICKS_KEPT }).map(({ slot }) => slot);
 }
 
 /** The slots that have no tick yet. */
