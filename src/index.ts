@@ -40,6 +40,7 @@ export type {
   ExplanationReason,
   GroupedJobStats,
   GroupName,
+  HeldBy,
   JobFilter,
   JobGroupStats,
   JobPage,

@@ -41,6 +41,7 @@ export type {
   AttemptView,
   GroupedJobStats,
   GroupName,
+  HeldBy,
   JobPage,
   JobGroupStats,
   Jobs,

@@ -407,6 +407,18 @@ export interface JobGroupStats {
   readonly failed: number;
 }
 
+/** What holds a queued job back. The gate of the whole installation has the name `all`. */
+export type HeldBy =
+  | HoldingName
+  | { readonly kind: "limit"; readonly of: HoldingName }
+  | { readonly kind: "key"; readonly name: string }
+  | { readonly kind: "after" };
+
+interface HoldingName {
+  readonly kind: "lane" | "type" | "tenant" | "service" | "installation";
+  readonly name: string;
+}
+
 export interface JobView {
   readonly id: string;
   readonly type: string;
@@ -453,6 +465,11 @@ export interface JobView {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelReason: string | null;
+  /**
+   * What holds a queued job back: a closed gate, a limit that is used up, a concurrency key that
+   * another job has, or jobs that must end before. `null`: it waits for a free slot, if it waits.
+   */
+  readonly heldBy: HeldBy | null;
   /** True when the job will soon be removed; see `retention` in the options of `work`. */
   readonly stale: boolean;
 }

@@ -51,6 +51,7 @@ export function jobView(job: store.JobRecord): JobView {
     startedAt: dateOf(job.startedAt),
     finishedAt: dateOf(job.finishedAt),
     cancelReason: job.cancelReason,
+    heldBy: job.heldBy,
     stale: job.isStale,
   };
 }

@@ -39,6 +39,7 @@ import { intakeSuite } from "./control/intakes.suite.ts";
 import { payloadRuleSuite } from "./control/payload-rules.suite.ts";
 import { quotaSuite } from "./control/quotas.suite.ts";
 import { tenantSuite } from "./control/tenants.suite.ts";
+import { heldSuite } from "./inspect/held.suite.ts";
 import { longRunsSuite } from "./inspect/long-runs.suite.ts";
 import { idsBetweenSuite } from "./inspect/ids-between.suite.ts";
 import { idempotencySuite } from "./jobs/idempotency.suite.ts";
@@ -197,6 +198,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   payloadRuleSuite,
   quotaSuite,
   tenantSuite,
+  heldSuite,
   longRunsSuite,
   auditActsSuite,
   auditsSuite,

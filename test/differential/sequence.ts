@@ -10,7 +10,7 @@ import { GATES, type Command, type JobWish } from "./commands.ts";
 import type { Compared, ModelStore } from "./model/model.ts";
 import { finishedAt, expired } from "./model/reading.ts";
 import { isOpen } from "./model/world.ts";
-import { closedGates } from "./model/waiting.ts";
+import { closedGates } from "./model/gates.ts";
 import {
   audit,
   idAt,

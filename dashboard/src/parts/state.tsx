@@ -57,6 +57,7 @@ export function shownState(job: {
   readonly attempts: number;
   readonly heldBy?: unknown;
 }): StateName {
+  if (job.state === "queued" && job.heldBy !== null && job.heldBy !== undefined) return "held";
   const isWaiting = job.state === "queued" || job.state === "scheduled";
   if (isWaiting && job.attempts > 0) return "retrying";
   return job.state;

@@ -182,13 +182,13 @@ WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
 
 -- name: closed_targets
--- The lanes, types and tenants that closed gates hold back, and types of one tenant.
--- returns: name integer, tenant integer?
-SELECT target AS name, NULL::integer AS tenant
+-- The lanes, types and tenants that closed gates hold back, and types of one tenant, with the gate.
+-- returns: name integer, tenant integer?, gate integer
+SELECT target AS name, NULL::integer AS tenant, gate
 FROM millrace.barrier
 WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 UNION ALL
-SELECT type, tenant
+SELECT type, tenant, gate
 FROM millrace.tenant_barrier
 WHERE until > millrace.clock_at(:now::timestamptz);
 

@@ -22,13 +22,13 @@ WHERE until IS NULL OR until > :now
 ORDER BY name;
 
 -- name: closed_targets
--- The lanes, types and tenants that closed gates hold back, and types of one tenant.
--- returns: name integer, tenant integer?
-SELECT target AS name, NULL AS tenant
+-- The lanes, types and tenants that closed gates hold back, and types of one tenant, with the gate.
+-- returns: name integer, tenant integer?, gate integer
+SELECT target AS name, NULL AS tenant, gate
 FROM millrace_barrier
 WHERE until IS NULL OR until > :now
 UNION ALL
-SELECT type, tenant
+SELECT type, tenant, gate
 FROM millrace_tenant_barrier
 WHERE until > :now;
 

@@ -371,6 +371,7 @@ function job(state: State): JobView {
     startedAt: state === "running" ? MOMENT : null,
     finishedAt: null,
     cancelReason: null,
+    heldBy: null,
     stale: false,
   };
 }

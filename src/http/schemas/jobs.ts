@@ -20,6 +20,22 @@ const OUTCOME: z.ZodType = TEXT_OR_NULL.openapi({
   description: "How the last run ended, such as succeeded.",
 });
 
+const GATE_KIND = z.enum(["lane", "type", "tenant", "service", "installation"]);
+
+const HELD_BY = z
+  .discriminatedUnion("kind", [
+    z.strictObject({ kind: GATE_KIND, name: TEXT }),
+    z.strictObject({
+      kind: z.literal("limit"),
+      of: z.strictObject({ kind: GATE_KIND, name: TEXT }),
+    }),
+    z.strictObject({ kind: z.literal("key"), name: TEXT }),
+    z.strictObject({ kind: z.literal("after") }),
+  ])
+  .openapi("HeldBy", {
+    description: "What holds a queued job back, such as a closed gate or a limit that is used up.",
+  });
+
 export const JOB: z.ZodType = z
   .strictObject({
     id: TEXT,
@@ -58,6 +74,7 @@ export const JOB: z.ZodType = z
     startedAt: MOMENT_OR_NULL,
     finishedAt: MOMENT_OR_NULL,
     cancelReason: TEXT_OR_NULL,
+    heldBy: HELD_BY.nullable(),
     stale: z.boolean().openapi({ description: "True when the job will soon be removed." }),
   })
   .openapi("Job");

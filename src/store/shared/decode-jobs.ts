@@ -7,6 +7,7 @@ import {
   deadLetterCodec,
   errorClassCodec,
   GATE_AFTER,
+  GATE_INSTALLATION,
   GATE_KEY,
   INSTALLATION_NAME,
   limitOfGate,
@@ -305,11 +306,12 @@ export function attemptRecord(row: StoredAttempt): AttemptRecord {
   };
 }
 
-/** What holds back a job in `blocked`. */
+/** What holds back a job in `blocked`, or a due one before a closed gate. */
 function heldBy(names: NameLookup, { gate, concurrency }: StoredJob): HeldBy | null {
   if (gate === null) return null;
   if (gate === GATE_AFTER) return { kind: "after" };
   if (gate === GATE_KEY) return { kind: "key", name: concurrency ?? "" };
+  if (gate === GATE_INSTALLATION) return INSTALLATION;
   const limit = limitOfGate(gate);
   const name = names.name(limit ?? gate);
   if (name === undefined) return null;

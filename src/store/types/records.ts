@@ -155,7 +155,10 @@ export interface JobRecord extends JobSpec {
   readonly overall: number | null;
   /** The reason given for the cancellation. */
   readonly cancelReason: string | null;
-  /** What holds a queued job back. Null also while `hold` has not moved the job yet. */
+  /**
+   * What holds a queued job back. A closed gate does so at once; a taken key and a used-up limit
+   * from the moment at which `hold` has moved the job.
+   */
   readonly heldBy: HeldBy | null;
   /** The job has expired and will be removed; see {@link JobStore.markStale}. */
   readonly isStale: boolean;

@@ -110,6 +110,13 @@ export const SQLITE_LIST_FAULTS: Faults = {
     ],
     count_ended: [["the state is not looked at", "state = :state", "1"]],
   },
+  "a closed gate": {
+    closed_targets: [
+      ["open gates are shown", "until IS NULL OR until > :now", "1"],
+      ["a service is shown as the type", "AS tenant, gate", "AS tenant, target AS gate"],
+      ["a pause of one tenant holds all tenants back", "type, tenant, gate", "type, NULL, gate"],
+    ],
+  },
   stats: {
     count_due: [
       ["gates are not looked at", "WHERE closed.name IN", "WHERE 0 AND closed.name IN"],

@@ -7,7 +7,8 @@ import {
 } from "../../../src/core/crashes.ts";
 import type { Settlement } from "../../../src/core/outcome.ts";
 import type { ClaimRequest, LoneClaimRequest } from "../../../src/store/types/jobs-and-runs.ts";
-import { closedSince, gatesBefore } from "./waiting.ts";
+import { gatesBefore } from "./gates.ts";
+import { closedSince } from "./waiting.ts";
 import {
   atMost,
   byUrgency,

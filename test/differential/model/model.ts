@@ -11,6 +11,7 @@ import { endCrashStreak } from "./crashes.ts";
 import { resolveDependencies } from "./ends.ts";
 import { reportCode } from "./code.ts";
 import { enqueueAll } from "./enqueue.ts";
+import { closedGates } from "./gates.ts";
 import * as noted from "./notes.ts";
 import * as reading from "./reading.ts";
 import { recordOf } from "./records.ts";
@@ -155,7 +156,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     intervene: async (id, decide) => then(waiting.intervene(world, id, decide)),
     pause: async (gate, why) => waiting.pause(world, gate, why),
     resume: async (gate) => waiting.resume(world, gate),
-    gates: async () => waiting.closedGates(world),
+    gates: async () => closedGates(world),
     hold: async (limit) => waiting.hold(world, limit),
     release: async (limit) => waiting.release(world, limit),
     get: async (id) => {

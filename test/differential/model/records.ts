@@ -2,6 +2,7 @@
 import { idUuid } from "../../../src/core/ids.ts";
 import type { CrashFacts } from "../../../src/store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../../../src/store/types/records.ts";
+import { heldBy } from "./gates.ts";
 import { endOf, leaseOf, stateOf, type ModelJob, type World } from "./world.ts";
 
 /** What was asked for, in words. */
@@ -38,7 +39,7 @@ export function recordOf(world: World, job: ModelJob): JobRecord {
     phase: job.notes.progress?.progress.phase ?? null,
     overall: job.notes.progress?.progress.overall ?? null,
     cancelReason: last?.reason ?? null,
-    heldBy: job.place?.kind === "blocked" ? job.place.gate : null,
+    heldBy: heldBy(world, job),
     isStale: false,
     cancelRequested: job.cancelRequest !== null,
   };

@@ -13,6 +13,7 @@ import type {
 import type { InterveneFacts } from "../../../src/store/types/jobs-and-runs.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { endRun, endUnstarted } from "./ends.ts";
+import { closedGates, gatesBefore } from "./gates.ts";
 import { factsOf } from "./records.ts";
 import {
   atMost,
@@ -121,21 +122,6 @@ export function resume(world: World, { kind, name }: GateName): boolean {
   if (kind === "type") world.streaks.delete(name);
   world.gates.delete(`${kind} ${name}`);
   return wasClosed;
-}
-
-export function closedGates({ gates, clock }: World): Gate[] {
-  const now = clock.now();
-  return [...gates.values()].filter(({ until }) => until === null || until > now);
-}
-
-/** The closed gates that a job stands behind, the one that was named first in front. */
-export function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
-  const behind = closedGates(world).filter(
-    ({ kind, name }) => kind !== "installation" && kind !== "service" && asked[kind] === name,
-  );
-  return inOrder(behind, ({ kind, name }) => [world.names.indexOf(`${kind} ${name}`)]).map(
-    ({ kind, name }) => ({ kind, name }),
-  );
 }
 
 export function isHeldBack(world: World, job: ModelJob): boolean {

@@ -150,7 +150,7 @@ export interface QueryRows {
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; readonly total: number; readonly named: number; };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null; readonly ready: boolean; readonly released: boolean; readonly blocked: boolean; readonly slot_due: boolean; readonly fair: boolean; readonly probe_ms: number | null; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
-  closed_targets: { readonly name: number; readonly tenant: number | null; };
+  closed_targets: { readonly name: number; readonly tenant: number | null; readonly gate: number; };
   count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: boolean; readonly shared_exact: boolean; };
   count_ahead: { readonly jobs: number; readonly exact: boolean; };
   barriers_in_use: Barriers;
@@ -1439,7 +1439,7 @@ export const queries: {
     timeout: "answer",
   },
   closed_targets: {
-    text: "SELECT target AS name, NULL::integer AS tenant\nFROM millrace.barrier\nWHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\nUNION ALL\nSELECT type, tenant\nFROM millrace.tenant_barrier\nWHERE until > millrace.clock_at($1::timestamptz)",
+    text: "SELECT target AS name, NULL::integer AS tenant, gate\nFROM millrace.barrier\nWHERE until IS NULL OR until > millrace.clock_at($1::timestamptz)\nUNION ALL\nSELECT type, tenant, gate\nFROM millrace.tenant_barrier\nWHERE until > millrace.clock_at($1::timestamptz)",
     parameters: ["now"],
     timeout: "answer",
   },

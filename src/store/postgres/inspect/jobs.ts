@@ -3,6 +3,7 @@ import type { IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
+import { behindGates, needsGates } from "../../shared/closed-targets.ts";
 import type { MatchCount, ListFilter, Listing, Page } from "../../types/lists.ts";
 import type { AttemptRecord, JobEnd, JobRecord } from "../../types/records.ts";
 import { candidates } from "./list-sources.ts";
@@ -16,7 +17,7 @@ import { list as listOf, uuidOf, uuids } from "../database/values.ts";
 export async function get(session: Session, id: JobId): Promise<JobRecord | null> {
   const row = await session.read.get("job_by_id", { id: uuidOf(id) });
   if (row === undefined) return null;
-  const [record] = await recordsOf(session.names, [row]);
+  const [record] = await shownRecords(session, [row]);
   return record ?? null;
 }
 
@@ -55,7 +56,7 @@ export async function idsBetween(
 
 export async function list(session: Session, filter: ListFilter, page: Page): Promise<Listing> {
   const found = await orNothing(find(session, filter, page), NOTHING);
-  return { ...found, jobs: await recordsOf(session.names, found.jobs) };
+  return { ...found, jobs: await shownRecords(session, found.jobs) };
 }
 
 type Found = Omit<Listing, "jobs"> & { readonly jobs: readonly StoredJob[] };
@@ -126,6 +127,15 @@ async function countByState(
     }
   }
   return sum;
+}
+
+/** Decodes rows of jobs that may wait: closed gates hold back due jobs that were not moved yet. */
+async function shownRecords(
+  { names, read }: Session,
+  rows: readonly StoredJob[],
+): Promise<JobRecord[]> {
+  if (!needsGates(rows)) return recordsOf(names, rows);
+  return recordsOf(names, behindGates(rows, await read.all("closed_targets", {})));
 }
 
 /** Decodes job rows. */

@@ -134,7 +134,7 @@ export interface QueryRows {
   fair_turns: { readonly priority: number; readonly queue: number; readonly tenant: number; readonly tag: number; readonly due: number; readonly back_tag: number; };
   longest_due_classes: { readonly lane: number; readonly priority: number; readonly ms: number; };
   closed_gates: { readonly name: number; readonly closed_at: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
-  closed_targets: { readonly name: number; readonly tenant: number | null; };
+  closed_targets: { readonly name: number; readonly tenant: number | null; readonly gate: number; };
   any_closed_gate: { readonly gate: number; };
   count_behind_gate: { readonly jobs: number; readonly shared: number; readonly exact: 0 | 1; readonly shared_exact: 0 | 1; };
   ready_place: { readonly key: number; readonly lane: number; readonly priority: number; readonly rank: number; };
@@ -1383,7 +1383,7 @@ export const queries: {
     parameters: ["now"],
   },
   closed_targets: {
-    text: "SELECT target AS name, NULL AS tenant\nFROM millrace_barrier\nWHERE until IS NULL OR until > ?1\nUNION ALL\nSELECT type, tenant\nFROM millrace_tenant_barrier\nWHERE until > ?1",
+    text: "SELECT target AS name, NULL AS tenant, gate\nFROM millrace_barrier\nWHERE until IS NULL OR until > ?1\nUNION ALL\nSELECT type, tenant, gate\nFROM millrace_tenant_barrier\nWHERE until > ?1",
     parameters: ["now"],
   },
   any_closed_gate: {

@@ -3,6 +3,7 @@ import { idBytes, idFromBytes, idHex, type IdRange } from "../../../core/ids.ts"
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
+import { behindGates, needsGates } from "../../shared/closed-targets.ts";
 import type { MatchCount, ListFilter, Listing, Page } from "../../types/lists.ts";
 import type { AttemptRecord, JobEnd, JobRecord } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -119,7 +120,11 @@ export function withIds(row: JobNowRow): WithIds {
 }
 
 /** Rows as records of the port. */
-function records(session: Session, rows: readonly ShownJobRow[]): JobRecord[] {
+function records(session: Session, stored: readonly ShownJobRow[]): JobRecord[] {
+  const { sql, clock } = session;
+  const rows = needsGates(stored)
+    ? behindGates(stored, sql.all("closed_targets", { now: clock.now() }))
+    : stored;
   const running = rows.filter(({ state }) => state === stateCodec.code.running);
   const starts = startsOf(
     session,

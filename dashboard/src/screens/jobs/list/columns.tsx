@@ -7,7 +7,7 @@ import { CopyButton, Cut, IdLink, Time } from "../../../parts/basics.tsx";
 import { shownState, State } from "../../../parts/state.tsx";
 import type { Column } from "../../../parts/table.tsx";
 import type { Job } from "../../../api/operations.gen.ts";
-import { attemptNow, errorLine, runMs, titleOf, valueAt, waitMs } from "./job-text.ts";
+import { attemptNow, errorLine, heldLine, runMs, titleOf, valueAt, waitMs } from "./job-text.ts";
 
 /** The columns that a person may choose, with their names. */
 export const CHOICES: readonly (readonly [string, string])[] = [
@@ -228,13 +228,14 @@ function named(id: "tenant" | "lane" | "category", head: string, key: string): C
   };
 }
 
-/** The last error of a job that failed or waits again, or why it was cancelled, or when it is due. */
+/** The last error of a job, or why it was cancelled, what holds it back, or when it is due. */
 function Reason({ job }: { job: Job }) {
-  const { state, attempts, runAt, cancelReason } = job;
+  const { state, attempts, runAt, cancelReason, heldBy } = job;
   const error = errorLine(job.error);
   if (state === "cancelled")
     return <Cut text={cancelReason === null ? "" : `Cancelled: ${cancelReason}`} />;
   if (state === "completed" && error === "") return null;
+  if (heldBy !== null) return <Cut text={[heldLine(heldBy), error].filter(Boolean).join(" · ")} />;
   if (state === "scheduled" && runAt !== null) {
     return (
       <span class="cut" title={error}>

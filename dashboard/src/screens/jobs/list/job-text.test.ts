@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { attemptNow, errorLine, runMs, titleOf, valueAt, waitMs } from "./job-text.ts";
+import { attemptNow, errorLine, heldLine, runMs, titleOf, valueAt, waitMs } from "./job-text.ts";
 
 describe("the title of a job", () => {
   test.each([
@@ -27,6 +27,20 @@ test("the line of an error has its name and first line", () => {
   expect(errorLine({ ...error, name: "TypeError" })).toBe("TypeError: a");
   expect(errorLine({ ...error, name: "Error" })).toBe("a");
   expect(errorLine(null)).toBe("");
+});
+
+test.each([
+  [{ kind: "lane", name: "bulk" }, "Held: lane bulk is paused"],
+  [{ kind: "installation", name: "all" }, "Held: the whole installation is paused"],
+  [{ kind: "service", name: "bank" }, "Held: service bank is paused, or its breaker is open"],
+  [
+    { kind: "limit", of: { kind: "tenant", name: "acme" } },
+    "Held: the limit of tenant acme is used up",
+  ],
+  [{ kind: "key", name: "ledger" }, "Held: another job has the key ledger"],
+  [{ kind: "after" }, "Held: it runs after jobs that have not ended"],
+] as const)("what holds a job back is said: %j", (heldBy, line) => {
+  expect(heldLine(heldBy)).toBe(line);
 });
 
 test("a path leads to a value, and never to what an object inherits", () => {

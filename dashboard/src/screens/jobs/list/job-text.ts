@@ -67,6 +67,24 @@ export function valueAt(payload: unknown, path: string): string | null {
   return JSON.stringify(value) ?? null;
 }
 
+/** What holds a queued job back, in a few words. */
+export function heldLine(heldBy: NonNullable<Job["heldBy"]>): string {
+  switch (heldBy.kind) {
+    case "installation":
+      return "Held: the whole installation is paused";
+    case "service":
+      return `Held: service ${heldBy.name} is paused, or its breaker is open`;
+    case "limit":
+      return `Held: the limit of ${heldBy.of.kind} ${heldBy.of.name} is used up`;
+    case "key":
+      return `Held: another job has the key ${heldBy.name}`;
+    case "after":
+      return "Held: it runs after jobs that have not ended";
+    default:
+      return `Held: ${heldBy.kind} ${heldBy.name} is paused`;
+  }
+}
+
 type Times = Pick<Job, "state" | "attempts" | "scheduledAt" | "runAt" | "startedAt" | "finishedAt">;
 
 /** How long the job has waited for its start, from when it was due; null if it is not due. */
