@@ -4,7 +4,7 @@
  */
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { isSignedOut } from "../api/client.ts";
+import { ApiProblem, isSignedOut } from "../api/client.ts";
 import { listen, isPaused, type Changes } from "./feed.ts";
 
 export interface Resource<Data> {
@@ -29,6 +29,11 @@ export interface ResourceOptions {
 }
 
 const REST_MS = 2_000;
+
+/** Whether the server has refused a read because the person has no right to it. */
+export function isRefusal(error: unknown): error is ApiProblem {
+  return error instanceof ApiProblem && error.status === 403;
+}
 
 /** Reads when `key` changes, and while it is shown whenever something has happened. */
 export function useResource<Data>(
@@ -67,7 +72,7 @@ class Loader<Data> implements Resource<Data> {
     });
     const tick = setInterval(
       () => {
-        if (!document.hidden && !isPaused.value) void this.reload();
+        if (!document.hidden && !isPaused.value) this.#reloadUnlessRefused();
       },
       everyMs ?? 2 ** 31 - 1,
     );
@@ -109,7 +114,12 @@ class Loader<Data> implements Resource<Data> {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#restUntil = Date.now() + restMs;
-      void this.reload();
+      this.#reloadUnlessRefused();
     }, waitMs);
+  }
+
+  /** A read that the role does not allow is asked once; the next sign-in asks again. */
+  #reloadUnlessRefused(): void {
+    if (!isRefusal(this.error.value)) void this.reload();
   }
 }

@@ -5,7 +5,7 @@ import { ApiProblem } from "../api/client.ts";
 import { relativeText } from "../lib/format.ts";
 import { now } from "../lib/now.ts";
 import { problemText } from "../lib/toasts.ts";
-import type { Resource } from "../live/resource.ts";
+import { isRefusal, type Resource } from "../live/resource.ts";
 import { Button, CopyButton } from "./basics.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -92,6 +92,13 @@ export function Failure({ of }: { of: Resource<unknown> }): JSX.Element | null {
   const code = error instanceof ApiProblem ? error.code : "FAILED";
   const isGone = error instanceof ApiProblem && error.status === 401;
   if (isGone) return null;
+  if (isRefusal(error)) {
+    return (
+      <Note tone="info" title="You may not see this">
+        <code>{code}</code> {problemText(error)}
+      </Note>
+    );
+  }
   return (
     <Note
       tone="bad"
