@@ -79,6 +79,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   attempts: true,
   progress: true,
   units: true,
+  histories: true,
   unitHolders: true,
   logs: true,
   openDependencies: true,

@@ -39,6 +39,7 @@ import { intakeSuite } from "./control/intakes.suite.ts";
 import { payloadRuleSuite } from "./control/payload-rules.suite.ts";
 import { quotaSuite } from "./control/quotas.suite.ts";
 import { tenantSuite } from "./control/tenants.suite.ts";
+import { historiesSuite } from "./inspect/histories.suite.ts";
 import { heldSuite } from "./inspect/held.suite.ts";
 import { longRunsSuite } from "./inspect/long-runs.suite.ts";
 import { idsBetweenSuite } from "./inspect/ids-between.suite.ts";
@@ -198,6 +199,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   payloadRuleSuite,
   quotaSuite,
   tenantSuite,
+  historiesSuite,
   heldSuite,
   longRunsSuite,
   auditActsSuite,

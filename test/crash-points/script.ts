@@ -97,6 +97,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "tokens",
   "tenantsOf",
   "types",
+  "histories",
   "unitHolders",
   "units",
   "workers",

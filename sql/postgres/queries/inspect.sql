@@ -674,6 +674,23 @@ FROM millrace.attempt AS attempt
 WHERE attempt.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
 ORDER BY attempt.n;
 
+-- name: attempts_of_jobs
+-- The ledgers of these jobs.
+-- only: postgres, because a statement of SQLite goes to no server, and `histories` goes job by job.
+-- returns: key bigint, n integer, tries integer, crashes integer, fence bigint?, worker uuid?,
+--   outcome smallint, error_class smallint?, error json?, reason text?, claimed_at bigint?,
+--   started_at bigint?, finished_at bigint, next_run_at bigint?
+-- timeout: reader
+SELECT attempt.key, attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
+       attempt.outcome, attempt.error_class, attempt.error, attempt.reason,
+       millrace.ms_of(attempt.claimed_at) AS claimed_at,
+       millrace.ms_of(attempt.started_at) AS started_at,
+       millrace.ms_of(attempt.finished_at) AS finished_at,
+       millrace.ms_of(attempt.next_run_at) AS next_run_at
+FROM millrace.attempt AS attempt
+WHERE attempt.key = ANY (:keys::bigint[])
+ORDER BY attempt.key, attempt.n;
+
 -- name: ids_of_keys
 -- The public ids of those of these jobs that still exist.
 -- returns: key bigint, id uuid

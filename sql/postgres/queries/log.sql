@@ -79,3 +79,20 @@ FROM millrace.log
 WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
 ORDER BY line DESC
 LIMIT :limit::integer;
+
+-- name: newest_logs_of_jobs
+-- The newest lines of these jobs, so many of each, oldest first.
+-- only: postgres, because a statement of SQLite goes to no server, and `histories` goes job by job.
+-- returns: key bigint, LogRow
+-- timeout: reader
+SELECT newest.key, newest.line, newest.n, millrace.ms_of(newest.at) AS at, newest.level,
+       newest.message, newest.fields
+FROM unnest(:keys::bigint[]) AS named (key)
+CROSS JOIN LATERAL (
+    SELECT log.*
+    FROM millrace.log AS log
+    WHERE log.key = named.key
+    ORDER BY log.line DESC
+    LIMIT :limit::integer
+) AS newest
+ORDER BY newest.key, newest.line;

@@ -223,6 +223,85 @@ LEFT JOIN millrace.run AS run ON run.key = job.key
 LEFT JOIN millrace.attempt AS told ON told.key = run.key AND told.n = run.n
 WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
+-- name: progress_of_jobs
+-- The last progress of these jobs, as for one job.
+-- only: postgres, because a statement of SQLite goes to no server, and `histories` goes job by job.
+-- returns: id uuid, key bigint, phase text?, phases json?, percent double precision?,
+--   overall double precision?, data json?, at bigint?, n integer?, run_started_at bigint?,
+--   run_finished_at bigint?, last_outcome smallint?
+-- timeout: reader
+SELECT asked.id, job.key, run.phase, run.phases, run.percent, run.overall, run.data,
+       millrace.ms_of(run.at) AS at, run.n,
+       millrace.ms_of(told.started_at) AS run_started_at,
+       millrace.ms_of(told.finished_at) AS run_finished_at,
+       (
+           SELECT attempt.outcome
+           FROM millrace.attempt AS attempt
+           WHERE attempt.key = job.key
+           ORDER BY attempt.n DESC
+           LIMIT 1
+       ) AS last_outcome
+FROM unnest(:ids::uuid[]) AS asked (id)
+CROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named
+JOIN millrace.job AS job ON job.key = named.key
+LEFT JOIN millrace.run AS run ON run.key = job.key
+LEFT JOIN millrace.attempt AS told ON told.key = run.key AND told.n = run.n;
+
+-- name: phases_of_jobs
+-- The phases that these jobs have completed, as for one job.
+-- only: postgres, because a statement of SQLite goes to no server, and `histories` goes job by job.
+-- returns: key bigint, name text, result json?, n integer, at bigint, run_started_at bigint?
+-- timeout: reader
+SELECT phase.key, phase.name, phase.result, phase.n, millrace.ms_of(phase.at) AS at,
+       millrace.ms_of(attempt.started_at) AS run_started_at
+FROM millrace.phase AS phase
+LEFT JOIN millrace.attempt AS attempt ON attempt.key = phase.key AND attempt.n = phase.n
+WHERE phase.key = ANY (:keys::bigint[])
+ORDER BY phase.key, phase.at, phase.n, phase.name COLLATE "C";
+
+-- name: unit_counts_of_jobs
+-- How many units of each phase of these jobs are in each state.
+-- only: postgres, because a statement of SQLite goes to no server, and `histories` goes job by job.
+-- returns: key bigint, phase text, planned bigint, running bigint, completed bigint, failed bigint
+-- timeout: reader
+SELECT unit.key, unit.phase,
+       count(*) FILTER (WHERE state = 0 OR (state = 1 AND unit.n <= ended.n)) AS planned,
+       count(*) FILTER (WHERE state = 1 AND unit.n > ended.n) AS running,
+       count(*) FILTER (WHERE state = 2) AS completed,
+       count(*) FILTER (WHERE state = 3) AS failed
+FROM unnest(:keys::bigint[]) AS named (key)
+CROSS JOIN LATERAL (
+    SELECT coalesce(max(n), 0) AS n
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = named.key
+) AS ended
+JOIN millrace.unit AS unit ON unit.key = named.key
+GROUP BY unit.key, unit.phase
+ORDER BY unit.key, unit.phase;
+
+-- name: first_units_of_jobs
+-- The first units of these jobs, so many of each, in the order of phase and position.
+-- only: postgres, because a statement of SQLite goes to no server, and `histories` goes job by job.
+-- returns: key bigint, phase text, unit text, turn integer, state smallint, result json?,
+--   error json?, n integer, at bigint
+-- timeout: reader
+SELECT first.key, first.phase, first.unit, first.turn,
+       CASE WHEN first.state = 1 AND EXISTS (
+           SELECT 1
+           FROM millrace.attempt AS ended
+           WHERE ended.key = first.key AND ended.n = first.n
+       ) THEN 0::smallint ELSE first.state END AS state,
+       first.result, first.error, first.n, millrace.ms_of(first.at) AS at
+FROM unnest(:keys::bigint[]) AS named (key)
+CROSS JOIN LATERAL (
+    SELECT unit.*
+    FROM millrace.unit AS unit
+    WHERE unit.key = named.key
+    ORDER BY unit.phase, unit.turn, unit.unit
+    LIMIT :limit::integer
+) AS first
+ORDER BY first.key, first.phase, first.turn, first.unit;
+
 -- name: unit_counts
 -- How many units of each phase are in each state. A unit runs only while its run does.
 -- returns: phase text, planned bigint, running bigint, completed bigint, failed bigint

@@ -6,12 +6,16 @@ import type { LetterPlace } from "../../store/types/letters.ts";
 import type { DeadLetterRecord } from "../../store/types/records.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
+import type { JobHistory, UnitRecord } from "../../store/types/notes.ts";
 import type { JobRecord } from "../../store/types/records.ts";
 import { tenantStore } from "./tenant-store.ts";
 
 /** Rows of one page: what an export holds in memory at the same time. */
 const PAGE = 100;
 const LOG_PAGE = 1_000;
+/** Jobs whose runs, units and log lines are in memory at the same time. */
+const HISTORIES = 25;
+const NO_HISTORY: JobHistory = { attempts: [], progress: null, units: [], logs: [] };
 /** Causes whose decisions are read. */
 const FAILURES_MAX = 1_000;
 
@@ -49,38 +53,40 @@ type Lines = AsyncGenerator<TenantLine, void, undefined>;
 async function* jobLines(store: JobStore): Lines {
   for (let after: JobKey | undefined; ;) {
     const { jobs, next } = await store.list({}, { limit: PAGE, ...(after && { after }) });
-    for (const job of jobs) yield* linesOfJob(store, job);
+    for (let first = 0; first < jobs.length; first += HISTORIES) {
+      const few = jobs.slice(first, first + HISTORIES);
+      const ids = few.map(({ id }) => id);
+      const histories = await store.histories(ids, { units: PAGE, logs: LOG_PAGE });
+      for (const [index, job] of few.entries()) yield* linesOfJob(store, job, histories[index]);
+    }
     if (next === null) return;
     after = next;
   }
 }
 
-async function* linesOfJob(store: JobStore, record: JobRecord): Lines {
+/** The log of a job has no more lines than a history. */
+async function* linesOfJob(
+  store: JobStore,
+  record: JobRecord,
+  { attempts, progress, units, logs }: JobHistory = NO_HISTORY,
+): Lines {
   const { key: _key, payload, result, ...job } = record;
   const of = job.id;
   yield { kind: "job", of, data: { ...job, payload: parsed(payload), result: parsed(result) } };
-  for (const attempt of await store.attempts(of)) yield { kind: "attempt", of, data: attempt };
-  const progress = await store.progress(of);
+  for (const attempt of attempts) yield { kind: "attempt", of, data: attempt };
   if (progress !== null && progress.phases.length > 0) yield { kind: "phases", of, data: progress };
-  yield* unitLines(store, of);
-  for (let line: number | undefined; ;) {
-    const page = { limit: LOG_PAGE, ...(line !== undefined && { after: line }) };
-    const logs = await store.logs(of, page);
-    for (const log of logs) yield { kind: "log", of, data: log };
-    if (logs.length < LOG_PAGE) return;
-    line = logs.at(-1)?.line;
-  }
+  yield* unitLines(store, of, units);
+  for (const log of logs) yield { kind: "log", of, data: log };
 }
 
-async function* unitLines(store: JobStore, of: string): Lines {
-  type Units = Awaited<ReturnType<JobStore["units"]>>;
-  for (let after: Units[number] | undefined; ;) {
-    const units: Units = await store.units(of, {}, { limit: PAGE, ...(after && { after }) });
+async function* unitLines(store: JobStore, of: string, first: readonly UnitRecord[]): Lines {
+  for (let units = first; ;) {
     for (const { result, ...unit } of units) {
       yield { kind: "unit", of, data: { ...unit, result: parsed(result) } };
     }
-    if (units.length < PAGE) return;
-    after = units.at(-1);
+    const after = units.at(-1);
+    if (after === undefined || units.length < PAGE) return;
+    units = await store.units(of, {}, { limit: PAGE, after });
   }
 }
 

@@ -5,6 +5,7 @@
 import type { AuditName } from "../../core/audit/names.ts";
 import { remarkForTenant } from "../../core/control/bulk.ts";
 import type { AuditRecord } from "../../store/types/audit.ts";
+import type { JobHistory } from "../../store/types/notes.ts";
 import type { DeadLetterRecord } from "../../store/types/records.ts";
 
 /** Acts about a tenant that its own mill is refused. */
@@ -32,6 +33,10 @@ export function attemptForTenant<Attempt extends { readonly reason: string | nul
   attempt: Attempt,
 ): Attempt {
   return { ...attempt, reason: remarkForTenant(attempt.reason).remark };
+}
+
+export function historyForTenant(history: JobHistory): JobHistory {
+  return { ...history, attempts: history.attempts.map(attemptForTenant) };
 }
 
 export function letterForTenant(letter: DeadLetterRecord): DeadLetterRecord {

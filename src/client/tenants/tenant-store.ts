@@ -15,12 +15,18 @@ import type { JobId } from "../../core/job.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ListFilter, Listing } from "../../store/types/lists.ts";
 import type { JobEnd, WorkerRecord } from "../../store/types/records.ts";
+import type { JobHistory } from "../../store/types/notes.ts";
 import type { LimitRecord } from "../../store/types/limits.ts";
 import type { BreakerRecord } from "../../store/types/services.ts";
 import { VERBS, type Verb } from "../../store/verbs.ts";
 import { tenantJobs } from "./tenant-jobs.ts";
 import { tenantFeed, tenantIds, tenantStats } from "./tenant-lists.ts";
-import { attemptForTenant, jobForTenant, letterForTenant } from "./tenant-remarks.ts";
+import {
+  attemptForTenant,
+  historyForTenant,
+  jobForTenant,
+  letterForTenant,
+} from "./tenant-remarks.ts";
 import { concernsAll, forbiddenTenant, ownAmong, type TenantScope } from "./tenant-scope.ts";
 import { AUDIT_RULES } from "./tenant-audit.ts";
 import { FAILURE_RULES } from "./tenant-failures.ts";
@@ -30,6 +36,8 @@ import { TOKEN_RULES } from "./tenant-tokens.ts";
 
 /** Linked jobs and holders that a verb reads before it leaves out those of other tenants. */
 const LINKS_MAX = 1_000;
+
+const NO_HISTORY: JobHistory = { attempts: [], progress: null, units: [], logs: [] };
 
 const UNKNOWN = { status: "unknown" } as const;
 
@@ -59,6 +67,7 @@ const SECOND_LINE: ReadonlySet<Verb> = new Set([
   "count",
   "attempts",
   "progress",
+  "histories",
   "units",
   "logs",
   "deadLetter",
@@ -106,6 +115,12 @@ const RULES: Rules = {
   attempts: ofOwnJob(async (store, id) => (await store.attempts(id)).map(attemptForTenant), []),
   progress: ofOwnJob((store, id) => store.progress(id), null),
   units: ofOwnJob((store, id, filter, page) => store.units(id, filter, page), []),
+  histories: (scope) => async (ids, limits) => {
+    const own = await ownAmong(scope, ids);
+    const found = await scope.store.histories([...own], limits);
+    const byId = new Map([...own].map((id, index) => [id, found[index] ?? NO_HISTORY]));
+    return ids.map((id) => historyForTenant(byId.get(id) ?? NO_HISTORY));
+  },
   logs: ofOwnJob((store, id, page) => store.logs(id, page), []),
   holder: ofOwnJob((store, id) => store.holder(id), null),
   openDependencies: linked((store, id) => store.openDependencies(id, LINKS_MAX)),

@@ -92,6 +92,7 @@ import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
+import { histories } from "./inspect/histories.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import {
   decideGroup,
@@ -257,6 +258,7 @@ export class PostgresJobStore implements JobStore {
   readonly attempts: JobStore["attempts"] = this.#verb(attempts);
   readonly progress: JobStore["progress"] = this.#verb(progress);
   readonly units: JobStore["units"] = this.#verb(units);
+  readonly histories: JobStore["histories"] = this.#verb(histories);
   readonly unitHolders: JobStore["unitHolders"] = this.#verb(unitHolders);
   readonly logs: JobStore["logs"] = this.#verb(logs);
   readonly openDependencies: JobStore["openDependencies"] = this.#verb(openDependencies);

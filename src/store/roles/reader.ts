@@ -12,6 +12,7 @@ import type { LimitRecord } from "../types/limits.ts";
 import type { IntakeRecord } from "../types/jobs-and-runs.ts";
 import type { PayloadRuleRecord } from "../types/payload-rules.ts";
 import type {
+  JobHistory,
   JobProgress,
   LogRecord,
   UnitRecordFilter,
@@ -62,6 +63,14 @@ export interface ReaderStore {
     filter: UnitRecordFilter,
     page: { readonly after?: UnitPlace; readonly limit: number },
   ): Promise<readonly UnitRecord[]>;
+  /**
+   * The history of some jobs, with so many units and log lines of each at most: one answer per id,
+   * in the order given. The number of statements does not depend on the number of jobs.
+   */
+  histories(
+    ids: readonly JobId[],
+    limits: { readonly units: number; readonly logs: number },
+  ): Promise<readonly JobHistory[]>;
   /** Running jobs that work on a unit of this name now (000-32). */
   unitHolders(unit: string, limit: number): Promise<readonly UnitHolder[]>;
   /**

@@ -78,6 +78,7 @@ import * as bulk from "./operations/operations.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
+import { histories } from "./inspect/histories.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import * as failures from "./jobs/failures.ts";
 import { annotate, deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
@@ -157,6 +158,7 @@ export class SqliteJobStore implements JobStore {
   readonly attempts: JobStore["attempts"] = this.#reads(attempts);
   readonly progress: JobStore["progress"] = this.#reads(progress);
   readonly units: JobStore["units"] = this.#reads(units);
+  readonly histories: JobStore["histories"] = this.#reads(histories);
   readonly unitHolders: JobStore["unitHolders"] = this.#reads(unitHolders);
   readonly logs: JobStore["logs"] = this.#reads(logs);
   readonly openDependencies: JobStore["openDependencies"] = this.#reads(openDependencies);

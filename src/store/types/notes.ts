@@ -4,6 +4,7 @@
  */
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { Fault, OutcomeName } from "../../core/outcome.ts";
+import type { AttemptRecord } from "./records.ts";
 import type { JobKey, Lease, NewJob, StoreRefusal } from "./jobs-and-runs.ts";
 
 /** The maximum of units in one phase, and of unit changes in one note. */
@@ -178,6 +179,18 @@ export interface LogRecord extends Omit<LogEntry, "turn"> {
   readonly line: number;
   /** The run that logged the line. */
   readonly n: number;
+}
+
+/** What is kept about a job beside its record. */
+export interface JobHistory {
+  /** Its ended runs, oldest first. */
+  readonly attempts: readonly AttemptRecord[];
+  /** Null: there is no such job. */
+  readonly progress: JobProgress | null;
+  /** Its first units, by phase and position. */
+  readonly units: readonly UnitRecord[];
+  /** The newest lines of its log, oldest first. */
+  readonly logs: readonly LogRecord[];
 }
 
 /** A running job that works on a unit now. */

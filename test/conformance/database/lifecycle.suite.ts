@@ -54,6 +54,7 @@ const VERBS: readonly (readonly [string, (store: JobStore) => Promise<unknown>])
   ["attempts", (store) => store.attempts(jobId())],
   ["progress", (store) => store.progress(jobId())],
   ["units", (store) => store.units(jobId(), {}, { limit: 1 })],
+  ["histories", (store) => store.histories([jobId()], { units: 1, logs: 1 })],
   ["unitHolders", (store) => store.unitHolders("main", 1)],
   ["list", (store) => store.list({}, { limit: 1 })],
   ["count", (store) => store.count({}, 1)],

@@ -161,6 +161,17 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
       ],
     ],
   },
+  histories: {
+    attempts_of_jobs: [["runs come in any order", "attempt.key, attempt.n;", "attempt.n DESC;"]],
+    progress_of_jobs: [["the last outcome is the first", "attempt.n DESC", "attempt.n"]],
+    phases_of_jobs: [["no phase is found", "phase.key = ANY", "phase.key <> ALL"]],
+    unit_counts_of_jobs: [["units outlive their run", "unit.n <= ended.n", "false"]],
+    first_units_of_jobs: [
+      ["units outlive their run", "THEN 0::smallint ELSE", "THEN 1::smallint ELSE"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+    newest_logs_of_jobs: [["the oldest lines count", "log.line DESC", "log.line"]],
+  },
   unitHolders: {
     holders_of_unit: [
       ["any unit will do", "unit.unit = :unit::text", "unit.unit <> :unit::text || 'x'"],

@@ -126,6 +126,10 @@ export const SQLITE_NOTE_FAULTS: Faults = {
       ["the order given is forgotten", "ORDER BY phase, turn, unit", "ORDER BY phase, unit"],
     ],
   },
+  histories: {
+    attempts_of_job: [["runs come in any order", "ORDER BY attempt.n;", "ORDER BY -attempt.n;"]],
+    newest_log: [["the oldest lines count", "ORDER BY line DESC", "ORDER BY line"]],
+  },
   unitHolders: {
     holders_of_unit: [
       ["any unit will do", "unit.unit = :unit", "1"],

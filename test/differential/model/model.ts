@@ -66,6 +66,7 @@ type Unmodelled =
   | "beginRemoval"
   | "removeOfTenant"
   | "removal"
+  | "histories"
   | "idsBetween"
   | "minutes"
   | "deploys"

@@ -39,6 +39,29 @@ test("a name that the store does not know sees nothing", async () => {
   await store.close();
 });
 
+test("a tenant sees what holds its jobs back, and their histories", async () => {
+  const store = makePostgresStore({ url: server.url, schema: "held" });
+  await store.open();
+  await fillTenants(store);
+  const own = tenantStore(store, OWN);
+  const { jobs } = await own.list({ states: ["queued"] }, { limit: 100 });
+  const [first] = jobs.filter(({ heldBy }) => heldBy === null);
+  const gate = { kind: "lane", name: first?.lane ?? "" } as const;
+  await store.pause(gate, { reason: "maintenance", by: null });
+
+  expect((await own.get(first?.id ?? ""))?.heldBy).toEqual(gate);
+  const all = await own.list({}, { limit: 100 });
+  expect(all.jobs.find(({ id }) => id === first?.id)?.heldBy).toEqual(gate);
+  const ids = all.jobs.map(({ id }) => id);
+  const histories = await own.histories(ids, { units: 10, logs: 10 });
+  expect(histories.map(({ attempts }) => attempts)).toEqual(
+    await Promise.all(ids.map((id) => own.attempts(id))),
+  );
+  expect(histories.some(({ attempts }) => attempts.length > 0)).toBe(true);
+  expect(histories.every(({ progress }) => progress !== null)).toBe(true);
+  await store.close();
+});
+
 test("reads side by side keep their tenants apart", async () => {
   const store = makePostgresStore({ url: server.url, schema: "side by side" });
   await store.open();

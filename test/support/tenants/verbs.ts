@@ -37,6 +37,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   attempts: [(store, { id }) => store.attempts(id)],
   progress: [(store, { id }) => store.progress(id)],
   units: [(store, { id }) => store.units(id, {}, PAGE)],
+  histories: [(store, { id }) => store.histories([id], { units: 10, logs: 10 })],
   logs: [(store, { id }) => store.logs(id, PAGE)],
   holder: [(store, { id }) => store.holder(id)],
   openDependencies: [

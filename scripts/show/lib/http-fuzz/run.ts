@@ -238,9 +238,8 @@ async function answerWithin(app: Hono, request: Request, ms: number): Promise<An
     // An answer to HEAD has no body.
     const { body } = response;
     const kind = headers.get("content-type");
-    const limit = kind === null ? undefined : bodyLimits(ms)[kind];
-    const text =
-      limit !== undefined && body !== null ? await begunOf(body, limit) : await response.text();
+    const isStream = kind === "text/event-stream";
+    const text = isStream && body !== null ? await begunOf(body) : await response.text();
     return { status, path, text, isProblem: kind === PROBLEM };
   })();
   try {
@@ -252,31 +251,19 @@ async function answerWithin(app: Hono, request: Request, ms: number): Promise<An
 
 const PROBLEM = "application/problem+json";
 
-interface BodyLimit {
-  readonly chunks: number;
-  readonly ms: number;
-}
-
-/** Streams never end, and an export is as long as the tenant is large: line by line. */
-function bodyLimits(ms: number): Readonly<Record<string, BodyLimit>> {
-  return {
-    "text/event-stream": { chunks: 3, ms: 20 },
-    "application/x-ndjson": { chunks: Infinity, ms: ms / 2 },
-  };
-}
+/** Streams never end. */
+const STREAM_CHUNKS = 3;
+const STREAM_MS = 20;
 
 /** What a stream says in its first moments. */
-async function begunOf(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  { chunks, ms }: BodyLimit,
-): Promise<string> {
+async function begunOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<{ done: true; value: undefined }>((resolve) => {
-    timer = setTimeout(() => resolve({ done: true, value: undefined }), ms);
+    timer = setTimeout(() => resolve({ done: true, value: undefined }), STREAM_MS);
   });
-  for (let chunk = 0; chunk < chunks; chunk += 1) {
+  for (let chunk = 0; chunk < STREAM_CHUNKS; chunk += 1) {
     const { done, value } = await Promise.race([reader.read(), late]);
     if (done) break;
     text += value;

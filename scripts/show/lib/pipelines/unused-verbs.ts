@@ -68,6 +68,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   tokenOf: "for a server with callers",
   tokens: "a question of people",
   tenantsOf: "for a mill of one tenant",
+  histories: "for the export of a tenant",
   unitHolders: "a question of people",
   units: "a question of people",
   workers: "a question of people",

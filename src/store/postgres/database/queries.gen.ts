@@ -179,6 +179,7 @@ export interface QueryRows {
   keys_of_long_runs: { readonly key: number; };
   keys_of_states: { readonly key: number; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: JobId | null; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly next_run_at: number | null; };
+  attempts_of_jobs: { readonly key: number; readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: JobId | null; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly next_run_at: number | null; };
   ids_of_keys: { readonly key: number; readonly id: JobId; };
   facts_of_keys: { readonly key: number; readonly id: JobId; readonly type: number; readonly tenant: number; readonly correlation: string | null; readonly state: number; readonly tries: number; readonly next_run_at: number | null; readonly finished_at: number | null; readonly error: string | null; readonly phase: string | null; readonly overall: number | null; };
   closed_intakes: { readonly name: number; readonly closed_at: number; readonly reason: string; readonly by: string | null; };
@@ -239,6 +240,7 @@ export interface QueryRows {
   lock_holder: { readonly id: JobId; };
   log_after: LogRow;
   newest_log: LogRow;
+  newest_logs_of_jobs: { readonly key: number; readonly line: number; readonly n: number; readonly at: number; readonly level: number; readonly message: string; readonly fields: string | null; };
   lock_fold: { readonly name: string; };
   any_minutes: { readonly found: boolean; };
   take_minutes: { readonly at: number; readonly type: number; readonly lane: number; readonly outcome: number; readonly waits: readonly number[]; readonly runs: readonly number[]; };
@@ -283,6 +285,10 @@ export interface QueryRows {
   ended_units: { readonly phase: string; readonly unit: string; readonly state: number; readonly result: string | null; readonly error: string | null; };
   checkpoints_of_job: { readonly failed: string | null; readonly tries: number | null; };
   progress_of_job: { readonly key: number; readonly phase: string | null; readonly phases: string | null; readonly percent: number | null; readonly overall: number | null; readonly data: string | null; readonly at: number | null; readonly n: number | null; readonly run_started_at: number | null; readonly run_finished_at: number | null; readonly last_outcome: number | null; };
+  progress_of_jobs: { readonly id: JobId; readonly key: number; readonly phase: string | null; readonly phases: string | null; readonly percent: number | null; readonly overall: number | null; readonly data: string | null; readonly at: number | null; readonly n: number | null; readonly run_started_at: number | null; readonly run_finished_at: number | null; readonly last_outcome: number | null; };
+  phases_of_jobs: { readonly key: number; readonly name: string; readonly result: string | null; readonly n: number; readonly at: number; readonly run_started_at: number | null; };
+  unit_counts_of_jobs: { readonly key: number; readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
+  first_units_of_jobs: { readonly key: number; readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   unit_counts: { readonly phase: string; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number; };
   units_of_job: { readonly phase: string; readonly unit: string; readonly turn: number; readonly state: number; readonly result: string | null; readonly error: string | null; readonly n: number; readonly at: number; };
   holders_of_unit: { readonly id: JobId; readonly phase: string; readonly unit: string; readonly at: number; };
@@ -510,6 +516,7 @@ export interface QueryParameters {
   keys_of_long_runs: readonly ["now", "running_ms", "before", "limit"];
   keys_of_states: readonly ["states", "before", "limit"];
   attempts_of_job: readonly ["id"];
+  attempts_of_jobs: readonly ["keys"];
   ids_of_keys: readonly ["keys"];
   facts_of_keys: readonly ["keys"];
   close_intake: readonly ["name", "now", "reason", "by"];
@@ -586,6 +593,7 @@ export interface QueryParameters {
   trim_logs: readonly ["keys", "lines_max", "chars_max"];
   log_after: readonly ["id", "after", "limit"];
   newest_log: readonly ["id", "limit"];
+  newest_logs_of_jobs: readonly ["keys", "limit"];
   lock_fold: readonly [];
   any_minutes: readonly [];
   take_minutes: readonly ["limit"];
@@ -661,6 +669,10 @@ export interface QueryParameters {
   ended_units: readonly ["key"];
   checkpoints_of_job: readonly ["key"];
   progress_of_job: readonly ["id"];
+  progress_of_jobs: readonly ["ids"];
+  phases_of_jobs: readonly ["keys"];
+  unit_counts_of_jobs: readonly ["keys"];
+  first_units_of_jobs: readonly ["keys", "limit"];
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_turn", "after_unit", "last_phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
@@ -1593,6 +1605,11 @@ export const queries: {
     parameters: ["id"],
     timeout: "answer",
   },
+  attempts_of_jobs: {
+    text: "SELECT attempt.key, attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,\n       attempt.outcome, attempt.error_class, attempt.error, attempt.reason,\n       millrace.ms_of(attempt.claimed_at) AS claimed_at,\n       millrace.ms_of(attempt.started_at) AS started_at,\n       millrace.ms_of(attempt.finished_at) AS finished_at,\n       millrace.ms_of(attempt.next_run_at) AS next_run_at\nFROM millrace.attempt AS attempt\nWHERE attempt.key = ANY ($1::bigint[])\nORDER BY attempt.key, attempt.n",
+    parameters: ["keys"],
+    timeout: "reader",
+  },
   ids_of_keys: {
     text: "SELECT job.key, job.id\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job AS job ON job.key = named.key",
     parameters: ["keys"],
@@ -1973,6 +1990,11 @@ export const queries: {
     parameters: ["id","limit"],
     timeout: "answer",
   },
+  newest_logs_of_jobs: {
+    text: "SELECT newest.key, newest.line, newest.n, millrace.ms_of(newest.at) AS at, newest.level,\n       newest.message, newest.fields\nFROM unnest($1::bigint[]) AS named (key)\nCROSS JOIN LATERAL (\n    SELECT log.*\n    FROM millrace.log AS log\n    WHERE log.key = named.key\n    ORDER BY log.line DESC\n    LIMIT $2::integer\n) AS newest\nORDER BY newest.key, newest.line",
+    parameters: ["keys","limit"],
+    timeout: "reader",
+  },
   lock_fold: {
     text: "SELECT name\nFROM millrace.meta\nWHERE name = 'minute_fold'\nFOR UPDATE SKIP LOCKED",
     parameters: [],
@@ -2347,6 +2369,26 @@ export const queries: {
     text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,\n       millrace.ms_of(run.at) AS at, run.n,\n       millrace.ms_of(told.started_at) AS run_started_at,\n       millrace.ms_of(told.finished_at) AS run_finished_at,\n       (\n           SELECT attempt.outcome\n           FROM millrace.attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace.job AS job\nLEFT JOIN millrace.run AS run ON run.key = job.key\nLEFT JOIN millrace.attempt AS told ON told.key = run.key AND told.n = run.n\nWHERE job.key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)",
     parameters: ["id"],
     timeout: "answer",
+  },
+  progress_of_jobs: {
+    text: "SELECT asked.id, job.key, run.phase, run.phases, run.percent, run.overall, run.data,\n       millrace.ms_of(run.at) AS at, run.n,\n       millrace.ms_of(told.started_at) AS run_started_at,\n       millrace.ms_of(told.finished_at) AS run_finished_at,\n       (\n           SELECT attempt.outcome\n           FROM millrace.attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM unnest($1::uuid[]) AS asked (id)\nCROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named\nJOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN millrace.run AS run ON run.key = job.key\nLEFT JOIN millrace.attempt AS told ON told.key = run.key AND told.n = run.n",
+    parameters: ["ids"],
+    timeout: "reader",
+  },
+  phases_of_jobs: {
+    text: "SELECT phase.key, phase.name, phase.result, phase.n, millrace.ms_of(phase.at) AS at,\n       millrace.ms_of(attempt.started_at) AS run_started_at\nFROM millrace.phase AS phase\nLEFT JOIN millrace.attempt AS attempt ON attempt.key = phase.key AND attempt.n = phase.n\nWHERE phase.key = ANY ($1::bigint[])\nORDER BY phase.key, phase.at, phase.n, phase.name COLLATE \"C\"",
+    parameters: ["keys"],
+    timeout: "reader",
+  },
+  unit_counts_of_jobs: {
+    text: "SELECT unit.key, unit.phase,\n       count(*) FILTER (WHERE state = 0 OR (state = 1 AND unit.n <= ended.n)) AS planned,\n       count(*) FILTER (WHERE state = 1 AND unit.n > ended.n) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM unnest($1::bigint[]) AS named (key)\nCROSS JOIN LATERAL (\n    SELECT coalesce(max(n), 0) AS n\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = named.key\n) AS ended\nJOIN millrace.unit AS unit ON unit.key = named.key\nGROUP BY unit.key, unit.phase\nORDER BY unit.key, unit.phase",
+    parameters: ["keys"],
+    timeout: "reader",
+  },
+  first_units_of_jobs: {
+    text: "SELECT first.key, first.phase, first.unit, first.turn,\n       CASE WHEN first.state = 1 AND EXISTS (\n           SELECT 1\n           FROM millrace.attempt AS ended\n           WHERE ended.key = first.key AND ended.n = first.n\n       ) THEN 0::smallint ELSE first.state END AS state,\n       first.result, first.error, first.n, millrace.ms_of(first.at) AS at\nFROM unnest($1::bigint[]) AS named (key)\nCROSS JOIN LATERAL (\n    SELECT unit.*\n    FROM millrace.unit AS unit\n    WHERE unit.key = named.key\n    ORDER BY unit.phase, unit.turn, unit.unit\n    LIMIT $2::integer\n) AS first\nORDER BY first.key, first.phase, first.turn, first.unit",
+    parameters: ["keys","limit"],
+    timeout: "reader",
   },
   unit_counts: {
     text: "SELECT unit.phase,\n       count(*) FILTER (WHERE state = 0 OR (state = 1 AND unit.n <= ended.n)) AS planned,\n       count(*) FILTER (WHERE state = 1 AND unit.n > ended.n) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace.unit AS unit\nCROSS JOIN (\n    SELECT coalesce(max(n), 0) AS n\n    FROM millrace.attempt\n    WHERE key = $1::bigint\n) AS ended\nWHERE unit.key = $1::bigint\nGROUP BY unit.phase\nORDER BY unit.phase",

@@ -10,7 +10,7 @@ const ROLE = "millrace_tenant";
 /** No tenant has this number: a name that the store does not know sees no row. */
 const UNKNOWN = "-1";
 
-const tenants = new AsyncLocalStorage<string>();
+const tenants = new AsyncLocalStorage<string | null>();
 
 /** The number of the tenant for which the present call reads; null: it reads for all. */
 export function readingFor(): string | null {
@@ -34,4 +34,9 @@ export function readAs<Answer>(
   read: () => Promise<Answer>,
 ): Promise<Answer> {
   return tenants.run(tenant === undefined ? UNKNOWN : String(tenant), read);
+}
+
+/** Runs a read inside {@link readAs} for all tenants, such as one of gates. */
+export function readForAll<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+  return tenants.run(null, read);
 }
