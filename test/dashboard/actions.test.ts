@@ -58,6 +58,7 @@ describe("a job", () => {
     const { jobs } = await mill.jobs.list({ type: later.type, state: "pending" });
     expect(jobs).toMatchObject([{ retryOf: id, payload: { n: 1 } }]);
     expect(watched.troubles).toEqual([]);
+    await watched.answered("cancelJob", "retryJob");
   });
 
   test("that waits is run now, and gets another priority", async (context) => {
@@ -76,6 +77,7 @@ describe("a job", () => {
 
     await expect.poll(async () => (await mill.jobs.get(id)).state).toBe("queued");
     expect((await mill.jobs.get(id)).priority).toBeLessThan(100);
+    await watched.answered("setJobPriority", "retryJob");
   });
 
   test("is enqueued by the form of its type", async (context) => {
@@ -90,6 +92,7 @@ describe("a job", () => {
 
     const { jobs } = await mill.jobs.list({ type: "scene.good", text: "by hand" });
     expect(jobs).toHaveLength(1);
+    await watched.answered("enqueueJob");
   });
 
   test("is chosen with others by key, and cancelled with them", async (context) => {
@@ -132,6 +135,7 @@ describe("dead letters", () => {
     expect(letter.status).toBe("reprocessed");
     const { payload } = await mill.jobs.texts(letter.successorId ?? "");
     expect(payload).toBe('{"n":9007199254740993}');
+    await watched.answered("reprocessDeadLetter");
   });
 
   test("are acknowledged, assigned, noted and discarded", async (context) => {
@@ -156,6 +160,12 @@ describe("dead letters", () => {
     expect(letter.reviews.map(({ act }) => act)).toEqual(
       expect.arrayContaining(["assigned", "noted", "acknowledged", "discarded"]),
     );
+    await watched.answered(
+      "assignDeadLetter",
+      "noteDeadLetter",
+      "acknowledgeDeadLetter",
+      "discardDeadLetter",
+    );
   });
 
   test("of one cause are retried, and the others stay", async (context) => {
@@ -174,5 +184,6 @@ describe("dead letters", () => {
 
     for (const id of ids) expect((await mill.deadLetters.get(id)).status).toBe("reprocessed");
     expect((await mill.deadLetters.get(kept)).status).toBe("pending_review");
+    await watched.answered("retryFailure");
   });
 });

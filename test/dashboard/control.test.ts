@@ -34,6 +34,7 @@ describe("what runs", () => {
     await expect.poll(pauses).toContain("lane general");
     await button(page, "Resume lane general");
     await expect.poll(pauses).not.toContain("lane general");
+    await watched.answered("pause", "resume");
   });
 
   test("a limit is set and removed", async (context) => {
@@ -54,6 +55,7 @@ describe("what runs", () => {
     await button(page, "Remove the limit of tenant umbra");
     await confirm(page, "Remove limit");
     await expect.poll(limit).toBeNull();
+    await watched.answered("setLimit", "removeLimit");
   });
 
   test("a breaker is reset, and opened again with a reason", async (context) => {
@@ -74,6 +76,7 @@ describe("what runs", () => {
       reason: "the bank asked for it",
       changedBy: "ada",
     });
+    await watched.answered("resetBreaker", "openBreaker");
   });
 
   test("a schedule runs now, pauses and resumes", async (context) => {
@@ -93,6 +96,7 @@ describe("what runs", () => {
 
     await expect.poll(async () => (await mill.schedules.get("stored")).pausedAt).toBeNull();
     expect((await mill.jobs.count({ type: "scene.good" })).count).toBe(before + 1);
+    await watched.answered("runSchedule", "pauseSchedule", "resumeSchedule");
   });
 
   test("a worker is made quiet", async (context) => {
@@ -110,6 +114,7 @@ describe("what runs", () => {
     await expect
       .poll(async () => (await mill.workers.list()).some(({ isQuiet }) => isQuiet))
       .toBe(true);
+    await watched.answered("quietWorker");
   });
 });
 
@@ -141,6 +146,7 @@ describe("many jobs", () => {
     const [operation] = await mill.operations.list();
     expect(operation).toMatchObject({ action: "cancel", done: 1_001, actor: "ada" });
     expect(await mill.jobs.count({ type, state: "cancelled" })).toMatchObject({ count: 1_001 });
+    await watched.answered("previewOperation", "startOperation");
   });
 
   test("are found again by a saved view", async (context) => {
@@ -157,6 +163,7 @@ describe("many jobs", () => {
     expect(await mill.views.list()).toMatchObject([
       { name: "Bad ones", query: "type:scene.bad state:failed", savedBy: "ada" },
     ]);
+    await watched.answered("saveView");
   });
 });
 
@@ -196,5 +203,6 @@ describe("the installation", () => {
       .click();
 
     await expect.poll(names).not.toContain("night shift");
+    await watched.answered("createToken", "revokeToken");
   });
 });

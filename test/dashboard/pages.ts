@@ -2,7 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import type { TestContext } from "vitest";
+import { expect, type TestContext } from "vitest";
+import { PLACES } from "../../dashboard/src/api/operations.gen.ts";
 import {
   freePort,
   startServer,
@@ -116,6 +117,8 @@ export class WatchedPage implements AsyncDisposable {
   readonly origin: string;
   /** Errors of scripts, refusals by the content security policy, requests to other origins. */
   readonly troubles: string[] = [];
+  /** The names of calls that change something and were answered well. */
+  readonly #done = new Set<string>();
 
   constructor(page: Page, origin: string) {
     this.page = page;
@@ -130,9 +133,31 @@ export class WatchedPage implements AsyncDisposable {
       this.troubles.push(`a dialog of the browser: ${dialog.message()}`);
       void dialog.dismiss();
     });
+    page.on("response", (response) => {
+      const { pathname } = new URL(response.url());
+      if (response.ok()) this.#note(response.request().method(), pathname);
+    });
     page.on("request", (request) => {
       if (!request.url().startsWith(origin)) this.troubles.push(`asked for ${request.url()}`);
     });
+  }
+
+  #note(method: string, pathname: string): void {
+    for (const [name, place] of Object.entries(PLACES)) {
+      const pattern = new RegExp(`^${place.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+      if (method !== "GET" && method === place.method && pattern.test(pathname)) {
+        this.#done.add(name);
+      }
+    }
+  }
+
+  /**
+   * Waits until the server has done these calls for the page. Each counts once. The test of all
+   * actions looks for the names in the files of the tests.
+   */
+  async answered(...names: readonly (keyof typeof PLACES)[]): Promise<void> {
+    await expect.poll(() => names.filter((name) => !this.#done.has(name))).toEqual([]);
+    for (const name of names) this.#done.delete(name);
   }
 
   /** Shows a screen, and waits until its numbers are there. */
