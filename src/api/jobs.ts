@@ -408,7 +408,7 @@ export interface JobGroupStats {
 }
 
 /** What holds a queued job back. The gate of the whole installation has the name `all`. */
-export type HeldBy =
+export type JobHold =
   | HoldingName
   | { readonly kind: "limit"; readonly of: HoldingName }
   | { readonly kind: "key"; readonly name: string }
@@ -469,7 +469,7 @@ export interface JobView {
    * What holds a queued job back: a closed gate, a limit that is used up, a concurrency key that
    * another job has, or jobs that must end before. `null`: it waits for a free slot, if it waits.
    */
-  readonly heldBy: HeldBy | null;
+  readonly heldBy: JobHold | null;
   /** True when the job will soon be removed; see `retention` in the options of `work`. */
   readonly stale: boolean;
 }

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { expect, type TestContext } from "vitest";
+import { vi, type TestContext } from "vitest";
 import { PLACES } from "../../dashboard/src/api/operations.gen.ts";
 import {
   freePort,
@@ -14,6 +14,8 @@ import { root, temporaryFolder } from "../cli/programs.ts";
 import { startBrowser } from "../http/browser.ts";
 import { makeScene, type Scene } from "./scene.ts";
 
+/** How long an action may take on a busy machine. */
+const ANSWER_MS = 10_000;
 /** Screenshots of a run, as artefacts. */
 const PICTURES = join(root, "coverage", "dashboard");
 
@@ -156,7 +158,10 @@ export class WatchedPage implements AsyncDisposable {
    * actions looks for the names in the files of the tests.
    */
   async answered(...names: readonly (keyof typeof PLACES)[]): Promise<void> {
-    await expect.poll(() => names.filter((name) => !this.#done.has(name))).toEqual([]);
+    await vi.waitFor(() => {
+      const missing = names.filter((name) => !this.#done.has(name));
+      if (missing.length > 0) throw new Error(`the server has not done ${missing.join(", ")}`);
+    }, ANSWER_MS);
     for (const name of names) this.#done.delete(name);
   }
 

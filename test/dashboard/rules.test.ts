@@ -1,4 +1,4 @@
-/** What a person sets for the installation, its types, tenants and schedules, through to the store. */
+/** What a person sets for types, tenants, schedules and causes, followed through to the store. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
 import { button, confirm, dialogOf } from "./hands.ts";
@@ -88,7 +88,10 @@ describe("a payload rule", () => {
     expect(await mill.payloadRules.list()).toMatchObject([
       { scope: "type", name: "act.ruled", rule: { hardBytes: 2_000 } },
     ]);
-    await page.getByRole("row", { name: /act.ruled/ }).getByText("Remove…").click();
+    await page
+      .getByRole("row", { name: /act.ruled/ })
+      .getByText("Remove…")
+      .click();
     await confirm(page, "Remove 1 rule", "they may grow");
 
     await watched.answered("removePayloadRule");

@@ -98,7 +98,9 @@ describe("an operation", () => {
     await watched.show(`operations/${id}`);
 
     await button(page, /^Stop/);
-    await dialogOf(page).getByRole("button", { name: /^Leave out/ }).click();
+    await dialogOf(page)
+      .getByRole("button", { name: /^Leave out/ })
+      .click();
 
     await watched.answered("stopOperation");
     await expect.poll(async () => (await mill.operations.get(id)).status).toBe("stopped");

@@ -10,7 +10,8 @@ let stage: Stage;
 const PRESS_WITHIN_A_FRAME = `(async () => {
   const press = async (key, more = {}) => {
     const target = document.activeElement ?? document.body;
-    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+    const init = { key, bubbles: true, cancelable: true, ...more };
+    target.dispatchEvent(new KeyboardEvent("keydown", init));
     for (let turn = 0; turn < 10; turn += 1) await null;
   };
   const title = () => document.querySelector("dialog h2")?.textContent ?? null;
@@ -97,7 +98,7 @@ describe("the keyboard", () => {
     await expect.poll(() => page.url()).toContain(`#/jobs/${stage.scene.failedId}`);
   });
 
-  test("acts at once after a dialog has closed, and types into a dialog at once", async (context) => {
+  test("acts at once after a dialog has closed, and types into one at once", async (context) => {
     await using watched = await stage.page(context);
     const { page } = watched;
 

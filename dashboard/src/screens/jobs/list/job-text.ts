@@ -80,7 +80,9 @@ export function heldLine(heldBy: NonNullable<Job["heldBy"]>): string {
       return `Held: another job has the key ${heldBy.name}`;
     case "after":
       return "Held: it runs after jobs that have not ended";
-    default:
+    case "lane":
+    case "type":
+    case "tenant":
       return `Held: ${heldBy.kind} ${heldBy.name} is paused`;
   }
 }

@@ -58,7 +58,12 @@ async function oneByOne(store: JobStore, id: JobId): Promise<JobHistory> {
 
 /** One job with two runs, one whose run has ended in the middle of a unit, and one that waits. */
 async function addWithHistories(store: JobStore): Promise<readonly [JobId, JobId, JobId]> {
-  const [first, second, third] = await add(store, { priority: 1 }, { priority: 2 }, { priority: 3 });
+  const [first, second, third] = await add(
+    store,
+    { priority: 1 },
+    { priority: 2 },
+    { priority: 3 },
+  );
   const run = await takeOne(store);
   await keep(store, run, {
     units: [broken("b"), done("a"), planned("c"), running("z", "check")],

@@ -4,7 +4,7 @@ import type { JobStore } from "../../../src/store/store.ts";
 import type { JobId } from "../../../src/core/job.ts";
 import { add, recordOf, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
-import { fail, OPEN_MS, outage, uses } from "../services/scene.ts";
+import { fail, OPEN_MS, outage, uses } from "./scene.ts";
 
 const TYPE = { kind: "type", name: "email" } as const;
 const BANK = { kind: "service", name: "bank" } as const;
