@@ -93,6 +93,7 @@ import { claimProbeSuite } from "./services/claim-probe.suite.ts";
 import { reportCallsSuite } from "./services/report-calls.suite.ts";
 import { overrideTypeSuite } from "./services/override-type.suite.ts";
 import { limitedServicesSuite } from "./services/limited-services.suite.ts";
+import { sentBackSuite } from "./services/sent-back.suite.ts";
 import { serviceGatesSuite } from "./services/service-gates.suite.ts";
 import { typesSuite } from "./services/types.suite.ts";
 import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
@@ -186,6 +187,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   claimProbeSuite,
   breakerClockSetBackSuite,
   serviceGatesSuite,
+  sentBackSuite,
   limitsSuite,
   fairnessSuite,
   limitedClaimsSuite,

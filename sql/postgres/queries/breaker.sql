@@ -71,6 +71,48 @@ WHERE service = ANY (:services::integer[])
 ORDER BY service
 FOR UPDATE;
 
+-- name: keep_breakers
+-- Keeps the breakers of services from changing until the commit, in one order for all callers. A
+-- later statement reads them.
+-- only: postgres, because SQLite has one writer.
+-- returns: service integer
+SELECT breaker.service
+FROM millrace.interned_name AS name
+JOIN millrace.breaker AS breaker ON breaker.service = name.id
+WHERE name.kind = 5
+  AND name.text = ANY (:services::text[])
+ORDER BY breaker.service
+FOR SHARE OF breaker;
+
+-- name: jobs_of_open_services
+-- The jobs whose service is open to them: its breaker is closed, and neither an operator nor the
+-- service itself has paused it.
+-- only: postgres, because SQLite asks job by job.
+-- returns: key bigint
+SELECT asked.key
+FROM unnest(:keys::bigint[], :services::text[]) AS asked (key, service)
+JOIN millrace.job AS job ON job.key = asked.key
+LEFT JOIN millrace.interned_name AS name ON name.kind = 5 AND name.text = asked.service
+CROSS JOIN (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+WHERE NOT EXISTS (
+          SELECT 1
+          FROM millrace.breaker AS breaker
+          WHERE breaker.service = name.id AND breaker.state <> 1
+      )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.gate AS gate
+      WHERE gate.name = name.id AND (gate.until IS NULL OR gate.until > moment.at)
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.service_park AS park
+      WHERE park.service = name.id
+        AND (park.tenant IS NULL OR park.tenant = job.tenant)
+        AND park.until > moment.at
+        AND park.asked_at <= moment.at
+  );
+
 -- name: put_breakers
 -- Stores the states of locked breakers.
 UPDATE millrace.breaker AS breaker

@@ -9,6 +9,7 @@ import { firstSlot } from "../../../src/core/cron/plan.ts";
 import {
   completed,
   crashedOnce,
+  fault,
   newJob,
   newJobs,
   newSchedule,
@@ -204,6 +205,29 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await db.store.release(10)).toBe(1);
       expect(await claimable(db.store)).toEqual([id]);
+    });
+  });
+
+  describe("settle of a job that a service has sent back beside a reset", () => {
+    test("waits for the reset, and makes the job due", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const batch = await take(db.store);
+      await db.store.openBreaker("bank", { reason: "audit", by: null });
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query("UPDATE millrace.breaker SET state = 1, opened_at = NULL");
+      const refusal = {
+        ...retryIn(9_000),
+        outcome: "snoozed",
+        fault: fault({ service: "bank" }),
+      } as const;
+
+      const settled = db.store.settle([settleItem(batch, at(batch.jobs, 0), refusal)]);
+      await untilWaiting(db, settled);
+      await elsewhere.query("COMMIT");
+
+      expect(await settled).toEqual(["settled"]);
+      expect(await stateOf(db.store, id)).toBe("queued");
     });
   });
 

@@ -74,6 +74,8 @@ export interface QueryRows {
   find_breakers: { readonly service: number; readonly now: number; readonly ended: boolean; readonly is_paused: boolean; readonly paused_until: number | null; readonly pause_reason: string | null; readonly parks: string; readonly state: number; readonly failure_count: number; readonly success_count: number; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_key: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
   ended_runs: { readonly key: number; readonly n: number; };
   lock_breakers: { readonly service: number; };
+  keep_breakers: { readonly service: number; };
+  jobs_of_open_services: { readonly key: number; };
   list_breakers: { readonly service: number; readonly now: number; readonly types: string; readonly updated_at: number | null; readonly probe_id: JobId | null; readonly state: number | null; readonly failure_count: number | null; readonly success_count: number | null; readonly last_failure_at: number | null; readonly opened_at: number | null; readonly half_opened_at: number | null; readonly probe_at: number | null; readonly probe_n: number | null; readonly reason: string | null; readonly by: string | null; };
   list_parks: { readonly service: number; readonly tenant: number | null; readonly until: number; readonly reason: string; };
   list_breaker_changes: { readonly at: number; readonly state: number; readonly failure_count: number; readonly reason: string | null; readonly by: string | null; };
@@ -372,6 +374,8 @@ export interface QueryParameters {
   ended_runs: readonly ["keys", "ns"];
   insert_breakers: readonly ["now", "services"];
   lock_breakers: readonly ["services"];
+  keep_breakers: readonly ["services"];
+  jobs_of_open_services: readonly ["keys", "services", "now"];
   put_breakers: readonly ["now", "breakers"];
   insert_breaker_changes: readonly ["now", "changes"];
   put_parks: readonly ["now", "parks"];
@@ -883,6 +887,16 @@ export const queries: {
   lock_breakers: {
     text: "SELECT service\nFROM millrace.breaker\nWHERE service = ANY ($1::integer[])\nORDER BY service\nFOR UPDATE",
     parameters: ["services"],
+    timeout: "answer",
+  },
+  keep_breakers: {
+    text: "SELECT breaker.service\nFROM millrace.interned_name AS name\nJOIN millrace.breaker AS breaker ON breaker.service = name.id\nWHERE name.kind = 5\n  AND name.text = ANY ($1::text[])\nORDER BY breaker.service\nFOR SHARE OF breaker",
+    parameters: ["services"],
+    timeout: "answer",
+  },
+  jobs_of_open_services: {
+    text: "SELECT asked.key\nFROM unnest($1::bigint[], $2::text[]) AS asked (key, service)\nJOIN millrace.job AS job ON job.key = asked.key\nLEFT JOIN millrace.interned_name AS name ON name.kind = 5 AND name.text = asked.service\nCROSS JOIN (SELECT millrace.clock_at($3::timestamptz) AS at) AS moment\nWHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.breaker AS breaker\n          WHERE breaker.service = name.id AND breaker.state <> 1\n      )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.gate AS gate\n      WHERE gate.name = name.id AND (gate.until IS NULL OR gate.until > moment.at)\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.service_park AS park\n      WHERE park.service = name.id\n        AND (park.tenant IS NULL OR park.tenant = job.tenant)\n        AND park.until > moment.at\n        AND park.asked_at <= moment.at\n  )",
+    parameters: ["keys","services","now"],
     timeout: "answer",
   },
   put_breakers: {

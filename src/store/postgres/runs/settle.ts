@@ -19,6 +19,7 @@ import type { NotificationParameters } from "../events/notify.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import type { Bound, Sql } from "../database/statements.ts";
+import { withoutVainWaits } from "../services/vain-waits.ts";
 import { list, texts } from "../database/values.ts";
 
 /** A full batch. */
@@ -151,9 +152,10 @@ async function settleOrBisect(
   } catch (error) {
     if (failureOf(error) !== "refused") throw error;
   }
-  return session.transaction((transaction) => settleBisecting(transaction, items), {
-    lockMs: LOCK_MS,
-  });
+  return session.transaction(
+    async (transaction) => settleBisecting(transaction, await withoutVainWaits(transaction, items)),
+    { lockMs: LOCK_MS },
+  );
 }
 
 /** True when two items name the same job. */
@@ -203,8 +205,9 @@ function isPlain({ item: { settlement, note }, children }: InternedItem): boolea
 /** Settles plain successes in one statement, and the others after them. */
 async function settleMixed(
   transaction: StoreTransaction,
-  items: readonly InternedItem[],
+  given: readonly InternedItem[],
 ): Promise<readonly SettleAnswer[]> {
+  const items = await withoutVainWaits(transaction, given);
   // All leases first: every transaction locks leases in the order of their numbers.
   await lockLeases(
     transaction,

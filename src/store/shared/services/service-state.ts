@@ -8,6 +8,7 @@ import {
   startProbe,
   type Breaker,
 } from "../../../core/breaker.ts";
+import type { Settlement } from "../../../core/outcome.ts";
 import type { CallAnswer, CallReport, ReportAnswer, ServiceRun } from "../../types/services.ts";
 
 /** What is stored about a service. */
@@ -121,6 +122,23 @@ function parkOf(
 
 /** The last instant that both databases store. */
 const LAST_INSTANT = 9_000_000_000_000;
+
+/** The service that has sent a job back by this settlement, to wait until the service opens. */
+export function awaitedService({ outcome, ...settlement }: Settlement): string | undefined {
+  if (outcome !== "snoozed" || settlement.to !== "scheduled") return undefined;
+  return settlement.fault?.service;
+}
+
+/** The same settlement without its wait. */
+export function dueNow(settlement: Settlement): Settlement {
+  return settlement.to === "scheduled" ? { ...settlement, to: "queued", delayMs: 0 } : settlement;
+}
+
+/** Whether the service is open to jobs of the tenant: a wait for it has no purpose any more. */
+export function isOpenTo(state: ServiceState, tenant: number, nowMs: number): boolean {
+  const { breaker, pause } = state;
+  return breaker.state === "closed" && pause === null && parkedFor(state, tenant, nowMs) <= 0;
+}
 
 function parkedFor({ parks }: ServiceState, tenant: number | undefined, nowMs: number): number {
   const own = tenant === undefined ? undefined : parks.get(tenant);

@@ -2,6 +2,7 @@
 import { isSuccess } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
+import { awaitedService, dueNow } from "../../shared/services/service-state.ts";
 import type { JobKey, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import { resetStreaks } from "../queue/crash-streaks.ts";
 import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts";
@@ -17,6 +18,7 @@ import { countRuns } from "./count-runs.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting } from "../queue/places.ts";
+import { isServiceOpen } from "../services/breakers.ts";
 
 /** Applies settlements whose lease still holds the run; the others are `stale`. */
 export function settle(session: Session, items: readonly SettleItem[]): readonly SettleAnswer[] {
@@ -27,7 +29,9 @@ export function settle(session: Session, items: readonly SettleItem[]): readonly
     taken.filter((run) => run !== null),
   );
   dropMissing(session, missing);
-  const runs = taken.map((run) => (run === null || missing.includes(run.key) ? null : run));
+  const runs = taken.map((run) =>
+    run === null || missing.includes(run.key) ? null : withoutVainWait(session, run),
+  );
   items.forEach(({ note }, index) => {
     const run = runs[index] ?? null;
     if (note !== undefined && run !== null) keepNote(session, run, note);
@@ -71,6 +75,16 @@ function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
   const { key, n, settlement } = item;
   lease.open.delete(key);
   return { ...run, lease: lease.row, key, n, settlement };
+}
+
+/** A job that was sent back by a service that has opened since is due now. */
+function withoutVainWait(session: Session, run: EndedRun): EndedRun {
+  const { key, settlement } = run;
+  const service = awaitedService(settlement);
+  const tenant =
+    service === undefined ? undefined : session.sql.get("waiting_fields", { key })?.tenant;
+  if (service === undefined || tenant === undefined) return run;
+  return isServiceOpen(session, service, tenant) ? { ...run, settlement: dueNow(settlement) } : run;
 }
 
 /** Inserts ledger rows for open runs, and makes their jobs final or lets them wait again. */

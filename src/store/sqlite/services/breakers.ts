@@ -16,6 +16,7 @@ import {
 import {
   admit,
   applyReport,
+  isOpenTo,
   type NewPark,
   type ServiceState,
 } from "../../shared/services/service-state.ts";
@@ -99,6 +100,12 @@ export function reportCalls(session: Session, reports: readonly CallReport[]): R
     putBreaker(session, id, state.breaker, next);
     return answer;
   });
+}
+
+/** Whether nothing keeps jobs of the tenant from calling the service. */
+export function isServiceOpen(session: Session, service: string, tenant: number): boolean {
+  const { names, clock } = session;
+  return isOpenTo(stateOf(session, names.find("service", service), tenant), tenant, clock.now());
 }
 
 function hasEnded({ sql }: Session, { key, n }: ServiceRun): boolean {

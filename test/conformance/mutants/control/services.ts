@@ -155,6 +155,13 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
         "FROM millrace_service_park WHERE 0",
       ],
     ],
+    "services/types.ts": [["claims do not look back", "state.claimCursors.forget();", ""]],
+    jobs_behind_gates: [
+      ["all tenants wait for one", "closed.tenant IS NULL OR", "1 OR closed.tenant IS NULL OR"],
+    ],
+    count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR 0 AND EXISTS ("]],
+  },
+  "a type that does not use a service any more": {
     misplaced_types: [
       [
         "jobs wait for a service of the past",
@@ -163,11 +170,17 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
       ],
     ],
     misplaced_keys: [["jobs of all types return", "AND type = :type", "AND :type > 0"]],
-    "services/types.ts": [["claims do not look back", "state.claimCursors.forget();", ""]],
-    jobs_behind_gates: [
-      ["all tenants wait for one", "closed.tenant IS NULL OR", "1 OR closed.tenant IS NULL OR"],
+  },
+  "settle of a job that a service has sent back": {
+    "services/breakers.ts": [
+      ["the job waits for nothing", "return isOpenTo(", "return false && isOpenTo("],
+      ["the job does not wait", "return isOpenTo(", "return true || isOpenTo("],
+      [
+        "the parks of tenants are not known",
+        "tenant: tenant ?? null, now }",
+        "tenant: null, now }",
+      ],
     ],
-    count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR 0 AND EXISTS ("]],
   },
   openBreaker: {
     "services/breakers.ts": [
@@ -373,6 +386,12 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
         "FROM millrace.closed_gate AS closed\n          WHERE closed.gate = gate.id",
         "FROM millrace.gate AS closed\n          WHERE closed.name = gate.id",
       ],
+    ],
+    hold_jobs: [["all tenants wait for one", "closed WHERE tenant IS NULL", "closed"]],
+    count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR false AND EXISTS ("]],
+  },
+  "a type that does not use a service any more": {
+    release_jobs: [
       [
         "jobs wait for a service of the past",
         "FROM millrace.misplaced AS",
@@ -380,8 +399,25 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
       ],
       ["jobs of all types return", "AND blocked.type = misplaced.type", ""],
     ],
-    hold_jobs: [["all tenants wait for one", "closed WHERE tenant IS NULL", "closed"]],
-    count_due: [["a parked tenant is not held", ") OR EXISTS (", ") OR false AND EXISTS ("]],
+  },
+  "settle of a job that a service has sent back": {
+    keep_breakers: [["a reset comes in between", "FOR SHARE OF breaker", ""]],
+    jobs_of_open_services: [
+      ["an open breaker is not obeyed", "breaker.state <> 1", "breaker.state = 9"],
+      ["a pause of an operator is not obeyed", "gate.name = name.id", "gate.name = -9"],
+      ["a pause of the service is not obeyed", "park.service = name.id", "park.service = -9"],
+      ["all tenants wait for one", "(park.tenant IS NULL OR park.tenant = job.tenant)", "true"],
+    ],
+    "services/vain-waits.ts": [
+      ["the job waits for nothing", "if (!open.has(item.key)) return each;", "return each;"],
+    ],
+    "runs/settle.ts": [
+      [
+        "the job waits for nothing in a batch that is bisected",
+        "settleBisecting(transaction, await withoutVainWaits(transaction, items))",
+        "settleBisecting(transaction, items)",
+      ],
+    ],
   },
   openBreaker: {
     "services/breakers.ts": [
