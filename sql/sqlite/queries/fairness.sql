@@ -114,24 +114,32 @@ LIMIT :limit;
 -- name: later_without_turn
 -- Of the next jobs of a fair lane without a turn behind a position, those of other tenants, and the
 -- last one if there are as many as the limit.
+-- The last one is looked up by itself: to number all jobs would cost more than to read them twice.
 -- returns: LaterJobRow
-SELECT key, priority, rank, tenant, 0 AS queue, place
+SELECT key, priority, rank, tenant, 0 AS queue, 0 AS place
 FROM (
-    SELECT key, priority, rank, tenant,
-           row_number() OVER (ORDER BY priority, rank, key) AS place
-    FROM (
-        SELECT key, priority, rank, tenant
-        FROM millrace_ready
-        WHERE lane = :lane
-          AND crashes = 0
-          AND (priority, rank, key) > (:priority, :rank, :key)
-          AND rank >= 0
-        ORDER BY priority, rank, key
-        LIMIT :limit
-    )
+    SELECT key, priority, rank, tenant
+    FROM millrace_ready
+    WHERE lane = :lane
+      AND crashes = 0
+      AND (priority, rank, key) > (:priority, :rank, :key)
+      AND rank >= 0
+    ORDER BY priority, rank, key
+    LIMIT :limit
 )
-WHERE place = :limit
-   OR tenant NOT IN (SELECT value FROM json_each(:tenants))
+WHERE tenant NOT IN (SELECT value FROM json_each(:tenants))
+UNION ALL
+SELECT *
+FROM (
+    SELECT key, priority, rank, tenant, 0 AS queue, :limit AS place
+    FROM millrace_ready
+    WHERE lane = :lane
+      AND crashes = 0
+      AND (priority, rank, key) > (:priority, :rank, :key)
+      AND rank >= 0
+    ORDER BY priority, rank, key
+    LIMIT 1 OFFSET :limit - 1
+)
 ORDER BY place;
 
 -- name: queued_without_turn

@@ -251,25 +251,35 @@ WHERE name = :name
 
 -- name: jobs_behind_gates
 -- Due jobs at the front of a lane, with so many crashes, that are behind a closed gate. Only the
--- front is scanned: jobs further back do not slow down a claim.
+-- front is scanned: jobs further back do not slow down a claim. Most jobs are behind no gate, so
+-- each is looked up in a list first.
 -- returns: key integer, gate integer
-SELECT front.key, min(closed.gate) AS gate
-FROM (
-    SELECT key, lane, type, tenant
-    FROM millrace_ready
-    WHERE lane = :lane
-      AND crashes = :crashes
-    ORDER BY priority, rank, key
-    LIMIT :depth
-) AS front
-JOIN (
-    SELECT target, NULL AS tenant, gate, until FROM millrace_barrier
+WITH closed (target, tenant, gate) AS MATERIALIZED (
+    SELECT target, NULL, gate FROM millrace_barrier WHERE until IS NULL OR until > :now
     UNION ALL
-    SELECT type, tenant, gate, until FROM millrace_tenant_barrier
-) AS closed ON closed.target IN (front.lane, front.type, front.tenant)
-WHERE (closed.until IS NULL OR closed.until > :now)
-  AND (closed.tenant IS NULL OR closed.tenant = front.tenant)
-GROUP BY front.key
+    SELECT type, tenant, gate FROM millrace_tenant_barrier WHERE until > :now
+)
+SELECT key, gate
+FROM (
+    SELECT front.key, (
+               SELECT min(closed.gate)
+               FROM closed
+               WHERE closed.target IN (front.lane, front.type, front.tenant)
+                 AND (closed.tenant IS NULL OR closed.tenant = front.tenant)
+           ) AS gate
+    FROM (
+        SELECT key, lane, type, tenant
+        FROM millrace_ready
+        WHERE lane = :lane
+          AND crashes = :crashes
+        ORDER BY priority, rank, key
+        LIMIT :depth
+    ) AS front
+    WHERE front.type IN (SELECT target FROM closed)
+       OR front.tenant IN (SELECT target FROM closed)
+       OR front.lane IN (SELECT target FROM closed)
+)
+WHERE gate IS NOT NULL
 LIMIT :limit;
 
 -- name: insert_blocked

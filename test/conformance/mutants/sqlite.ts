@@ -400,7 +400,10 @@ export const SQLITE_FAULTS: Faults = {
   },
   hold: {
     jobs_behind_gates: [
-      ["open gates hold, too", "closed.until IS NULL OR closed.until > :now", "1"],
+      ["open gates hold, too", "until IS NULL OR until > :now", "1"],
+      ["paused lanes do not hold", "OR front.lane IN (SELECT target FROM closed)", ""],
+      ["paused tenants do not hold", "OR front.tenant IN (SELECT target FROM closed)", ""],
+      ["paused types do not hold", "front.type IN (SELECT target FROM closed)", "0"],
       ["tenants are not looked at", "front.type, front.tenant", "front.type"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],

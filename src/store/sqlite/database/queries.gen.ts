@@ -482,7 +482,7 @@ export interface QueryParameters {
   misplaced_keys: readonly ["gate", "type", "limit"];
   waiting_jobs: readonly ["now", "declared_since"];
   delete_gate: readonly ["name", "now"];
-  jobs_behind_gates: readonly ["lane", "crashes", "depth", "now", "limit"];
+  jobs_behind_gates: readonly ["now", "lane", "crashes", "depth", "limit"];
   insert_blocked: readonly ["key", "gate", "lane", "priority", "rank", "type", "tenant", "concurrency", "n", "tries", "crashes"];
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
@@ -1319,7 +1319,7 @@ export const queries: {
     parameters: ["lane","limit","tenants"],
   },
   later_without_turn: {
-    text: "SELECT key, priority, rank, tenant, 0 AS queue, place\nFROM (\n    SELECT key, priority, rank, tenant,\n           row_number() OVER (ORDER BY priority, rank, key) AS place\n    FROM (\n        SELECT key, priority, rank, tenant\n        FROM millrace_ready\n        WHERE lane = ?1\n          AND crashes = 0\n          AND (priority, rank, key) > (?2, ?3, ?4)\n          AND rank >= 0\n        ORDER BY priority, rank, key\n        LIMIT ?5\n    )\n)\nWHERE place = ?5\n   OR tenant NOT IN (SELECT value FROM json_each(?6))\nORDER BY place",
+    text: "SELECT key, priority, rank, tenant, 0 AS queue, 0 AS place\nFROM (\n    SELECT key, priority, rank, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = 0\n      AND (priority, rank, key) > (?2, ?3, ?4)\n      AND rank >= 0\n    ORDER BY priority, rank, key\n    LIMIT ?5\n)\nWHERE tenant NOT IN (SELECT value FROM json_each(?6))\nUNION ALL\nSELECT *\nFROM (\n    SELECT key, priority, rank, tenant, 0 AS queue, ?5 AS place\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = 0\n      AND (priority, rank, key) > (?2, ?3, ?4)\n      AND rank >= 0\n    ORDER BY priority, rank, key\n    LIMIT 1 OFFSET ?5 - 1\n)\nORDER BY place",
     parameters: ["lane","priority","rank","key","limit","tenants"],
   },
   queued_without_turn: {
@@ -1423,8 +1423,8 @@ export const queries: {
     parameters: ["name","now"],
   },
   jobs_behind_gates: {
-    text: "SELECT front.key, min(closed.gate) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nJOIN (\n    SELECT target, NULL AS tenant, gate, until FROM millrace_barrier\n    UNION ALL\n    SELECT type, tenant, gate, until FROM millrace_tenant_barrier\n) AS closed ON closed.target IN (front.lane, front.type, front.tenant)\nWHERE (closed.until IS NULL OR closed.until > ?4)\n  AND (closed.tenant IS NULL OR closed.tenant = front.tenant)\nGROUP BY front.key\nLIMIT ?5",
-    parameters: ["lane","crashes","depth","now","limit"],
+    text: "WITH closed (target, tenant, gate) AS MATERIALIZED (\n    SELECT target, NULL, gate FROM millrace_barrier WHERE until IS NULL OR until > ?1\n    UNION ALL\n    SELECT type, tenant, gate FROM millrace_tenant_barrier WHERE until > ?1\n)\nSELECT key, gate\nFROM (\n    SELECT front.key, (\n               SELECT min(closed.gate)\n               FROM closed\n               WHERE closed.target IN (front.lane, front.type, front.tenant)\n                 AND (closed.tenant IS NULL OR closed.tenant = front.tenant)\n           ) AS gate\n    FROM (\n        SELECT key, lane, type, tenant\n        FROM millrace_ready\n        WHERE lane = ?2\n          AND crashes = ?3\n        ORDER BY priority, rank, key\n        LIMIT ?4\n    ) AS front\n    WHERE front.type IN (SELECT target FROM closed)\n       OR front.tenant IN (SELECT target FROM closed)\n       OR front.lane IN (SELECT target FROM closed)\n)\nWHERE gate IS NOT NULL\nLIMIT ?5",
+    parameters: ["now","lane","crashes","depth","limit"],
   },
   insert_blocked: {
     text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)\nON CONFLICT DO NOTHING",

@@ -130,6 +130,7 @@ export function findInQueues(
   const { limits } = scan;
   if (limits === null) return [];
   return limits.queues.flatMap(({ gate, room }) => {
+    if (session.sql.get("any_limited", { gate }) === undefined) return [];
     const wanted = { gate, prefetch, full: limits.full, limit: Math.min(limit, room) };
     const found = findInQueue(session, scan, wanted);
     return found.toSorted(byClaimOrder).slice(0, wanted.limit);

@@ -50,6 +50,11 @@ export const SQLITE_FAIRNESS_FAULTS: Faults = {
         "AND ready.priority = class.priority AND ready.rank",
       ],
     ],
+    later_without_turn: [
+      ["jobs of other tenants are not found", "WHERE tenant NOT IN (", "WHERE tenant IN ("],
+      ["the last look is never over", "LIMIT 1 OFFSET :limit - 1", "LIMIT 1 OFFSET 0 * :limit"],
+      ["a look ends with the first job", "LIMIT 1 OFFSET :limit - 1", "LIMIT 0 * :limit"],
+    ],
     first_turns: [
       ["the clock is the last turn", "SELECT min(ready.rank)", "SELECT max(ready.rank)"],
     ],
