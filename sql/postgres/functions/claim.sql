@@ -85,6 +85,7 @@ DECLARE
     width      integer := most;
     passed     bigint[] := '{}';
     known      text[];
+    held       text[];
     others     bigint[];
     far_urgent integer;
     far_rank   bigint;
@@ -118,7 +119,10 @@ BEGIN
            END AS lanes,
            EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed,
            EXISTS (SELECT FROM millrace.crash_streak WHERE probe_at <= moment) AS has_probe,
-           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits
+           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits,
+           CASE WHEN to_prefetch THEN '{}' ELSE ARRAY(
+               SELECT lock.tenant || ' ' || lock.name FROM millrace.lock AS lock LIMIT 9
+           ) END AS held
     INTO asker
     FROM millrace.worker AS worker
     WHERE worker.id = claimer
@@ -174,6 +178,10 @@ BEGIN
         END IF;
     END IF;
 
+    -- A list of few locks is faster than the index where one lock holds back a long front.
+    IF cardinality(asker.held) BETWEEN 1 AND 8 THEN
+        held := asker.held;
+    END IF;
     lanes := asker.lanes;
     IF mark_lanes IS NOT NULL THEN
         SELECT array_agg(lane), array_agg(priority), array_agg(rank), array_agg(key),
@@ -226,6 +234,7 @@ BEGIN
                   )
                   AND (concurrency IS NULL OR (
                       NOT to_prefetch
+                      AND (held IS NULL OR tenant || ' ' || concurrency <> ALL (held))
                       AND NOT EXISTS (
                           SELECT 1
                           FROM millrace.lock AS lock

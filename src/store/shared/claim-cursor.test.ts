@@ -152,6 +152,24 @@ describe("ClaimCursor", () => {
     expect(batch.positions).toEqual([]);
   });
 
+  test("a busy worker leaves most of the budget to claims that find nothing", async () => {
+    const { cursor, lowWater, move } = cursorAt();
+    const { seen, take } = scripted(
+      [position(9, 40, 2)],
+      [position(9, 41, 3)],
+      [],
+      [position(9, 30, 1)],
+    );
+    await cursor.scan(1, slowed(take, move, 30));
+
+    lowWater.onWakeUp("work");
+    await cursor.scan(1, take);
+    const batch = await cursor.scan(1, take);
+
+    expect(seen.map((ranges) => ranges === null)).toEqual([true, false, false, true]);
+    expect(batch.positions).toEqual([position(9, 30, 1)]);
+  });
+
   test("rescans once a second while nothing is found, however long rescans take", async () => {
     const { cursor, move } = cursorAt();
     const late = position(9, 30, 1);

@@ -26,6 +26,8 @@ const RESCAN_MS = 50;
 /** The share of the time that rescans may take, and the largest unspent budget. */
 const RESCAN_SHARE = 0.04;
 const BUDGET_MS_MAX = 100;
+/** What a busy worker leaves of the budget for claims that find nothing. */
+const IDLE_BUDGET_MS = 75;
 /** A rescan is made regardless of the budget after this time: by an idle, by a busy worker. */
 const IDLE_MS_MAX = 1_000;
 const BUSY_MS_MAX = 10_000;
@@ -70,8 +72,9 @@ class Budget {
     this.#at = monotonic();
   }
 
-  hasRoom(): boolean {
-    return this.#left > 0;
+  /** Whether more than this is left. */
+  hasRoom(reserveMs = 0): boolean {
+    return this.#left > reserveMs;
   }
 
   /** When there is room again, if nothing is spent until then. */
@@ -226,7 +229,7 @@ export class ClaimCursor {
   /** Yields the ranges of each scan, and gets the jobs that were claimed from them. */
   *#steps<Batch extends ClaimedPositions>(limit: number): Generator<Ranges, Batch, Batch> {
     const isDue = this.#lanes.size === 0 || this.#parts.monotonic() >= this.#rescanAt;
-    if (this.#mustRescan || (isDue && this.#mayRescan(BUSY_MS_MAX))) {
+    if (this.#mustRescan || (isDue && this.#mayRescan(BUSY_MS_MAX, IDLE_BUDGET_MS))) {
       return yield* this.#scanFromBeginning<Batch>(limit);
     }
     const batch = yield this.#ranges();
@@ -246,9 +249,9 @@ export class ClaimCursor {
     return false;
   }
 
-  #mayRescan(restMs: number): boolean {
+  #mayRescan(restMs: number, reserveMs = 0): boolean {
     const { budget, monotonic } = this.#parts;
-    return budget.hasRoom() || monotonic() - this.#rescannedAt >= restMs;
+    return budget.hasRoom(reserveMs) || monotonic() - this.#rescannedAt >= restMs;
   }
 
   #rescanned(startedAt: number, scanMs?: number): void {
