@@ -61,10 +61,10 @@ LIMIT :limit::integer;
 SELECT * FROM millrace.find_ends(:ids::uuid[]);
 
 -- name: match_jobs
--- The newest of these candidates that pass the filter, newest first. The filter reads
--- no columns that only the answer needs, and comes before the order: with a limit on an ordered scan,
--- the planner would look for each job in the list of candidates. One scan of the leases finds the
--- start of all running jobs.
+-- The newest of these candidates that pass the filter, newest first. The filter comes before the
+-- order, without the columns that only the answer needs: with a limit on an ordered scan, the
+-- planner would look for each job in the list of candidates. One scan of the leases finds the start
+-- of all running jobs.
 -- returns: ShownJobRow
 -- timeout: reader
 WITH passed AS MATERIALIZED (

@@ -82,7 +82,7 @@ export function clockSetBackSuite(open: OpenStore): void {
       expect((await store.count({}, 9)).count).toBe(5);
     });
 
-    test("makes up for the newest missed slot that was not made while the clock was ahead", async () => {
+    test("makes up for the newest missed slot that was not made ahead", async () => {
       await using db = await open();
       const { store, clock } = db;
       const ahead = { missed: { first: 1, last: 2 }, made: [0, 3], nextSlot: 4 };
