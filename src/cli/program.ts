@@ -22,6 +22,7 @@ import { declareTenants } from "./commands/control/tenants.ts";
 import { declareIntake } from "./commands/control/intake.ts";
 import { declarePayloads } from "./commands/payloads/payloads.ts";
 import { declarePause } from "./commands/pause.ts";
+import { declareProcess } from "./commands/process/process.ts";
 import { declareBreakers } from "./commands/services/breakers.ts";
 import { declareTypes } from "./commands/services/types.ts";
 import { declareStats } from "./commands/stats.ts";
@@ -124,6 +125,7 @@ export function createProgram(shell: Shell): Command {
   declareBackup(program, shell);
   declareCopy(program, shell);
   declareConfig(program, shell);
+  declareProcess(program, shell);
   pointToHelp(program, program.name());
   return program;
 }
