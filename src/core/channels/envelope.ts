@@ -4,7 +4,6 @@
  */
 import { MillraceError } from "../errors.ts";
 import type { ErrorClass } from "../job.ts";
-import type { Json } from "../payload.ts";
 import { shown } from "../text.ts";
 
 /** The status of an answer that means success. Every other status is an outcome of its own. */
@@ -16,7 +15,8 @@ const FAILED = "failed";
 export interface Envelope {
   /** `succeeded`, or the word of the function for another outcome, such as `attempt_not_found`. */
   readonly status: string;
-  readonly payload: Json;
+  /** JSON, as the function has answered it. */
+  readonly payload: any;
   /** What went wrong unexpectedly: another attempt may succeed. */
   readonly error: string | null;
   /** What is wrong with the data: no further attempt can succeed. */
@@ -42,7 +42,7 @@ export function envelopeOf(answer: unknown, subject: string): Envelope {
 }
 
 /** The envelope of a success. */
-export function succeededWith(payload: Json): Envelope {
+export function succeededWith(payload: unknown): Envelope {
   return { status: SUCCEEDED, payload, error: null, validationFailure: null };
 }
 
@@ -104,9 +104,8 @@ function statusIn({ status, success }: Plain, subject: string): string {
   return status;
 }
 
-function payloadIn({ payload = null }: Plain): Json {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Answers are read from JSON.
-  return payload as Json;
+function payloadIn({ payload = null }: Plain): unknown {
+  return payload;
 }
 
 function invalid(subject: string, problem: string): MillraceError {
