@@ -11,16 +11,16 @@ export interface RunInside {
   /** The maximum number of attempts of the job, the first included. */
   readonly maxAttempts: number;
   /** The time of the worker, in milliseconds since the epoch. */
-  now(): number;
+  readonly now: () => number;
   /** Throws the error on if it ends the run: a snooze, or an effect of an interruption. */
-  failureOf(error: unknown): FailedCall;
+  readonly failureOf: (error: unknown) => CallFailure;
   /** Tells the breakers. Throws a snooze if they count the failure as none of this job. */
-  judge(failure: FailedCall): Promise<Fault>;
+  readonly judge: (failure: CallFailure) => Promise<Fault>;
   /** A job, as the store knows it; null: there is none. */
-  jobOf(id: string): Promise<JobRecord | null>;
+  readonly jobOf: (id: string) => Promise<JobRecord | null>;
 }
 
-export type FailedCall = Extract<Outcome, { type: "failed" }>;
+export type CallFailure = Extract<Outcome, { type: "failed" }>;
 
 interface WithInside {
   readonly "~run"?: RunInside;
