@@ -92,6 +92,7 @@ import { reportCallsSuite } from "./services/report-calls.suite.ts";
 import { overrideTypeSuite } from "./services/override-type.suite.ts";
 import { limitedServicesSuite } from "./services/limited-services.suite.ts";
 import { serviceGatesSuite } from "./services/service-gates.suite.ts";
+import { functionsSuite } from "./services/functions.suite.ts";
 import { typesSuite } from "./services/types.suite.ts";
 import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
@@ -179,6 +180,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   countAheadSuite,
   countRunningSuite,
   typesSuite,
+  functionsSuite,
   reportCallsSuite,
   callServicesSuite,
   claimProbeSuite,

@@ -129,6 +129,7 @@ import {
   resetBreaker,
 } from "./services/breakers.ts";
 import { claimProbe } from "./services/claim-probe.ts";
+import { runFunction } from "./services/functions.ts";
 import { declareTypes, overrideType, types } from "./services/types.ts";
 
 /** Jobs in one call. */
@@ -199,6 +200,7 @@ export class PostgresJobStore implements JobStore {
   readonly claimProbe: JobStore["claimProbe"] = this.#verb(claimProbe);
   readonly callServices: JobStore["callServices"] = this.#verb(callServices);
   readonly reportCalls: JobStore["reportCalls"] = this.#verb(reportCalls);
+  readonly runFunction: JobStore["runFunction"] = this.#verb(runFunction);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#verb(endCrashStreak);
   readonly startPrefetched: JobStore["startPrefetched"] = this.#verb(startPrefetched);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#verb(returnPrefetched);

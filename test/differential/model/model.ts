@@ -86,6 +86,7 @@ type Unmodelled =
   | "types"
   | "claimProbe"
   | "callServices"
+  | "runFunction"
   | "reportCalls"
   | "breakers"
   | "breakerChanges"
