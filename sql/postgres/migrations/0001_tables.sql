@@ -315,6 +315,7 @@ CREATE TABLE millrace.type_setting (
     payload_version text   CHECK (length(payload_version) BETWEEN 1 AND 40),
     payload_schema json,
     app_version    text    CHECK (length(app_version) BETWEEN 1 AND 200),
+    flags          smallint NOT NULL CHECK (flags BETWEEN 0 AND 3),
     hash           text    NOT NULL CHECK (length(hash) = 64)
 );
 
