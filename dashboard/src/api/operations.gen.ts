@@ -129,7 +129,7 @@ export type Unit = { readonly key: string; readonly phase: string | null; readon
 
 export type UnitCounts = { readonly total: number; readonly planned: number; readonly running: number; readonly completed: number; readonly failed: number };
 
-export type Worker = { readonly id: string; readonly host: string; readonly pid: number; readonly version: string; readonly appVersion: string | null; readonly joinedAt: string; readonly isAlive: boolean; readonly heartbeatAgoMs: number; readonly isQuiet: boolean; readonly isStopping: boolean; readonly types: readonly (string)[]; readonly lanes: readonly (string)[]; readonly tenant: string | null; readonly slots: number; readonly running: number; readonly memoryBytes: number | null; readonly loopLagMs: number | null };
+export type Worker = { readonly id: string; readonly host: string; readonly pid: number; readonly version: string; readonly appVersion: string | null; readonly joinedAt: string; readonly isAlive: boolean; readonly heartbeatAgoMs: number; readonly isQuiet: boolean; readonly isStopping: boolean; readonly types: readonly (string)[]; readonly lanes: readonly (string)[]; readonly tenant: string | null; readonly slots: number; readonly running: number; readonly memoryBytes: number | null; readonly loopLagMs: number | null; readonly takenBy: string | null };
 
 export interface Operations {
   readonly acknowledgeDeadLetter: {

@@ -96,7 +96,7 @@ describe("POST /api/v1/jobs without the code of the type", () => {
 
     const { id }: any = await jsonOf(await server.ask("/api/v1/jobs", { json: { type: "mail" } }));
     const worker = server.mill.work({ jobs: [mail], signals: false });
-    await server.mill.wait({ id });
+    await server.mill.wait({ id, type: "mail" });
     await worker.stop();
 
     expect(await server.mill.jobs.get(id)).toMatchObject({ state: "completed" });
