@@ -9,3 +9,7 @@
 -- include: rights/*.sql
 
 -- include: policies/*.sql
+
+-- include: surface/*.sql
+
+-- include: rights/*.sql
