@@ -401,6 +401,23 @@ END
 $function$;
 
 -- end
+-- Task types. A type that no worker has declared yet gets usual settings, until a worker brings its
+-- own: tasks of an unknown type are refused.
+
+SELECT millrace.declare_type(wanted.type, retry_owner => wanted.retry_owner)
+FROM (
+    VALUES ('db_function', 'queue')
+    -- when: channel
+         , ('the_type', 'supervisor')
+    -- end
+) AS wanted (type, retry_owner)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.type_setting AS setting
+    JOIN millrace.interned_name AS known ON known.id = setting.type
+    WHERE known.kind = 1 AND known.text = wanted.type
+);
+
 -- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other.
 
 REVOKE ALL ON domain.foo_task, domain.foo_attempt, domain.foo_attempt_succeeded,
