@@ -6,3 +6,9 @@ export type { Channel, ChannelDefinition, ChannelSettings } from "./define-chann
 export { dbFunction } from "./db-function.ts";
 export type { ChannelTask, FunctionTask } from "./tasks.ts";
 export type { Envelope } from "../core/channels/envelope.ts";
+export { emailChannel } from "./email.ts";
+export type { EmailMessage, EmailOptions } from "./email.ts";
+export { smsChannel } from "./sms.ts";
+export type { SmsMessage, SmsOptions } from "./sms.ts";
+export { fileDeleteChannel } from "./file-delete.ts";
+export type { FileMessage, FolderOptions, SignedUrlOptions } from "./file-delete.ts";
