@@ -95,6 +95,14 @@ export class World implements AsyncDisposable {
       WHERE task_id NOT IN (SELECT task_id FROM queues.task_completed) ORDER BY task_id`);
   }
 
+  /**
+   * What no crash may make of the facts: two tasks for one check of a supervisor, an attempt without
+   * an outcome or with two, and a task that failed.
+   */
+  disagreements(): Promise<string[]> {
+    return this.column(DISAGREEMENTS);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.client.end();
     await this.mail[Symbol.asyncDispose]();
@@ -103,3 +111,30 @@ export class World implements AsyncDisposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+const DISAGREEMENTS = `
+  SELECT 'two tasks: ' || payload::text FROM queues.task
+  WHERE task_type = 'db_function' GROUP BY payload HAVING count(*) > 1
+  UNION ALL
+  SELECT 'e-mail attempt ' || attempt.send_email_attempt_id || ' has '
+      || num_nonnulls(done.created_at, failed.created_at) || ' outcomes'
+  FROM comms.send_email_attempt AS attempt
+  LEFT JOIN comms.send_email_attempt_succeeded AS done USING (send_email_attempt_id)
+  LEFT JOIN comms.send_email_attempt_failed AS failed USING (send_email_attempt_id)
+  WHERE num_nonnulls(done.created_at, failed.created_at) <> 1
+  UNION ALL
+  SELECT 'sms attempt ' || attempt.send_sms_attempt_id || ' has '
+      || num_nonnulls(done.created_at, failed.created_at) || ' outcomes'
+  FROM comms.send_sms_attempt AS attempt
+  LEFT JOIN comms.send_sms_attempt_succeeded AS done USING (send_sms_attempt_id)
+  LEFT JOIN comms.send_sms_attempt_failed AS failed USING (send_sms_attempt_id)
+  WHERE num_nonnulls(done.created_at, failed.created_at) <> 1
+  UNION ALL
+  SELECT 'file attempt ' || attempt.file_deletion_attempt_id || ' has no outcome'
+  FROM files.file_deletion_attempt AS attempt
+  LEFT JOIN files.file_deletion_task_succeeded AS done USING (file_deletion_task_id)
+  LEFT JOIN files.file_deletion_task_failed AS failed USING (file_deletion_attempt_id)
+  WHERE done.created_at IS NULL AND failed.created_at IS NULL
+  UNION ALL
+  SELECT 'task ' || task_id || ' is ' || outcome FROM millrace.task_completed
+  WHERE outcome <> 'completed'`;
