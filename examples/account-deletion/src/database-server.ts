@@ -28,10 +28,22 @@ export async function startDatabase(): Promise<DatabaseServer> {
   if (isRoot) await chown(folder, UNPRIVILEGED, UNPRIVILEGED);
   const bin = isRoot ? await copied(binaries(), folder) : binaries();
   const files = join(folder, "files");
-  const init = ["-D", files, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C"];
+  const init = [
+    "-D",
+    files,
+    "-U",
+    "postgres",
+    "--auth=trust",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    "--no-sync",
+  ];
   await run(join(bin, "initdb"), init, { ...identity, cwd: folder });
   const port = await freePort();
-  const args = ["-D", files, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1"];
+  // The files are thrown away: nothing needs to reach the disk.
+  const settings = ["-h", "127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off"];
+  const args = ["-D", files, "-p", `${port}`, "-k", folder, ...settings];
   const server = spawn(join(bin, "postgres"), args, {
     ...identity,
     cwd: folder,
