@@ -30,6 +30,7 @@ import { declareSchedules } from "./commands/schedules/schedules.ts";
 import { declareToken } from "./commands/token.ts";
 import { declareWorker } from "./commands/worker.ts";
 import { declareWorkers } from "./commands/workers.ts";
+import type { MigrateCommandOptions } from "./commands/migrate.ts";
 import type { ServerOptions } from "./commands/server.ts";
 import { applyConfig } from "./jobs-file/config-file.ts";
 import { packageVersion } from "../lib/package-version.ts";
@@ -217,12 +218,14 @@ function declareMigrate(program: Command, { terminal, end }: Shell): void {
     .command("migrate")
     .description("Apply the migrations of a store.")
     .option("--print", "print the SQL and change nothing")
+    .option("--roles", "make the roles for plain SQL, with their grants (PostgreSQL)")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (options: { db: string; print?: boolean; output: Format }) => {
-      const { migrate, printMigrations } = await import("./commands/migrate.ts");
+    .action(async (options: MigrateCommandOptions) => {
+      const { migrate, migrateRoles, printMigrations } = await import("./commands/migrate.ts");
       const isPrint = options.print === true;
-      end(isPrint ? printMigrations(options, terminal) : await migrate(options, terminal));
+      if (options.roles === true) end(await migrateRoles(options, terminal));
+      else end(isPrint ? printMigrations(options, terminal) : await migrate(options, terminal));
     });
 }
 

@@ -6,10 +6,8 @@
 
 -- include: functions/*.sql
 
--- include: rights/*.sql
-
--- include: policies/*.sql
-
 -- include: surface/*.sql
 
 -- include: rights/*.sql
+
+-- include: policies/*.sql

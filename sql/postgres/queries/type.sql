@@ -87,8 +87,8 @@ WHERE worker = :worker::uuid;
 -- the type, and the number of different declarations among them.
 -- returns: TypeRow
 SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,
-       setting.category, setting.payload_version, setting.payload_schema, setting.app_version, setting.flags,
-       millrace.ms_of(setting.declared_at) AS declared_at,
+       setting.category, setting.payload_version, setting.payload_schema, setting.app_version,
+       setting.flags, millrace.ms_of(setting.declared_at) AS declared_at,
        (
            SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE "C"), '[]')
            FROM millrace.service_use AS uses

@@ -167,7 +167,7 @@ WHERE worker.taken_by IS NULL
    OR EXISTS (
        SELECT 1
        FROM millrace.lease AS lease
-       JOIN millrace.job AS job ON job.key = lease.low
+       JOIN millrace.job AS job ON job.key = lease.keys[1]
        WHERE lease.worker = worker.id AND job.flags & 1 = 1
    )
 ORDER BY worker.until, worker.id

@@ -4,9 +4,13 @@
 
 -- The schema of the installation.
 CREATE FUNCTION millrace.surface_schema() RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $schema$
+BEGIN
     RETURN (parse_ident('millrace.meta'::regclass::text))[1];
+END
+$schema$;
 
 -- Wakes workers and listeners of other processes. A transaction with NOTIFY takes a lock of the
 -- whole database at its commit, so that a session sends one at most every 100 ms. Workers poll, and
@@ -41,7 +45,8 @@ LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $check$
 BEGIN
-    IF given IN ('', '.', '..') OR length(given) > 200 OR given ~ '[\u0001-\u001f\u007f-\u009f]' THEN
+    IF given IN ('', '.', '..') OR length(given) > 200
+            OR given ~ '[\u0001-\u001f\u007f-\u009f]' THEN
         RAISE EXCEPTION '% must be a text of 1 to 200 characters without control characters', what
             USING ERRCODE = '22023';
     END IF;
@@ -82,7 +87,9 @@ $intern$;
 CREATE FUNCTION millrace.session_tenant() RETURNS text
     LANGUAGE sql STABLE
     SET search_path = pg_catalog, pg_temp
-    RETURN (SELECT listed.tenant FROM millrace.role_tenant AS listed WHERE listed.role = session_user);
+    RETURN (
+        SELECT listed.tenant FROM millrace.role_tenant AS listed WHERE listed.role = session_user
+    );
 
 -- A new job id: a UUIDv7.
 CREATE FUNCTION millrace.new_job_id(moment timestamptz) RETURNS uuid
@@ -150,7 +157,8 @@ BEGIN
         WHEN 'object' THEN
             RETURN '{' || coalesce((
                 SELECT string_agg(
-                           to_json(member.key)::text || ':' || millrace.canonical_json(member.value),
+                           to_json(member.key)::text || ':'
+                               || millrace.canonical_json(member.value),
                            ',' ORDER BY member.key COLLATE "C"
                        )
                 FROM jsonb_each(given) AS member

@@ -38,7 +38,8 @@ BEGIN
                     jsonb_typeof(value) <> 'string' OR value #>> '{}' !~* uuid_form
                 ) THEN
                 RETURN field.key || ' must be ' || CASE field.value
-                    WHEN 'integer' THEN 'a whole number' WHEN 'uuid' THEN 'a UUID' ELSE 'a text' END;
+                    WHEN 'integer' THEN 'a whole number' WHEN 'uuid' THEN 'a UUID'
+                    ELSE 'a text' END;
             END IF;
         END LOOP;
         IF octet_length(payload::text) > (stored.rule ->> 'hardBytes')::bigint THEN
@@ -68,7 +69,8 @@ BEGIN
             SELECT part.key INTO wrong
             FROM part
             WHERE lower(part.key) IN (
-                SELECT lower(name) FROM jsonb_array_elements_text(stored.rule -> 'forbidden') AS name
+                SELECT lower(name)
+                FROM jsonb_array_elements_text(stored.rule -> 'forbidden') AS name
             )
             LIMIT 1;
             IF wrong IS NOT NULL THEN

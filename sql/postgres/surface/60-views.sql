@@ -21,10 +21,14 @@ JOIN millrace.interned_name AS tenant ON tenant.id = job.tenant
 JOIN millrace.interned_name AS lane ON lane.id = job.lane
 CROSS JOIN (
     SELECT pg_has_role(session_user, class.relowner, 'USAGE') AS is_owner,
-           (SELECT listed.tenant FROM millrace.role_tenant AS listed WHERE listed.role = session_user)
-               AS only_tenant
-    FROM pg_class AS class
-    WHERE class.oid = 'millrace.meta'::regclass
+           (
+               SELECT listed.tenant
+               FROM millrace.role_tenant AS listed
+               WHERE listed.role = session_user
+           ) AS only_tenant
+    FROM millrace.meta AS meta
+    JOIN pg_class AS class ON class.oid = meta.tableoid
+    WHERE meta.name = 'min_protocol'
 ) AS reader
 WHERE reader.only_tenant IS NULL OR tenant.text = reader.only_tenant;
 
@@ -69,5 +73,4 @@ SELECT error.task_id, error.failed_at,
        error.fence, error.by
 FROM millrace.task_error AS error
 JOIN millrace.task AS task ON task.task_id = error.task_id
-CROSS JOIN pg_class AS class
-WHERE class.oid = 'millrace.meta'::regclass;
+JOIN pg_class AS class ON class.oid = error.tableoid;

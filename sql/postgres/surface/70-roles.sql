@@ -37,6 +37,10 @@ DECLARE
     suffix text;
     object record;
 BEGIN
+    IF octet_length(own) > 50 THEN
+        RAISE EXCEPTION 'the name of the schema is too long for names of roles: at most 50 bytes'
+            USING ERRCODE = '22023';
+    END IF;
     FOREACH suffix IN ARRAY
         ARRAY['_owner', '_migrator', '_producer', '_worker', '_reader', '_maintenance']
     LOOP

@@ -28,8 +28,8 @@ export interface Types {
    * Sets settings of a type in place of those that workers declare, also after a deploy, until
    * `reset`. Settings that are not named stay as they are. They apply to new jobs that are enqueued
    * by the name of the type, without its code: over HTTP by a server without the job file, and by
-   * `millrace enqueue --no-jobs` and, on PostgreSQL, in plain SQL. An option of the enqueue wins. Rejects with `TYPE_NOT_FOUND` if
-   * no worker has declared the type.
+   * `millrace enqueue --no-jobs` and, on PostgreSQL, in plain SQL. An option of the enqueue wins.
+   * Rejects with `TYPE_NOT_FOUND` if no worker has declared the type.
    *
    * @example
    * ```ts

@@ -363,7 +363,13 @@ export class PostgresJobStore implements JobStore {
     return this.#run((session) => examine(session, bounds));
   }
 
-  /** Runs statements of `millrace doctor --fix` in one transaction. */
+  /** The statements that make the roles of the installation, with their grants. */
+  async roleStatements(): Promise<readonly string[]> {
+    const rows = await this.#run(({ read }) => read.all("role_statements", {}));
+    return rows.map(({ statement }) => statement);
+  }
+
+  /** Runs statements of `millrace doctor --fix` and `migrate --roles` in one transaction. */
   async runSql(sql: string): Promise<void> {
     // Several statements of one message are one transaction.
     const text = `${SYNC_COMMIT}; ${sql}`;

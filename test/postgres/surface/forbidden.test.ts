@@ -107,7 +107,8 @@ describe("the search path of the caller", () => {
     const { opened, sessions } = await scene();
     await using _ = opened;
     const { app_producer: producer, app_worker: worker } = sessions;
-    const shadows = `CREATE TEMP TABLE job (key bigint); CREATE TEMP TABLE meta (name text, value text);
+    const shadows = `CREATE TEMP TABLE job (key bigint);
+      CREATE TEMP TABLE meta (name text, value text);
       CREATE FUNCTION pg_temp.now() RETURNS timestamptz LANGUAGE sql AS
         $$ SELECT 'infinity'::timestamptz $$;
       CREATE FUNCTION pg_temp.same(text, text) RETURNS boolean LANGUAGE plpgsql AS

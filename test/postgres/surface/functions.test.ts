@@ -15,7 +15,8 @@ test("002-09 runs a registered function by its name, with the payload", async ()
   await scene.owner.query(`CREATE SCHEMA "odd-Name";
     CREATE FUNCTION "odd-Name"."do it"(jsonb) RETURNS jsonb LANGUAGE sql AS
       $$ SELECT jsonb_build_object('status', 'succeeded', 'payload', $1) $$;
-    CREATE FUNCTION "odd-Name"."do it"(text) RETURNS jsonb LANGUAGE sql AS $$ SELECT 'null'::jsonb $$;
+    CREATE FUNCTION "odd-Name"."do it"(text) RETURNS jsonb LANGUAGE sql AS
+      $$ SELECT 'null'::jsonb $$;
     SELECT millrace.register_function('"odd-Name"."do it"(jsonb)');
     SELECT millrace.register_function('"odd-Name"."do it"(jsonb)', 'short')`);
   for (const name of ["odd-Name.do it", "short"]) {
@@ -62,7 +63,7 @@ test.each([
   expect(await refusalOf(call)).toBe("22023");
 });
 
-test("refuses a function that is gone, or has another owner than when it was registered", async () => {
+test("refuses a function that is gone or has another owner than before", async () => {
   await using scene = await surface.open();
   await scene.as("thief");
   await scene.owner.query(`CREATE FUNCTION f(jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT $1 $$;

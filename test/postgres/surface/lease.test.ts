@@ -41,7 +41,7 @@ describe("dequeue_next_available_task", () => {
     expect(order.map((task) => task.task_id)).toEqual([urgent, early, late, null]);
   });
 
-  test("002-02 shows the lease with its end and its role, and the worker without memory", async () => {
+  test("002-02 shows the lease with its end and role, and a worker without memory", async () => {
     await using scene = await declared();
     const id = await enqueued(scene);
     const { fence, token } = await take(scene);

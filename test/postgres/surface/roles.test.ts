@@ -1,6 +1,9 @@
 /** The roles of an installation, their grants, and tenants of roles. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, openMillrace } from "../../../src/index.ts";
+import { makePostgresStore } from "../../../src/store/postgres/create.ts";
+import { migrations } from "../../../src/store/postgres/database/migrations.gen.ts";
+import { type } from "../../cli/command-line.ts";
 import {
   DEQUEUE,
   enqueued,
@@ -39,7 +42,7 @@ const DEFINERS = [
 ];
 
 describe("the catalogue of a migrated installation", () => {
-  test("has a fixed search path for every function of the surface, and no other definer", async () => {
+  test("has a fixed search path for every definer, and only known ones", async () => {
     await using scene = await surface.open();
     const found = await scene.rows(
       `SELECT proname AS name, proconfig::text AS config FROM pg_proc WHERE ${OWN} AND prosecdef
@@ -68,6 +71,16 @@ describe("the catalogue of a migrated installation", () => {
     await scene.owner.query(`SET ROLE millrace_owner;
       CREATE FUNCTION millrace.later() RETURNS integer LANGUAGE sql AS 'SELECT 1'; RESET ROLE`);
     expect(await scene.rows("SELECT * FROM millrace.role_findings()")).toEqual([]);
+  });
+
+  test("lets reads for one tenant call none of them", async () => {
+    await using scene = await surface.open();
+    expect(
+      await scene.rows(
+        `SELECT proname FROM pg_proc
+         WHERE ${OWN} AND prosecdef AND has_function_privilege('millrace_tenant', oid, 'EXECUTE')`,
+      ),
+    ).toEqual([]);
   });
 
   test("gives no table to producers and workers", async () => {
@@ -162,6 +175,58 @@ describe("the roles", () => {
     ]);
     for (const { fix } of findings) await scene.owner.query(fix);
     expect(await scene.rows("SELECT * FROM millrace.role_findings()")).toEqual([]);
+  });
+});
+
+describe("millrace migrate --roles", () => {
+  test("prints the statements and changes nothing, or makes the roles", async () => {
+    await using scene = await surface.open();
+    await scene.owner.query("CREATE SCHEMA other");
+    const db = `${scene.url}?schema=other`;
+    await type("migrate", "--db", db);
+    const printed = await type("migrate", "--roles", "--print", "--db", db);
+    expect(printed.code).toBe(0);
+    expect(printed.out).toMatch(/CREATE ROLE other_worker NOLOGIN/);
+    const roles = "SELECT rolname AS role FROM pg_roles WHERE rolname LIKE 'other@_%' ESCAPE '@'";
+    expect(await scene.rows(roles)).toEqual([]);
+    const made = await type("migrate", "--roles", "--db", db);
+    expect(made).toMatchObject({ code: 0, err: "" });
+    expect((await scene.rows(roles)).map(({ role }) => role).toSorted()).toEqual([
+      "other_maintenance",
+      "other_migrator",
+      "other_owner",
+      "other_producer",
+      "other_reader",
+      "other_worker",
+    ]);
+    await scene.owner.query(printed.out);
+
+    await scene.owner.query("GRANT SELECT ON other.job TO other_producer");
+    const { out, code } = await type("doctor", "-o", "json", "--db", db);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toContainEqual({
+      name: "roles",
+      found: "other_producer has SELECT on other.job",
+      fix: "REVOKE SELECT ON TABLE other.job FROM other_producer;",
+    });
+  });
+
+  test("is refused for SQLite", async () => {
+    const { code, err } = await type("migrate", "--roles", "--db", "sqlite:./none.db");
+    expect(code).not.toBe(0);
+    expect(err).toContain("PostgreSQL");
+  });
+
+  test("a later migration gives its tables to the owner role", async () => {
+    await using scene = await withRoles();
+    await scene.as("app_migrator", "millrace_migrator");
+    const url = scene.url.replace("postgres@", "app_migrator@");
+    const later = { version: 9, name: "later", sql: "CREATE TABLE millrace.later ();" };
+    const store = makePostgresStore({ url }, { migrations: [...migrations, later] });
+    await store.open();
+    await store.close();
+    const owner = "SELECT tableowner FROM pg_tables WHERE tablename = 'later'";
+    expect(await scene.rows(owner)).toEqual([{ tableowner: "millrace_owner" }]);
   });
 });
 

@@ -117,6 +117,8 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: JobId; readonly is_over: boolean; readonly is_held: boolean; readonly is_twin: boolean; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
+  role_findings: { readonly found: string; readonly fix: string; };
+  role_statements: { readonly statement: string; };
   second_line: { readonly active: boolean; };
   dump_roles: { readonly name: string; };
   failure_causes: { readonly cause: string; readonly last_at: number; };
@@ -438,6 +440,8 @@ export interface QueryParameters {
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
   prefer_lookups: readonly [];
+  role_findings: readonly ["limit"];
+  role_statements: readonly [];
   second_line: readonly ["schema"];
   dump_roles: readonly ["limit"];
   failure_causes: readonly ["max"];
@@ -1224,6 +1228,16 @@ export const queries: {
   },
   prefer_lookups: {
     text: "SELECT set_config('enable_hashjoin', 'off', true) AS hash,\n       set_config('enable_mergejoin', 'off', true) AS merge,\n       set_config('enable_seqscan', 'off', true) AS scan",
+    parameters: [],
+    timeout: "answer",
+  },
+  role_findings: {
+    text: "SELECT found, fix\nFROM millrace.role_findings()\nORDER BY found\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "answer",
+  },
+  role_statements: {
+    text: "SELECT statement\nFROM millrace.role_statements() WITH ORDINALITY AS made (statement, turn)\nORDER BY turn",
     parameters: [],
     timeout: "answer",
   },
@@ -2798,7 +2812,7 @@ export const queries: {
     timeout: "answer",
   },
   list_types: {
-    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.category, setting.payload_version, setting.payload_schema, setting.app_version, setting.flags,\n       millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace.type_override AS own ON own.type = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
+    text: "SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,\n       setting.category, setting.payload_version, setting.payload_schema, setting.app_version,\n       setting.flags, millrace.ms_of(setting.declared_at) AS declared_at,\n       (\n           SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE \"C\"), '[]')\n           FROM millrace.service_use AS uses\n           JOIN millrace.interned_name AS service ON service.id = uses.service\n           WHERE uses.type = setting.type\n       ) AS services,\n       living.workers, living.hashes,\n       own.lane AS own_lane, own.priority AS own_priority, own.max_attempts AS own_attempts,\n       own.timeout_ms AS own_timeout_ms, own.by AS own_by, millrace.ms_of(own.set_at) AS own_set_at\nFROM millrace.type_setting AS setting\nJOIN millrace.interned_name AS name ON name.id = setting.type\nLEFT JOIN millrace.type_override AS own ON own.type = setting.type\nCROSS JOIN LATERAL (\n    SELECT count(*) AS workers, count(DISTINCT declared.hash) AS hashes\n    FROM millrace.worker AS worker\n    JOIN millrace.worker_type AS declared ON declared.worker = worker.id\n    WHERE declared.type = setting.type\n      AND worker.until > millrace.clock_at($1::timestamptz)\n) AS living\nWHERE $2::integer IS NULL OR setting.type = $2::integer\nORDER BY name.text COLLATE \"C\"\nLIMIT $3::bigint",
     parameters: ["now","only","limit"],
     timeout: "answer",
   },
@@ -2838,7 +2852,7 @@ export const queries: {
     timeout: "answer",
   },
   silent_workers: {
-    text: "SELECT worker.id, worker.beats,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.until) AS silent_ms\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nJOIN millrace.worker AS worker ON worker.until <= moment.at\nWHERE worker.taken_by IS NULL\n   OR EXISTS (\n       SELECT 1\n       FROM millrace.lease AS lease\n       JOIN millrace.job AS job ON job.key = lease.low\n       WHERE lease.worker = worker.id AND job.flags & 1 = 1\n   )\nORDER BY worker.until, worker.id\nLIMIT $2::integer",
+    text: "SELECT worker.id, worker.beats,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.until) AS silent_ms\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nJOIN millrace.worker AS worker ON worker.until <= moment.at\nWHERE worker.taken_by IS NULL\n   OR EXISTS (\n       SELECT 1\n       FROM millrace.lease AS lease\n       JOIN millrace.job AS job ON job.key = lease.keys[1]\n       WHERE lease.worker = worker.id AND job.flags & 1 = 1\n   )\nORDER BY worker.until, worker.id\nLIMIT $2::integer",
     parameters: ["now","limit"],
     timeout: "answer",
   },
