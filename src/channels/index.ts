@@ -12,3 +12,11 @@ export { smsChannel } from "./sms.ts";
 export type { SmsMessage, SmsOptions } from "./sms.ts";
 export { fileDeleteChannel } from "./file-delete.ts";
 export type { FileMessage, FolderOptions, SignedUrlOptions } from "./file-delete.ts";
+export { defineSupervisor } from "./supervisor.ts";
+export type {
+  SupervisedStuck,
+  SupervisedSuccess,
+  Supervisor,
+  SupervisorBackoff,
+  SupervisorDefinition,
+} from "./supervisor.ts";
