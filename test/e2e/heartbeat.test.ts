@@ -44,7 +44,8 @@ describe("a heartbeat with a thread", () => {
       await using world = await openWorld();
       await using heart = world.beat({ thread: mortalThread(world.path, Infinity) });
       using file = new DatabaseSync(world.path, { readOnly: true });
-      const lagMs = () => Number(file.prepare("SELECT loop_lag_ms FROM millrace_worker").get()?.loop_lag_ms);
+      const lagMs = () =>
+        Number(file.prepare("SELECT loop_lag_ms FROM millrace_worker").get()?.loop_lag_ms);
       await heart.until(() => heart.heard.filter((who) => who === "thread").length > 2);
       expect((await world.store.workers(1))[0]?.memoryBytes).toBeGreaterThan(10_000_000);
 

@@ -76,7 +76,7 @@ describe("the deletion of an account", () => {
     }
   });
 
-  test("fails with a message when a file is stuck, and stops (002-36, 002-38)", async () => {
+  test("fails with a message when a file is stuck, and stops (002-36, 002-38, C-38)", async () => {
     await using world = await createWorld();
     const account = await world.addAccount(["one.wav"]);
     rmSync(join(world.folder, "recordings"), { recursive: true });

@@ -180,7 +180,7 @@ describe("a worker that knows SQL alone", () => {
     });
   });
 
-  test("may do nothing else (002-05, 002-30, 002-31)", async () => {
+  test("may do nothing else (002-05, 002-30, 002-31, C-26)", async () => {
     await using world = await createWorld();
     const account = await world.addAccount(["one.wav"]);
     const worker = await asWorker(world);

@@ -226,6 +226,21 @@ describe("the supervisor", () => {
     ]);
   });
 
+  test("decides from the rows alone, wherever they come from (002-21)", async () => {
+    await using made = await withEmail({ maxAttempts: "2" });
+    await kickOff(made);
+    await made.sql.query(`
+      INSERT INTO comms.send_email_attempt (send_email_task_id) VALUES (1), (1);
+      INSERT INTO comms.send_email_attempt_failed VALUES (1, 'by hand'), (2, 'by hand')`);
+
+    const stuck = await check(made);
+    await made.sql.query("INSERT INTO comms.send_email_attempt_succeeded VALUES (2)");
+
+    expect(stuck).toEqual({ status: "max_attempts_reached" });
+    expect(await check(made)).toEqual({ status: "succeeded" });
+    expect(await made.tasks("email")).toEqual([]);
+  });
+
   test("counts a success that arrives after the failure was noted", async () => {
     await using made = await withEmail();
     await kickOff(made);
