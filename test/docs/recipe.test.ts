@@ -16,14 +16,23 @@ test("the recipe of a supervised process has seven steps, and its SQL runs (002-
   const mill = await openMillrace(server.url);
   await mill.close();
   const client = await connect(server.url);
-  const { complaints, compared } = await runRecipe(client).finally(() => client.end());
+  const { complaints, compared } = await runRecipe(client);
 
   expect(complaints).toEqual([]);
   expect(compared).toBeGreaterThan(15);
   expect(page.match(/^## \d\. /gm)).toEqual([1, 2, 3, 4, 5, 6, 7].map((n) => `## ${n}. `));
 });
 
+/** Runs the blocks, and ends the connection. */
 async function runRecipe(client: Client): Promise<{ complaints: string[]; compared: number }> {
+  try {
+    return await runBlocks(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function runBlocks(client: Client): Promise<{ complaints: string[]; compared: number }> {
   const complaints: string[] = [];
   let compared = 0;
   for (const { language, code, line } of blocksOf(page)) {

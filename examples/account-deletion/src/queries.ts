@@ -1,10 +1,9 @@
 /** Small helpers to ask the database. */
-import pg from "pg";
-import type { Client } from "pg";
+import { Client } from "pg";
 
 /** An open connection; the caller ends it. */
 export async function connect(url: string): Promise<Client> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   return client;
 }
