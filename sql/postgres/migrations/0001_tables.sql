@@ -317,7 +317,7 @@ CREATE TABLE millrace.type_setting (
     payload_version text   CHECK (length(payload_version) BETWEEN 1 AND 40),
     payload_schema json,
     app_version    text    CHECK (length(app_version) BETWEEN 1 AND 200),
-    flags          smallint NOT NULL CHECK (flags BETWEEN 0 AND 3),
+    flags          smallint NOT NULL DEFAULT 0 CHECK (flags BETWEEN 0 AND 3),
     hash           text    NOT NULL CHECK (length(hash) = 64)
 );
 
@@ -1273,11 +1273,13 @@ CREATE TABLE millrace.role_tenant (
     tenant text NOT NULL CHECK (length(tenant) BETWEEN 1 AND 200)
 );
 
--- The functions that payloads may name, with the owner that each of them had.
+-- The functions that payloads may name: their schema, name and owner when they were registered. No
+-- column is an object id, which a restore of a dump would not keep.
 CREATE TABLE millrace.registered_function (
-    name      text NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
-    procedure text NOT NULL,
-    owner     text NOT NULL
+    name     text NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
+    home     text NOT NULL,
+    function text NOT NULL,
+    owner    text NOT NULL
 );
 
 -- What dequeue_next_available_task answers.

@@ -14,7 +14,7 @@ DECLARE
     proven record;
     called text;
 BEGIN
-    SELECT space.nspname || '.' || proc.proname AS qualified, proc.proowner, proc.prokind,
+    SELECT space.nspname AS home, proc.proname AS function, proc.proowner, proc.prokind,
            proc.proretset, proc.prorettype, proc.proargtypes::text AS arguments,
            proc.provariadic
     INTO proven
@@ -27,11 +27,12 @@ BEGIN
         RAISE EXCEPTION '% is not a function (jsonb) RETURNS jsonb', register_function.signature
             USING ERRCODE = '22023';
     END IF;
-    called := coalesce(register_function.name, proven.qualified);
+    called := coalesce(register_function.name, proven.home || '.' || proven.function);
     PERFORM millrace.check_name('name', called);
-    INSERT INTO millrace.registered_function AS known (name, procedure, owner)
-    VALUES (called, register_function.signature::text, pg_get_userbyid(proven.proowner))
-    ON CONFLICT (name) DO UPDATE SET procedure = excluded.procedure, owner = excluded.owner;
+    INSERT INTO millrace.registered_function AS known (name, home, function, owner)
+    VALUES (called, proven.home, proven.function, pg_get_userbyid(proven.proowner))
+    ON CONFLICT (name) DO UPDATE
+    SET home = excluded.home, function = excluded.function, owner = excluded.owner;
 END
 $register$;
 
@@ -56,8 +57,8 @@ SET search_path = pg_catalog, pg_temp
 AS $find$
     SELECT quote_ident(space.nspname) || '.' || quote_ident(proc.proname)
     FROM millrace.registered_function AS known
-    JOIN pg_proc AS proc ON proc.oid = to_regprocedure(known.procedure)
-    JOIN pg_namespace AS space ON space.oid = proc.pronamespace
+    JOIN pg_namespace AS space ON space.nspname = known.home
+    JOIN pg_proc AS proc ON proc.pronamespace = space.oid AND proc.proname = known.function
     WHERE known.name = find_function.name
       AND pg_get_userbyid(proc.proowner) = known.owner
       AND proc.prokind = 'f'

@@ -1,6 +1,6 @@
 /** `run_function` and its registry. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSurface, refusalOf, type Surface } from "./support.ts";
+import { makeRoles, openSurface, refusalOf, type Surface } from "./support.ts";
 
 let surface: Surface;
 beforeAll(async () => {
@@ -74,6 +74,18 @@ test("refuses a function that is gone or has another owner than before", async (
   expect(await refusalOf(scene.owner.query(RUN, ["public.f", {}]))).toBeNull();
   await scene.owner.query("DROP FUNCTION f(jsonb)");
   expect(await refusalOf(scene.owner.query(RUN, ["public.f", {}]))).toBe("MR018");
+});
+
+test("needs no right of the owner on the function, only one of the caller", async () => {
+  await using scene = await surface.open();
+  await scene.owner.query(`CREATE SCHEMA app;
+    CREATE FUNCTION app.f(jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT $1 $$;
+    SELECT millrace.register_function('app.f(jsonb)')`);
+  await makeRoles(scene);
+  const worker = await scene.as("app_runner", "millrace_worker");
+  expect(await refusalOf(worker.query(RUN, ["app.f", {}]))).toBe("42501");
+  await scene.owner.query("GRANT USAGE ON SCHEMA app TO app_runner");
+  expect(await refusalOf(worker.query(RUN, ["app.f", {}]))).toBeNull();
 });
 
 test("runs with the rights of its caller", async () => {
