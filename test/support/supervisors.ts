@@ -107,7 +107,7 @@ export function supervisorBehaviour(open: () => Promise<SupervisorKit>): void {
       expect(sent).toHaveLength(1);
     });
 
-    test("begins once for one idempotency key (002-25)", async () => {
+    test("begins once for one idempotency key", async () => {
       await using kit = await open();
       const { push, sent } = unsteadyChannel([]);
       const welcome = defineSupervisor({ type: "welcome", task, channel: push, backoff });
