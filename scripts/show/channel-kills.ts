@@ -81,9 +81,8 @@ function momentsOf(calls: ReadonlyMap<string, number>): readonly Moment[] {
 
 function report(kind: StoreKind, all: number, killed: readonly Killed[], seconds: number): boolean {
   const dead = killed.filter(({ isKilled }) => isKilled);
-  console.log(
-    `\n${kind}: ${dead.length} kills at ${killed.length} of ${all} moments, ${seconds.toFixed(0)} s`,
-  );
+  const struck = `${dead.length} kills at ${killed.length} of ${all} moments`;
+  console.log(`\n${kind}: ${struck}, ${seconds.toFixed(0)} s`);
   const head = ["moment", "killed", "missed", "calls", "facts", "wrong"];
   const groups = Map.groupBy(killed, ({ moment }) => moment.name);
   const rows = [...groups].map(([name, group]) => {

@@ -3,10 +3,10 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { sized } from "../../scripts/lib/campaign-size.ts";
+import { sized } from "../../../scripts/lib/campaign-size.ts";
 
 const run = promisify(execFile);
-const SHOW = join(import.meta.dirname, "..", "..", "scripts", "show", "channel-kills.ts");
+const SHOW = join(import.meta.dirname, "../../..", "scripts", "show", "channel-kills.ts");
 const RUN_MS_MAX = 600_000;
 const rounds = sized({ smoke: 3, short: 24, full: 24 });
 
