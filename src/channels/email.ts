@@ -176,7 +176,7 @@ async function sendMail(transport: Transport, mail: object): Promise<unknown> {
   }
 }
 
-/** Nothing that another attempt would change: the server has refused this mail, or it has no form. */
+/** The mail has no form that a server accepts: no attempt would change that. */
 const FINAL_CODES: readonly unknown[] = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 
 function mailError(cause: unknown): Error {

@@ -51,9 +51,9 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Declares a channel that posts text messages: `POST` with the JSON `{ id, to, text, from }` and the
- * header `Idempotency-Key`, which is the id of the job. 2xx means sent. 429 with `Retry-After`
- * parks the service, 5xx, 408 and 425 may be tried again, and every other answer is final.
+ * Declares a channel that posts text messages: `POST` with the JSON `{ id, to, text, from }`. The
+ * header `Idempotency-Key` is the id of the job. 2xx means sent. 429 with `Retry-After` parks the
+ * service, 5xx, 408 and 425 may be tried again, and every other answer is final.
  *
  * @example
  * ```ts

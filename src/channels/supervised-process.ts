@@ -94,7 +94,8 @@ export class SupervisedProcess {
     const request = channel === undefined ? await attempt?.(task, n, ctx) : channel.of(task);
     const parts = requestOf(request ?? { type });
     if (parts.options.idempotencyKey === undefined) return parts;
-    const message = `supervisor "${type}": the supervisor itself sets the idempotency key of attempts`;
+    const problem = "the supervisor itself sets the idempotency key of attempts";
+    const message = `supervisor "${type}": ${problem}`;
     throw new MillraceError("OPTION_INVALID", message, { details: { option: "idempotencyKey" } });
   }
 

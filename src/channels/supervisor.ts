@@ -164,7 +164,7 @@ export function defineSupervisor<const Name extends string, Task = undefined>(
   }
   const { type, task, lane, category, priority } = definition;
   const process = new SupervisedProcess(definition);
-  const job = defineJob({
+  return defineJob({
     type,
     ...(task && { payload: task }),
     ...(lane === undefined ? {} : { lane }),
@@ -173,9 +173,6 @@ export function defineSupervisor<const Name extends string, Task = undefined>(
     maxAttempts: OWN_FAILURES_MAX,
     onRetry: "resume",
   }).run((given: any, ctx) => process.carryOn(given, ctx));
-  // The payload is that of the schema, which the compiler does not know here.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Only the compiler knows it.
-  return job as unknown as Supervisor<Name, Task>;
 }
 
 function subjectOf(definition: unknown): string {

@@ -101,8 +101,8 @@ function someSchedules(value: unknown, place: string): ReturnType<Rule> {
   return isTooMany ? { place, problem: `must have at most ${DECLARED_MAX} schedules` } : null;
 }
 
-/** Functions by name. Also checked by `perform`, which has no worker. */
-export function namedFunctions(value: unknown, place: string): ReturnType<Rule> {
+/** Functions by name. */
+function namedFunctions(value: unknown, place: string): ReturnType<Rule> {
   if (!isObject(value)) {
     return { place, problem: 'must be an object such as { "comms.send": (payload) => … }' };
   }

@@ -29,7 +29,7 @@ export type Supervision =
   | { readonly next: "stuck"; readonly failures: number; readonly message: string };
 
 /** The shortest and the longest wait before an outstanding attempt is looked at again. */
-export const LOOK_MS_MIN = 1_000;
+const LOOK_MS_MIN = 1_000;
 export const LOOK_MS_MAX = 300_000;
 /** No jitter: the processes of a fleet do not begin at the same moment. */
 const RANDOM = 0.5;

@@ -243,7 +243,7 @@ describe("on a real socket", () => {
     server = createServer((request, response) => {
       if (request.url === "/long") response.end("x".repeat(100));
       else if (request.url === "/silent") response.flushHeaders();
-      else response.end(`${request.method} ${request.headers.host} ${request.headers["x-a"]}`);
+      else response.end([request.method, request.headers.host, request.headers["x-a"]].join(" "));
     });
     await new Promise<void>((resolve) => {
       server.listen(0, "127.0.0.1", resolve);

@@ -62,7 +62,7 @@ export class EgressRefused extends Error {
 }
 
 /** The request may have been sent, and has no answer. */
-export class EgressFailed extends Error {
+class EgressFailed extends Error {
   static {
     this.prototype.name = "EgressFailed";
   }

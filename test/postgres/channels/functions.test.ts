@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
-import { standInFunctions } from "../../support/run-function.ts";
+import { standInFunctions } from "../../support/channels/run-function.ts";
 import { openPostgres } from "../../support/stores.ts";
 
 let server: PostgresServer;

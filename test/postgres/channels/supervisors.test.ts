@@ -1,7 +1,7 @@
 import { openMillrace, type AnyJob } from "millrace";
 import { afterAll, beforeAll } from "vitest";
 import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
-import { supervisorBehaviour } from "../../support/supervisors.ts";
+import { supervisorBehaviour } from "../../support/channels/supervisors.ts";
 
 let server: PostgresServer;
 let schemas = 0;

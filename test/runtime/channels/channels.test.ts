@@ -323,7 +323,7 @@ describe("dbFunction", () => {
   const work = dbFunction();
   const task = { db_function: "accounts.close", account: 7 };
 
-  test("hands the whole payload on and answers the outcome (002-11, 002-13, 002-43, C-22)", async () => {
+  test("hands all of the payload on (002-11, 002-13, 002-43, C-22)", async () => {
     await using kit = await openTest();
     const calls: unknown[] = [];
     const functions = {

@@ -1,7 +1,11 @@
 import { defineJob, typed } from "millrace";
 import { defineSupervisor } from "millrace/channels";
 import { describe, expect, test } from "vitest";
-import { namesOf, supervisorBehaviour, unsteadyChannel } from "../../support/supervisors.ts";
+import {
+  namesOf,
+  supervisorBehaviour,
+  unsteadyChannel,
+} from "../../support/channels/supervisors.ts";
 import { openTest, unchecked, waitsOf } from "../support.ts";
 
 supervisorBehaviour(async () => {
