@@ -1,4 +1,5 @@
--- The business process comms.send_email: facts, a supervisor and its kick-off, with the channel email.
+-- The business process comms.send_email: facts, a supervisor and its kick-off.
+-- Its channel is email.
 --
 -- This file is yours: read it, fill in what is marked TO DO, and keep it with your migrations.
 -- Run it once, as the owner of the installation millrace, in one transaction:
@@ -106,7 +107,8 @@ CREATE FUNCTION comms.is_send_email_stuck(_email_message_id bigint) RETURNS bool
         SELECT 1
         FROM comms.send_email_task AS task
         WHERE task.email_message_id = _email_message_id
-          AND comms.count_send_email_failed_attempts(task.send_email_task_id) >= comms.send_email_max_attempts()
+          AND comms.count_send_email_failed_attempts(task.send_email_task_id)
+              >= comms.send_email_max_attempts()
           AND NOT comms.has_send_email_succeeded_attempt(task.send_email_task_id)
     );
 
@@ -233,7 +235,8 @@ BEGIN
     WHERE referenced.email_message_id = _email_message_id
     FOR KEY SHARE;
     IF NOT FOUND THEN
-        validation_failure_message := format('email_message_id %s does not exist', _email_message_id);
+        validation_failure_message
+            := format('email_message_id %s does not exist', _email_message_id);
         RETURN;
     END IF;
     INSERT INTO comms.send_email_task (email_message_id) VALUES (_email_message_id)
@@ -301,7 +304,10 @@ BEGIN
     IF _attempt_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_attempt_id');
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM comms.send_email_attempt WHERE send_email_attempt_id = _attempt_id) THEN
+    PERFORM 1
+    FROM comms.send_email_attempt AS attempt
+    WHERE attempt.send_email_attempt_id = _attempt_id;
+    IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'attempt_not_found');
     END IF;
     INSERT INTO comms.send_email_attempt_succeeded (send_email_attempt_id) VALUES (_attempt_id)
@@ -322,7 +328,10 @@ BEGIN
     IF _attempt_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_attempt_id');
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM comms.send_email_attempt WHERE send_email_attempt_id = _attempt_id) THEN
+    PERFORM 1
+    FROM comms.send_email_attempt AS attempt
+    WHERE attempt.send_email_attempt_id = _attempt_id;
+    IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'attempt_not_found');
     END IF;
     INSERT INTO comms.send_email_attempt_failed (send_email_attempt_id, error_message)
@@ -331,6 +340,21 @@ BEGIN
     RETURN jsonb_build_object('status', 'succeeded');
 END
 $function$;
+
+-- Task types. A type that no worker has declared yet gets usual settings, until a worker brings its
+-- own: tasks of an unknown type are refused.
+
+SELECT millrace.declare_type(wanted.type, retry_owner => wanted.retry_owner)
+FROM (
+    VALUES ('db_function', 'queue')
+         , ('email', 'supervisor')
+) AS wanted (type, retry_owner)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.type_setting AS setting
+    JOIN millrace.interned_name AS known ON known.id = setting.type
+    WHERE known.kind = 1 AND known.text = wanted.type
+);
 
 -- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other.
 
@@ -350,15 +374,28 @@ REVOKE ALL ON FUNCTION
     comms.kickoff_send_email(bigint, timestamptz)
 FROM PUBLIC;
 
-SELECT millrace.register_function('comms.send_email_supervisor(jsonb)', 'comms.send_email_supervisor');
-SELECT millrace.register_function('comms.get_email_payload(jsonb)', 'comms.get_email_payload');
-SELECT millrace.register_function('comms.record_email_success(jsonb)', 'comms.record_email_success');
-SELECT millrace.register_function('comms.record_email_failure(jsonb)', 'comms.record_email_failure');
+SELECT millrace.register_function(
+    'comms.send_email_supervisor(jsonb)',
+    'comms.send_email_supervisor'
+);
+SELECT millrace.register_function(
+    'comms.get_email_payload(jsonb)',
+    'comms.get_email_payload'
+);
+SELECT millrace.register_function(
+    'comms.record_email_success(jsonb)',
+    'comms.record_email_success'
+);
+SELECT millrace.register_function(
+    'comms.record_email_failure(jsonb)',
+    'comms.record_email_failure'
+);
 
 DO $grants$
 BEGIN
     IF to_regrole('millrace_worker') IS NULL THEN
-        RAISE NOTICE 'there is no role millrace_worker: run millrace migrate --roles, then these grants';
+        RAISE NOTICE 'there is no role millrace_worker'
+            USING HINT = 'Run millrace migrate --roles, and then these grants.';
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA comms TO millrace_worker;

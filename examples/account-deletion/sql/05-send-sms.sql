@@ -1,4 +1,5 @@
--- The business process comms.send_sms: facts, a supervisor and its kick-off, with the channel sms.
+-- The business process comms.send_sms: facts, a supervisor and its kick-off.
+-- Its channel is sms.
 --
 -- This file is yours: read it, fill in what is marked TO DO, and keep it with your migrations.
 -- Run it once, as the owner of the installation millrace, in one transaction:
@@ -106,7 +107,8 @@ CREATE FUNCTION comms.is_send_sms_stuck(_sms_message_id bigint) RETURNS boolean
         SELECT 1
         FROM comms.send_sms_task AS task
         WHERE task.sms_message_id = _sms_message_id
-          AND comms.count_send_sms_failed_attempts(task.send_sms_task_id) >= comms.send_sms_max_attempts()
+          AND comms.count_send_sms_failed_attempts(task.send_sms_task_id)
+              >= comms.send_sms_max_attempts()
           AND NOT comms.has_send_sms_succeeded_attempt(task.send_sms_task_id)
     );
 
@@ -233,7 +235,8 @@ BEGIN
     WHERE referenced.sms_message_id = _sms_message_id
     FOR KEY SHARE;
     IF NOT FOUND THEN
-        validation_failure_message := format('sms_message_id %s does not exist', _sms_message_id);
+        validation_failure_message
+            := format('sms_message_id %s does not exist', _sms_message_id);
         RETURN;
     END IF;
     INSERT INTO comms.send_sms_task (sms_message_id) VALUES (_sms_message_id)
@@ -301,7 +304,10 @@ BEGIN
     IF _attempt_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_attempt_id');
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM comms.send_sms_attempt WHERE send_sms_attempt_id = _attempt_id) THEN
+    PERFORM 1
+    FROM comms.send_sms_attempt AS attempt
+    WHERE attempt.send_sms_attempt_id = _attempt_id;
+    IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'attempt_not_found');
     END IF;
     INSERT INTO comms.send_sms_attempt_succeeded (send_sms_attempt_id) VALUES (_attempt_id)
@@ -322,7 +328,10 @@ BEGIN
     IF _attempt_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_attempt_id');
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM comms.send_sms_attempt WHERE send_sms_attempt_id = _attempt_id) THEN
+    PERFORM 1
+    FROM comms.send_sms_attempt AS attempt
+    WHERE attempt.send_sms_attempt_id = _attempt_id;
+    IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'attempt_not_found');
     END IF;
     INSERT INTO comms.send_sms_attempt_failed (send_sms_attempt_id, error_message)
@@ -331,6 +340,21 @@ BEGIN
     RETURN jsonb_build_object('status', 'succeeded');
 END
 $function$;
+
+-- Task types. A type that no worker has declared yet gets usual settings, until a worker brings its
+-- own: tasks of an unknown type are refused.
+
+SELECT millrace.declare_type(wanted.type, retry_owner => wanted.retry_owner)
+FROM (
+    VALUES ('db_function', 'queue')
+         , ('sms', 'supervisor')
+) AS wanted (type, retry_owner)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.type_setting AS setting
+    JOIN millrace.interned_name AS known ON known.id = setting.type
+    WHERE known.kind = 1 AND known.text = wanted.type
+);
 
 -- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other.
 
@@ -350,15 +374,28 @@ REVOKE ALL ON FUNCTION
     comms.kickoff_send_sms(bigint, timestamptz)
 FROM PUBLIC;
 
-SELECT millrace.register_function('comms.send_sms_supervisor(jsonb)', 'comms.send_sms_supervisor');
-SELECT millrace.register_function('comms.get_sms_payload(jsonb)', 'comms.get_sms_payload');
-SELECT millrace.register_function('comms.record_sms_success(jsonb)', 'comms.record_sms_success');
-SELECT millrace.register_function('comms.record_sms_failure(jsonb)', 'comms.record_sms_failure');
+SELECT millrace.register_function(
+    'comms.send_sms_supervisor(jsonb)',
+    'comms.send_sms_supervisor'
+);
+SELECT millrace.register_function(
+    'comms.get_sms_payload(jsonb)',
+    'comms.get_sms_payload'
+);
+SELECT millrace.register_function(
+    'comms.record_sms_success(jsonb)',
+    'comms.record_sms_success'
+);
+SELECT millrace.register_function(
+    'comms.record_sms_failure(jsonb)',
+    'comms.record_sms_failure'
+);
 
 DO $grants$
 BEGIN
     IF to_regrole('millrace_worker') IS NULL THEN
-        RAISE NOTICE 'there is no role millrace_worker: run millrace migrate --roles, then these grants';
+        RAISE NOTICE 'there is no role millrace_worker'
+            USING HINT = 'Run millrace migrate --roles, and then these grants.';
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA comms TO millrace_worker;

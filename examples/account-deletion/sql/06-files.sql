@@ -83,7 +83,8 @@ CREATE FUNCTION files.is_file_deletion_stuck(_file_id bigint) RETURNS boolean
         SELECT 1
         FROM files.file_deletion_task AS task
         WHERE task.file_id = _file_id
-          AND files.count_file_deletion_failures(task.file_deletion_task_id) >= queues.max_attempts()
+          AND files.count_file_deletion_failures(task.file_deletion_task_id)
+              >= queues.max_attempts()
           AND NOT files.has_file_deletion_succeeded(task.file_deletion_task_id)
     );
 

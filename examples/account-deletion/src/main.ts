@@ -1,6 +1,6 @@
 /**
- * Two accounts are deleted: one whose recordings are there, and one whose bucket is missing, so that
- * its deletion is stuck and says so.
+ * Two accounts are deleted: one whose recordings are there, and one whose bucket is missing, so
+ * that its deletion is stuck and says so.
  *
  *     npm run example:accounts
  */

@@ -16,8 +16,9 @@ export function killPlaces(pass: number): string[] {
 }
 
 /**
- * Starts a worker for each place, each when the one before is dead, and at last one that lives until
- * no task is open. Returns the places at which a worker has died: the work may end before others.
+ * Starts a worker for each place, each when the one before is dead, and at last one that lives
+ * until no task is open. Returns the places at which a worker has died: the work may end before
+ * others.
  */
 export async function workAndDie(world: World, places: readonly string[]): Promise<string[]> {
   const died: string[] = [];
@@ -28,7 +29,7 @@ export async function workAndDie(world: World, places: readonly string[]): Promi
   return died;
 }
 
-/** Returns whether the worker has killed itself. It is killed by this process when nothing is left. */
+/** Returns whether the worker has killed itself. When no task is open, this process kills it. */
 async function runWorker(world: World, place: string | null): Promise<boolean> {
   const { smtp, sms, files } = world.services;
   const url = urlAs("engine_service_user", world.url);

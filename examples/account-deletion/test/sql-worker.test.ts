@@ -198,7 +198,7 @@ describe("a worker that knows SQL alone", () => {
       `SELECT accounts.kickoff_account_deletion(${account})`,
       `SELECT api.request_account_deletion(${account})`,
       "SELECT files.mark_file_deleted(1)",
-      "SELECT millrace.register_function('queues.enqueue_check(text,text,bigint,bigint,timestamptz)')",
+      "SELECT millrace.register_function('accounts.account_deletion_supervisor(jsonb)')",
       "CREATE TABLE accounts.mine (id integer)",
       "CREATE SCHEMA mine",
       "SET ROLE millrace_owner",

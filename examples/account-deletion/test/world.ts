@@ -96,8 +96,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * What no crash may make of the facts: two tasks for one check of a supervisor, an attempt without
-   * an outcome or with two, and a task that failed.
+   * What no crash may make of the facts: two tasks for one check of a supervisor, an attempt
+   * without an outcome or with two, and a task that failed.
    */
   disagreements(): Promise<string[]> {
     return this.column(DISAGREEMENTS);

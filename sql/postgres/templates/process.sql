@@ -1,4 +1,5 @@
--- The business process domain.foo: facts, a supervisor and its kick-off, with the channel the_type.
+-- The business process domain.foo: facts, a supervisor and its kick-off.
+-- Its channel is the_type.
 --
 -- This file is yours: read it, fill in what is marked TO DO, and keep it with your migrations.
 -- Run it once, as the owner of the installation the_installation, in one transaction:
@@ -110,7 +111,8 @@ CREATE FUNCTION domain.is_foo_stuck(_subject_id bigint) RETURNS boolean
         SELECT 1
         FROM domain.foo_task AS task
         WHERE task.subject_id = _subject_id
-          AND domain.count_foo_failed_attempts(task.foo_task_id) >= domain.foo_max_attempts()
+          AND domain.count_foo_failed_attempts(task.foo_task_id)
+              >= domain.foo_max_attempts()
           AND NOT domain.has_foo_succeeded_attempt(task.foo_task_id)
     );
 
@@ -297,7 +299,8 @@ BEGIN
     WHERE referenced.referenced_column = _subject_id
     FOR KEY SHARE;
     IF NOT FOUND THEN
-        validation_failure_message := format('subject_id %s does not exist', _subject_id);
+        validation_failure_message
+            := format('subject_id %s does not exist', _subject_id);
         RETURN;
     END IF;
     -- end
@@ -369,7 +372,10 @@ BEGIN
     IF _attempt_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_attempt_id');
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM domain.foo_attempt WHERE foo_attempt_id = _attempt_id) THEN
+    PERFORM 1
+    FROM domain.foo_attempt AS attempt
+    WHERE attempt.foo_attempt_id = _attempt_id;
+    IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'attempt_not_found');
     END IF;
     INSERT INTO domain.foo_attempt_succeeded (foo_attempt_id) VALUES (_attempt_id)
@@ -390,7 +396,10 @@ BEGIN
     IF _attempt_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_attempt_id');
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM domain.foo_attempt WHERE foo_attempt_id = _attempt_id) THEN
+    PERFORM 1
+    FROM domain.foo_attempt AS attempt
+    WHERE attempt.foo_attempt_id = _attempt_id;
+    IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'attempt_not_found');
     END IF;
     INSERT INTO domain.foo_attempt_failed (foo_attempt_id, error_message)
@@ -442,17 +451,30 @@ REVOKE ALL ON FUNCTION
     domain.kickoff_foo(bigint, timestamptz)
 FROM PUBLIC;
 
-SELECT millrace.register_function('domain.foo_supervisor(jsonb)', 'domain.foo_supervisor');
+SELECT millrace.register_function(
+    'domain.foo_supervisor(jsonb)',
+    'domain.foo_supervisor'
+);
 -- when: channel
-SELECT millrace.register_function('domain.get_foo_payload(jsonb)', 'domain.get_foo_payload');
-SELECT millrace.register_function('domain.record_foo_success(jsonb)', 'domain.record_foo_success');
-SELECT millrace.register_function('domain.record_foo_failure(jsonb)', 'domain.record_foo_failure');
+SELECT millrace.register_function(
+    'domain.get_foo_payload(jsonb)',
+    'domain.get_foo_payload'
+);
+SELECT millrace.register_function(
+    'domain.record_foo_success(jsonb)',
+    'domain.record_foo_success'
+);
+SELECT millrace.register_function(
+    'domain.record_foo_failure(jsonb)',
+    'domain.record_foo_failure'
+);
 -- end
 
 DO $grants$
 BEGIN
     IF to_regrole('the_worker') IS NULL THEN
-        RAISE NOTICE 'there is no role the_worker: run millrace migrate --roles, then these grants';
+        RAISE NOTICE 'there is no role the_worker'
+            USING HINT = 'Run millrace migrate --roles, and then these grants.';
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA domain TO the_worker;

@@ -108,7 +108,7 @@ describe("the kick-off", () => {
 });
 
 describe("the supervisor", () => {
-  test("makes an attempt with its channel task, and its own successor (002-24, 002-27)", async () => {
+  test("makes an attempt, its channel task and its own successor (002-24, 002-27)", async () => {
     await using made = await withEmail();
     await kickOff(made);
 
