@@ -57,12 +57,12 @@ await onStage(async () => {
     enqueue: await enqueueAll(server, BARE_ENQUEUE),
     work: await workAll(server, BARE_TAKE, BARE_COMPLETE),
   };
+  report("bare statements", bare);
   const own = await ownRates(server, "empty");
   await owner.query(FINISH, [finished]);
   await owner.query("VACUUM ANALYZE");
   const full = await ownRates(server, `${finished} finished`);
   await owner.end();
-  report("bare statements", bare);
   console.log(`enqueue / bare        ${(own.enqueue / bare.enqueue).toFixed(2)}`);
   console.log(`take, complete / bare ${(own.work / bare.work).toFixed(2)}`);
   console.log(`enqueue, full / empty ${(full.enqueue / own.enqueue).toFixed(2)}`);
