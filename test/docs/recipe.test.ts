@@ -50,7 +50,8 @@ async function runBlocks(client: Client): Promise<{ complaints: string[]; compar
 
 /** What the command of a block prints when it writes no file. */
 async function migrationOf(code: string): Promise<string> {
-  const words = code.trim().split(" ");
+  const command = code.split("\n").find((line) => line.startsWith("millrace process new")) ?? "";
+  const words = command.split(" ");
   const { code: exit, out, err } = await type(...words.slice(1, words.indexOf("--out")));
   expect({ exit, err }).toEqual({ exit: 0, err: "" });
   return out;
