@@ -1,6 +1,6 @@
 /**
  * Turns `sql/<dialect>/**.sql` into `queries.gen.ts` and `migrations.gen.ts` of
- * `src/store/<dialect>/database`.
+ * `src/store/<dialect>/database`, and the templates of PostgreSQL into `templates.gen.ts`.
  *
  * The `.sql` files are the source: readable, pasteable into a console, mirrored between dialects.
  * The package contains the generated modules, so that bundlers and single-file builds work.
@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { queryFiles, type Dialect } from "./sql/files.ts";
 import { describeQueries } from "./sql/headers.ts";
-import { renderMigrations, renderQueries } from "./sql/module.ts";
+import { renderMigrations, renderQueries, renderTemplates } from "./sql/module.ts";
 import { canBeFunction, queryFunction } from "./sql/query-function.ts";
 
 const { values, positionals } = parseArgs({
@@ -38,6 +38,7 @@ function embed(dialect: Dialect): boolean {
   const isFresh = [
     writeModule(dialect, "queries", renderQueries(dialect)),
     writeModule(dialect, "migrations", renderMigrations(dialect)),
+    ...(dialect === "postgres" ? [writeModule(dialect, "templates", renderTemplates())] : []),
   ];
   return isFresh.every(Boolean);
 }

@@ -28,6 +28,8 @@ export type {
 
 // What a handler receives
 export type { Context, Logger, Units } from "./api/context.ts";
+export type { NamedFunction, NamedFunctions } from "./api/channels/functions.ts";
+export type { Envelope } from "./core/channels/envelope.ts";
 
 // The client
 export { openMillrace } from "./open.ts";

@@ -93,6 +93,12 @@ export const CAMPAIGNS: readonly Campaign[] = [
     ],
   },
   {
+    name: "channels",
+    about: "supervised channel tasks killed at every verb and fact; short: at 24 moments",
+    short: [project("e2e", "channels")],
+    full: [show("channel-kills")],
+  },
+  {
     name: "outages",
     about: "no writes for 1, 3 and 10 leases on either store; short: for 3 leases",
     short: [project("e2e", "outages")],

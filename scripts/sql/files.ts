@@ -32,6 +32,11 @@ export function queryFiles(dialect: Dialect): SqlFile[] {
   return readFolder(dialect, "queries");
 }
 
+/** The files that commands fill in and hand to users. PostgreSQL alone has business functions. */
+export function templateFiles(): SqlFile[] {
+  return readFolder("postgres", "templates");
+}
+
 /** Splits a file at its `-- name:` lines. */
 export function splitQueries(file: string, text: string): NamedQuery[] {
   return text

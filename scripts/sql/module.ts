@@ -1,5 +1,11 @@
 /** Renders the generated modules of a store, with the types of rows and parameters. */
-import { assembleMigrations, bindParameters, queryFiles, type Dialect } from "./files.ts";
+import {
+  assembleMigrations,
+  bindParameters,
+  queryFiles,
+  templateFiles,
+  type Dialect,
+} from "./files.ts";
 import { describeQueries, type Column, type Shape } from "./headers.ts";
 
 export function renderQueries(dialect: Dialect): string {
@@ -65,6 +71,20 @@ export function renderMigrations(dialect: Dialect): string {
     "export const migrations: readonly { version: number; name: string; sql: string }[] = [",
     ...assembleMigrations(dialect).map((migration) => `  ${JSON.stringify(migration)},`),
     "];",
+    "",
+  ].join("\n");
+}
+
+/** Files that commands fill in and hand to users. */
+export function renderTemplates(): string {
+  return [
+    header("postgres"),
+    "export const templates = {",
+    ...templateFiles().map(({ path, text }) => {
+      const name = path.replace(/^.*\/|\.sql$/g, "");
+      return `  ${name}: ${JSON.stringify(text)},`;
+    }),
+    "} as const;",
     "",
   ].join("\n");
 }

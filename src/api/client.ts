@@ -431,6 +431,11 @@ export interface WorkerView {
   readonly memoryBytes: number | null;
   /** The largest delay of its event loop between its last two heartbeats; null: not known yet. */
   readonly loopLagMs: number | null;
+  /**
+   * The database role whose session has taken a task in plain SQL. Such a worker holds one task and
+   * is gone with it. `null` for a worker of `work`.
+   */
+  readonly takenBy: string | null;
 }
 
 /** The review record of a failed job. */

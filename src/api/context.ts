@@ -2,6 +2,7 @@
 import type { Duration } from "../core/duration.ts";
 import type { Fault } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
+import type { Envelope } from "../core/channels/envelope.ts";
 import type { JobContract } from "./contract.ts";
 import type { JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Stored } from "./json.ts";
@@ -129,6 +130,33 @@ export interface Context<Results, Deps> {
    * ```
    */
   breaker<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
+
+  /**
+   * Calls a function by its name: one of `functions` of `mill.work`, or else a registered function
+   * of the database (PostgreSQL). Returns its answer in one form, whichever form the function uses.
+   * Throws FUNCTION_UNKNOWN, FUNCTION_FAILED if a function of the database raises, and
+   * ENVELOPE_INVALID for an answer that is no envelope. The call is not part of a transaction of
+   * the job, and a run after a crash calls the function again.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const close = defineJob({ type: "close" }).run(async (_, ctx) => {
+   *   const { status } = await ctx.callFunction("accounts.close", { account: 7 });
+   *   return status;
+   * });
+   * const functions = { "accounts.close": () => ({ status: "already_closed" }) };
+   *
+   * await using test = await createTestMill();
+   * const job = await test.mill.enqueue(close);
+   * await test.drain([close], { functions });
+   * assert.equal(await test.mill.result(job), "already_closed");
+   * ```
+   */
+  callFunction(name: string, payload?: unknown): Promise<Envelope>;
 
   /** Calls `fn`. If `fn` takes longer than `limit`, the promise rejects with a TransientError. */
   timeout<R>(limit: Duration, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;

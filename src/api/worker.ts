@@ -2,6 +2,7 @@
 import type { Duration } from "../core/duration.ts";
 import type { MillraceError } from "../core/errors.ts";
 import type { Preset } from "../core/presets.ts";
+import type { NamedFunctions } from "./channels/functions.ts";
 import type { Job } from "./job.ts";
 import type { RetentionOptions } from "./retention.ts";
 import type { Schedule } from "./schedule.ts";
@@ -35,6 +36,34 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
    * ```
    */
   readonly schedules?: readonly Schedule[];
+  /**
+   * Functions that jobs call by name, with `ctx.callFunction` or as the handlers of a channel. A
+   * name that is not here is called in the database: on PostgreSQL, a registered function.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const functions = {
+   *   "comms.greeting": ({ name }: { name: string }) => ({
+   *     status: "succeeded",
+   *     payload: `Hello ${name}`,
+   *   }),
+   * };
+   * const greet = defineJob({ type: "greet" }).run(async (_, ctx) => {
+   *   const { payload } = await ctx.callFunction("comms.greeting", { name: "Ada" });
+   *   return payload;
+   * });
+   *
+   * await using test = await createTestMill();
+   * const job = await test.mill.enqueue(greet);
+   * await test.drain([greet], { functions });
+   * assert.equal(await test.mill.result(job), "Hello Ada");
+   * ```
+   */
+  readonly functions?: NamedFunctions;
   /**
    * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a
    * database the same periods, because each of them removes expired jobs. With `false`, this worker

@@ -22,6 +22,7 @@ import { declareTenants } from "./commands/control/tenants.ts";
 import { declareIntake } from "./commands/control/intake.ts";
 import { declarePayloads } from "./commands/payloads/payloads.ts";
 import { declarePause } from "./commands/pause.ts";
+import { declareProcess } from "./commands/process/process.ts";
 import { declareBreakers } from "./commands/services/breakers.ts";
 import { declareTypes } from "./commands/services/types.ts";
 import { declareStats } from "./commands/stats.ts";
@@ -29,6 +30,7 @@ import { declareSchedules } from "./commands/schedules/schedules.ts";
 import { declareToken } from "./commands/token.ts";
 import { declareWorker } from "./commands/worker.ts";
 import { declareWorkers } from "./commands/workers.ts";
+import type { MigrateCommandOptions } from "./commands/migrate.ts";
 import type { ServerOptions } from "./commands/server.ts";
 import { applyConfig } from "./jobs-file/config-file.ts";
 import { packageVersion } from "../lib/package-version.ts";
@@ -124,6 +126,7 @@ export function createProgram(shell: Shell): Command {
   declareBackup(program, shell);
   declareCopy(program, shell);
   declareConfig(program, shell);
+  declareProcess(program, shell);
   pointToHelp(program, program.name());
   return program;
 }
@@ -215,12 +218,14 @@ function declareMigrate(program: Command, { terminal, end }: Shell): void {
     .command("migrate")
     .description("Apply the migrations of a store.")
     .option("--print", "print the SQL and change nothing")
+    .option("--roles", "make the roles for plain SQL, with their grants (PostgreSQL)")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (options: { db: string; print?: boolean; output: Format }) => {
-      const { migrate, printMigrations } = await import("./commands/migrate.ts");
+    .action(async (options: MigrateCommandOptions) => {
+      const { migrate, migrateRoles, printMigrations } = await import("./commands/migrate.ts");
       const isPrint = options.print === true;
-      end(isPrint ? printMigrations(options, terminal) : await migrate(options, terminal));
+      if (options.roles === true) end(await migrateRoles(options, terminal));
+      else end(isPrint ? printMigrations(options, terminal) : await migrate(options, terminal));
     });
 }
 

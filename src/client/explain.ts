@@ -128,7 +128,7 @@ async function explainDue(
   const ofService = await explainServices(store, job, gates, now);
   if (ofService !== null) return ofService;
   const known = await (tenantWorkers?.(WORKERS_MAX) ?? store.workers(WORKERS_MAX));
-  const workers = known.filter(({ until }) => until > now);
+  const workers = known.filter(({ until, takenBy }) => until > now && takenBy === null);
   return (
     explainMissing(job, workers) ??
     (await explainKey(store, job)) ??

@@ -56,6 +56,15 @@ export const CATALOGUE = {
     status: 409,
     hint: "Stop the workers that run these jobs, then ask for the removal again: it continues.",
   },
+  FUNCTION_UNKNOWN: {
+    status: 422,
+    hint: "Name the function in functions of mill.work, or register it in PostgreSQL.",
+  },
+  FUNCTION_FAILED: { status: 422, hint: "Correct the function that the message names." },
+  ENVELOPE_INVALID: {
+    status: 422,
+    hint: 'Answer an object such as { "status": "succeeded", "payload": {} }.',
+  },
   TX_INVALID: {
     status: 400,
     hint: "Pass an open transaction on the database of the store.",

@@ -157,8 +157,8 @@ function assemble(
     webhookUrl: null,
     tags: options.tags ?? NO_TAGS,
     createdBy: options.createdBy ?? null,
-    onOrphan: settings.onOrphan ?? preset.onOrphan,
-    retryOwner: settings.retryOwner ?? "queue",
+    onOrphan: byType.onOrphan,
+    retryOwner: byType.retryOwner,
   };
   return payloads === null ? job : payloads.accept(job, bytes, isScheduled);
 }
@@ -167,13 +167,15 @@ function assemble(
 export function jobDefaultsOf(
   settings: JobSettings,
   preset: Preset,
-): Pick<NewJob, "lane" | "priority" | "maxAttempts" | "timeoutMs"> {
+): Pick<NewJob, "lane" | "priority" | "maxAttempts" | "timeoutMs" | "onOrphan" | "retryOwner"> {
   const lane = settings.lane ?? "general";
   return {
     lane,
     priority: priorityOf(settings.priority ?? "normal"),
     maxAttempts: settings.maxAttempts ?? preset.retry.maxAttempts,
     timeoutMs: timeoutOf(settings, lane, preset),
+    onOrphan: settings.onOrphan ?? preset.onOrphan,
+    retryOwner: settings.retryOwner ?? "queue",
   };
 }
 

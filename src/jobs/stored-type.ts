@@ -5,7 +5,14 @@ import type { TypeView } from "../api/services/types.ts";
 
 type DeclaredSettings = Pick<
   TypeView,
-  "lane" | "priority" | "maxAttempts" | "timeoutMs" | "category" | "payloadVersion"
+  | "lane"
+  | "priority"
+  | "maxAttempts"
+  | "timeoutMs"
+  | "onOrphan"
+  | "retryOwner"
+  | "category"
+  | "payloadVersion"
 >;
 
 /**
@@ -28,11 +35,14 @@ function unversioned(declared: DeclaredSettings): DeclaredSettings {
 }
 
 function settingsOf(declared: DeclaredSettings) {
-  const { lane, priority, maxAttempts, timeoutMs, category, payloadVersion } = declared;
+  const { lane, priority, maxAttempts, timeoutMs, onOrphan, retryOwner } = declared;
+  const { category, payloadVersion } = declared;
   return {
     lane,
     priority,
     maxAttempts,
+    onOrphan,
+    retryOwner,
     timeout: timeoutMs ?? (false as const),
     ...(category === null ? {} : { category }),
     ...(payloadVersion === null ? {} : { payloadVersion }),

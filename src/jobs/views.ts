@@ -180,9 +180,9 @@ export function isAlive(worker: store.WorkerRecord, now: number): boolean {
   return worker.until > now && !isOverdue(worker);
 }
 
-/** Whether a worker is alive and claims jobs. */
+/** Whether a worker is alive and claims jobs. A task that was taken from SQL claims no more. */
 export function isWorking(worker: store.WorkerRecord, now: number): boolean {
-  return isAlive(worker, now) && !worker.quiet;
+  return isAlive(worker, now) && !worker.quiet && worker.takenBy === null;
 }
 
 export function workerView(worker: store.WorkerRecord, now: number): WorkerView {
@@ -204,6 +204,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     running: worker.running,
     memoryBytes: worker.memoryBytes,
     loopLagMs: worker.loopLagMs,
+    takenBy: worker.takenBy,
   };
 }
 

@@ -5,7 +5,8 @@ import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
 import { definitionOf, isContract, type Definition } from "../api/definition.ts";
-import { aName, anObject, listOf, must, type Rule } from "../api/rules.ts";
+import { aFunction, aName, anObject, isObject, listOf, must, type Rule } from "../api/rules.ts";
+import type { NamedFunctions } from "../api/channels/functions.ts";
 import { isSchedule, type Schedule } from "../api/schedule.ts";
 import type { AnyJob, WorkOptions } from "../api/worker.ts";
 import { DECLARED_MAX } from "../store/roles/schedules.ts";
@@ -33,6 +34,7 @@ export interface WorkerSettings {
   readonly appVersion: string | null;
   readonly preset: Preset;
   readonly schedules: readonly Schedule[];
+  readonly functions: NamedFunctions;
   readonly retention: RetentionPlan;
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -49,6 +51,7 @@ const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[
   types: anything,
   tenant: anything,
   schedules: someSchedules,
+  functions: namedFunctions,
   retention: RETENTION_RULE,
   appVersion: aName,
   preset: aPreset,
@@ -77,6 +80,7 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     appVersion: options.appVersion ?? null,
     preset,
     schedules: options.schedules ?? [],
+    functions: Object.freeze({ ...options.functions }),
     retention: retentionOf(options.retention ?? {}, preset.retention),
     leaseMs,
     beatMs: Math.min(BEAT_MS_MAX, leaseMs / 3),
@@ -95,6 +99,18 @@ function someSchedules(value: unknown, place: string): ReturnType<Rule> {
   if (twice !== undefined) return { place, problem: `has "${twice}" twice` };
   const isTooMany = names.length > DECLARED_MAX;
   return isTooMany ? { place, problem: `must have at most ${DECLARED_MAX} schedules` } : null;
+}
+
+/** Functions by name. */
+function namedFunctions(value: unknown, place: string): ReturnType<Rule> {
+  if (!isObject(value)) {
+    return { place, problem: 'must be an object such as { "comms.send": (payload) => … }' };
+  }
+  for (const [name, named] of Object.entries(value)) {
+    const mismatch = aName(name, `a name in ${place}`) ?? aFunction(named, `${place}.${name}`);
+    if (mismatch !== null) return mismatch;
+  }
+  return null;
 }
 
 /** For options that are checked where they are read. */

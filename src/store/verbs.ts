@@ -24,6 +24,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   claimProbe: true,
   callServices: true,
   reportCalls: true,
+  runFunction: true,
   endCrashStreak: true,
   startPrefetched: true,
   returnPrefetched: true,

@@ -1,12 +1,17 @@
 /** `perform`: runs one handler without a store. */
 import { defaults } from "../core/presets.ts";
+import { MillraceError } from "../core/errors.ts";
+import { shown } from "../core/text.ts";
 import { runInJob } from "../jobs/async-context.ts";
+import { callFunction } from "../runtime/channels/functions.ts";
+import { runInside } from "../runtime/channels/run-inside.ts";
 import { newJobOf, parsePayload } from "../jobs/new-job.ts";
 import type { Clock } from "../core/clock.ts";
 import { idSource, idUuid } from "../core/ids.ts";
 import { decode, encodePayload, encodeResult } from "../core/payload.ts";
 import type { Logger } from "../api/context.ts";
 import { definitionOf, type Definition } from "../api/definition.ts";
+import type { NamedFunctions } from "../api/channels/functions.ts";
 import type { Job } from "../api/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import { contextOf, type ContextParts } from "../runtime/run/context.ts";
@@ -22,6 +27,8 @@ export type PerformOptions<Deps> = {
   /** The value of `ctx.attempt`. Default 1. */
   readonly attempt?: number;
   readonly tenant?: string;
+  /** The functions that `ctx.callFunction` finds. */
+  readonly functions?: NamedFunctions;
   /** The value of `ctx.signal`. */
   readonly signal?: AbortSignal;
 } & ({} extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps });
@@ -82,7 +89,7 @@ interface RunSetup {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly running: ClaimedJob;
-  readonly options: { readonly signal?: AbortSignal; readonly deps?: unknown };
+  readonly options: Omit<PerformOptions<{}>, "deps"> & { readonly deps?: unknown };
 }
 
 /** The parts of the context: a run whose notes are dropped. */
@@ -108,6 +115,14 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     isInterrupted: () => signal.aborted,
     keepLine() {},
     callService: async (_, fn) => fn(signal),
+    callFunction: (ctx, name, given) =>
+      callFunction({ functions: options.functions ?? {}, store: NO_STORE }, ctx, name, given),
+    inside: runInside({
+      failureParts: { job: running, definition, preset: defaults, clock },
+      isInterrupted: () => signal.aborted,
+      judge: (outcome) => outcome,
+      jobOf: async () => null,
+    }),
     logger: SILENT,
     deps: options.deps ?? {},
     clock,
@@ -130,6 +145,14 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
       ),
   };
 }
+
+const NO_STORE = {
+  runFunction: (name: string): Promise<never> => {
+    const message = `there is no function ${shown(name)}`;
+    const hint = "Give perform the function: { functions: { … } }.";
+    return Promise.reject(new MillraceError("FUNCTION_UNKNOWN", message, { hint }));
+  },
+};
 
 async function runBody(
   { body, type }: Definition,

@@ -95,6 +95,7 @@ import { overrideTypeSuite } from "./services/override-type.suite.ts";
 import { limitedServicesSuite } from "./services/limited-services.suite.ts";
 import { sentBackSuite } from "./services/sent-back.suite.ts";
 import { serviceGatesSuite } from "./services/service-gates.suite.ts";
+import { functionsSuite } from "./services/functions.suite.ts";
 import { typesSuite } from "./services/types.suite.ts";
 import { tenantsOfSuite } from "./inspect/tenants-of.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
@@ -182,6 +183,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   countAheadSuite,
   countRunningSuite,
   typesSuite,
+  functionsSuite,
   reportCallsSuite,
   callServicesSuite,
   claimProbeSuite,

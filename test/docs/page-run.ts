@@ -4,8 +4,8 @@
  *
  * A `ts` block whose first line is a comment with a file name is written to that file; any other
  * `ts` block is a program that is run. A `sh` block runs in the shell of the page, so that `$!` and
- * variables last from one block to the next. A `text` or `json` block is what the block above it
- * prints.
+ * variables last from one block to the next. A `sql` block runs in the database of the page. A
+ * `text` or `json` block is what the block above it prints.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { hasLines, isShown, promisedLines } from "./shown-output.ts";
 /** The address that pages use for a PostgreSQL database. */
 export const EXAMPLE_DATABASE = "postgres://app@db.example.com/app";
 
-const LANGUAGES = ["ts", "sh", "text", "json"];
+const LANGUAGES = ["ts", "sh", "sql", "text", "json"];
 /** Packages besides Millrace that pages import. */
 const NEIGHBOURS = ["pg", "zod"];
 const RUN_MS_MAX = 150_000;
@@ -95,12 +95,25 @@ async function partOf(
   const captured = (commands: string): string =>
     `${begin}{\n${commands}\n} > .blocks/${line}.out 2>&1 < /dev/null`;
   if (language === "sh") return captured(code);
+  if (language === "sql") {
+    await writeFile(join(folder, ".blocks", `${line}.mjs`), sqlProgram(database, code));
+    return captured(`node .blocks/${line}.mjs`);
+  }
   if (language !== "ts") return "";
   const name = fileNameOf(block);
   const source = name === null ? `block-${line}.ts` : join(".blocks", `${line}.ts`);
   await writeFile(join(folder, source), code);
   if (name === null) return captured(`node ${source}`);
   return captured(`mkdir -p ${dirname(name)} && cp ${source} ${name}`);
+}
+
+function sqlProgram(database: string, code: string): string {
+  return `import { Client } from "pg";
+const client = new Client(${JSON.stringify(database)});
+await client.connect();
+await client.query(${JSON.stringify(code)});
+await client.end();
+`;
 }
 
 function codeOf({ setup, code, behind }: Block): string {

@@ -47,15 +47,17 @@ describe("the titles of tests", () => {
   });
 });
 
-describe("the specification of practice-management", () => {
-  const folder = "examples/practice-management";
+describe.each([
+  ["002", "examples/account-deletion"],
+  ["003", "examples/practice-management"],
+])("the specification of origin %s, %s", (origin, folder) => {
   const page = readFileSync(join(root, folder, "specification.md"), "utf8");
-  const rows = [...page.matchAll(/^\| (003-\d\d) +\|.*\|(.*)\|$/gm)];
+  const rows = [...page.matchAll(/^\| (\d{3}-\d\d) +\|.*\|(.*)\|$/gm)];
 
   test("has a row for every number of its origin", () => {
     const numbers = rows.map(([, number = ""]) => number);
 
-    expect(numbers).toEqual(listed.filter((number) => number.startsWith("003-")).toSorted());
+    expect(numbers).toEqual(listed.filter((number) => number.startsWith(`${origin}-`)).toSorted());
   });
 
   test("names tests whose titles carry the number of their row", () => {

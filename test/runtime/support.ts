@@ -63,6 +63,7 @@ type Verb =
   | "register"
   | "renew"
   | "rescue"
+  | "runFunction"
   | "resolveDependencies"
   | "returnPrefetched"
   | "settle"

@@ -76,6 +76,8 @@ export function declaration(overrides: Partial<TypeDeclaration> = {}): TypeDecla
     payloadVersion: null,
     payloadSchema: null,
     appVersion: null,
+    onOrphan: "retry",
+    retryOwner: "queue",
     ...overrides,
   };
 }

@@ -34,6 +34,7 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
   events: ["api", "core", "lib", PORT],
   webhooks: ["api", "core", "lib", PORT],
   runtime: ["api", "core", "events", "jobs", "lib", "webhooks", PORT],
+  channels: ["api", "core", "jobs", "lib", PORT],
   http: ["api", "client", "core", "events", "jobs", "lib"],
   copy: ["core", "lib", "store", PORT],
   remote: ["api", "core", "lib"],

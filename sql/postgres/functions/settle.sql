@@ -8,10 +8,11 @@
 -- the keys of jobs without a row, whose runs end without a ledger row, and the time of the end. One
 -- look at the range of their keys saves most batches a look for each key. The runs are counted in
 -- `minute_outbox`, which also tells whether each job has a row. After a clock was set back, a run
--- begins and ends at the end.
+-- begins and ends at the end. `expiry` is the end of a lease that was taken from SQL.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
+    expiry timestamptz DEFAULT NULL,
     OUT accepted bigint[], OUT freed boolean, OUT awaited boolean, OUT missing bigint[],
     OUT ended_at bigint
 )
@@ -72,11 +73,11 @@ BEGIN
         fresh AS (
             INSERT INTO millrace.attempt (
                 key, finished_at, n, tries, crashes, outcome, state, claimed_at, started_at, fence,
-                worker, result
+                worker, result, expires_at
             )
             SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
                    least(held.claimed_at, moment), least(item.start, moment), held.number,
-                   held.worker, item.result::json
+                   held.worker, item.result::json, expiry
             FROM item
             ORDER BY item.key
         )

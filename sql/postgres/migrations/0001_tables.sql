@@ -255,7 +255,8 @@ FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks)
     WITH ORDINALITY AS run (key, n, rank, turn);
 
--- The ledger: one row per run that ended, and one for a wait that an operator ended.
+-- The ledger: one row per run that ended, and one for a wait that an operator ended. `expires_at`
+-- is the end of a lease that a session has taken from SQL.
 CREATE TABLE millrace.attempt (
     key         bigint   NOT NULL,
     finished_at timestamptz(3) NOT NULL,
@@ -268,6 +269,7 @@ CREATE TABLE millrace.attempt (
     started_at  timestamptz(3),
     fence       bigint,
     worker      uuid,
+    expires_at  timestamptz(3),
     next_run_at timestamptz(3)
                 CHECK (next_run_at BETWEEN '1970-01-01Z' AND '2255-03-14 16:00:00Z'),
     error_class smallint CHECK (error_class BETWEEN 1 AND 4),
@@ -315,6 +317,7 @@ CREATE TABLE millrace.type_setting (
     payload_version text   CHECK (length(payload_version) BETWEEN 1 AND 40),
     payload_schema json,
     app_version    text    CHECK (length(app_version) BETWEEN 1 AND 200),
+    flags          smallint NOT NULL DEFAULT 0 CHECK (flags BETWEEN 0 AND 3),
     hash           text    NOT NULL CHECK (length(hash) = 64)
 );
 
@@ -644,6 +647,9 @@ CREATE TABLE millrace.tenant_removal (
 -- minute long, and `leases_before` the lowest of the time before. A claim commits within a minute
 -- after it has drawn its number. So a lease below `leases_before` was committed when the minute
 -- ended: unless it was seen, it is gone.
+--
+-- `taken_by`: the row is one task that a session of this role has taken from SQL, and `until` is
+-- the end of its lease.
 CREATE TABLE millrace.worker (
     id            uuid    PRIMARY KEY,
     process       uuid    NOT NULL,
@@ -670,12 +676,15 @@ CREATE TABLE millrace.worker (
     lane_slots    json    NOT NULL CHECK (json_typeof(lane_slots) = 'object'),
     died_with     integer CHECK (died_with >= 0),
     tenant        text,
-    app           text    CHECK (length(app) BETWEEN 1 AND 200)
+    app           text    CHECK (length(app) BETWEEN 1 AND 200),
+    taken_by      text
 ) WITH (
     fillfactor = 20,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_cost_delay = 0
 );
+
+CREATE INDEX worker_taken ON millrace.worker (until) WHERE taken_by IS NOT NULL;
 
 -- A type whose jobs have killed their process, each while it ran alone. `ended` counts the jobs
 -- that failed this way since the last success of the type. `probe_at` is set when the gate of the
@@ -1245,6 +1254,38 @@ CREATE TABLE millrace.saved_view (
     query    text NOT NULL CHECK (length(query) <= 4000),
     by       text,
     PRIMARY KEY (tenant, name)
+);
+
+-- The errors that sessions have noted about tasks that they had taken from SQL.
+CREATE TABLE millrace.task_error (
+    failed_at     timestamptz(3) NOT NULL,
+    task_id       bigint NOT NULL,
+    fence         bigint NOT NULL,
+    error_message text   NOT NULL CHECK (length(error_message) BETWEEN 1 AND 10000),
+    by            text   NOT NULL
+);
+
+CREATE INDEX task_error_task ON millrace.task_error (task_id, failed_at);
+
+-- The only tenant for which sessions of a role act in plain SQL.
+CREATE TABLE millrace.role_tenant (
+    role   text NOT NULL PRIMARY KEY CHECK (length(role) BETWEEN 1 AND 63),
+    tenant text NOT NULL CHECK (length(tenant) BETWEEN 1 AND 200)
+);
+
+-- The functions that payloads may name: their schema, name and owner when they were registered. No
+-- column is an object id, which a restore of a dump would not keep.
+CREATE TABLE millrace.registered_function (
+    name     text NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
+    home     text NOT NULL,
+    function text NOT NULL,
+    owner    text NOT NULL
+);
+
+-- What dequeue_next_available_task answers.
+CREATE TYPE millrace.leased_task AS (
+    task_id bigint, task_type text, payload jsonb, enqueued_at timestamptz,
+    scheduled_at timestamptz, fence bigint, token text
 );
 
 -- A job with its present state: the final state of its last attempt, else the place it is in, else

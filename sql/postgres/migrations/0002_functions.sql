@@ -6,6 +6,8 @@
 
 -- include: functions/*.sql
 
+-- include: surface/*.sql
+
 -- include: rights/*.sql
 
 -- include: policies/*.sql

@@ -300,6 +300,24 @@ SELECT set_config('enable_hashjoin', 'off', true) AS hash,
        set_config('enable_mergejoin', 'off', true) AS merge,
        set_config('enable_seqscan', 'off', true) AS scan;
 
+-- name: role_findings
+-- only: postgres, because SQLite has no roles.
+-- Missing and excessive grants of the roles of the installation, with the statements that repair
+-- them.
+-- returns: found text, fix text
+SELECT found, fix
+FROM millrace.role_findings()
+ORDER BY found
+LIMIT :limit::integer;
+
+-- name: role_statements
+-- only: postgres, because SQLite has no roles.
+-- The statements that make the roles of the installation and their grants, in their order.
+-- returns: statement text
+SELECT statement
+FROM millrace.role_statements() WITH ORDINALITY AS made (statement, turn)
+ORDER BY turn;
+
 -- name: second_line
 -- only: postgres, because SQLite has no roles.
 -- Whether reads for one tenant can run as the role that row level security limits to the tenant.

@@ -236,6 +236,10 @@ deleted_logs AS (
     DELETE FROM millrace.log
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
+deleted_errors AS (
+    DELETE FROM millrace.task_error
+    WHERE task_id = ANY (ARRAY(SELECT key FROM expired))
+),
 deleted_marks AS (
     DELETE FROM millrace.stale
     WHERE key = ANY (ARRAY(SELECT key FROM expired))

@@ -1,7 +1,7 @@
 -- apart: PostgreSQL stores all types of a worker in one statement, SQLite goes type by type.
 
 -- row TypeRow: type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint?,
---   category text?, payload_version text?, payload_schema json?, app_version text?,
+--   category text?, payload_version text?, payload_schema json?, app_version text?, flags smallint,
 --   declared_at bigint, services json, workers bigint,
 --   hashes bigint, own_lane text?, own_priority integer?, own_attempts integer?,
 --   own_timeout_ms bigint?, own_by text?, own_set_at bigint?
@@ -12,22 +12,24 @@
 -- services of a type one after the other.
 INSERT INTO millrace.type_setting AS known (
     type, lane, priority, max_attempts, timeout_ms, category, payload_version, payload_schema,
-    app_version, hash, declared_at
+    app_version, flags, hash, declared_at
 )
 SELECT declared.type, declared.lane, declared.priority, declared.max_attempts,
        declared.timeout_ms, declared.category, declared.payload_version, declared.payload_schema,
-       declared.app_version, declared.hash,
+       declared.app_version, declared.flags, declared.hash,
        millrace.clock_at(:now::timestamptz)
 FROM json_to_recordset(:types::json) AS declared (
     type integer, lane text, priority integer, max_attempts integer, timeout_ms bigint,
-    category text, payload_version text, payload_schema json, app_version text, hash text
+    category text, payload_version text, payload_schema json, app_version text, flags smallint,
+    hash text
 )
 ORDER BY declared.type
 ON CONFLICT (type) DO UPDATE
 SET lane = excluded.lane, priority = excluded.priority, max_attempts = excluded.max_attempts,
     timeout_ms = excluded.timeout_ms, category = excluded.category,
     payload_version = excluded.payload_version, payload_schema = excluded.payload_schema,
-    app_version = excluded.app_version, hash = excluded.hash, declared_at = excluded.declared_at;
+    app_version = excluded.app_version, flags = excluded.flags, hash = excluded.hash,
+    declared_at = excluded.declared_at;
 
 -- name: put_type_override
 -- Stores what an operator sets in place of the declaration of a type. What is null stays.
@@ -86,7 +88,7 @@ WHERE worker = :worker::uuid;
 -- returns: TypeRow
 SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,
        setting.category, setting.payload_version, setting.payload_schema, setting.app_version,
-       millrace.ms_of(setting.declared_at) AS declared_at,
+       setting.flags, millrace.ms_of(setting.declared_at) AS declared_at,
        (
            SELECT coalesce(json_agg(service.text ORDER BY service.text COLLATE "C"), '[]')
            FROM millrace.service_use AS uses

@@ -156,14 +156,28 @@ SET until = millrace.clock_at(:now::timestamptz)
 WHERE id = :id::uuid;
 
 -- name: silent_workers
--- Workers whose lease has expired, longest expired first.
+-- Workers whose lease has expired, longest expired first. Leases that were taken from SQL are swept
+-- by a function, except those of jobs that a crash must end.
 -- returns: id uuid, beats bigint, silent_ms bigint
 SELECT worker.id, worker.beats,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.until) AS silent_ms
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 JOIN millrace.worker AS worker ON worker.until <= moment.at
+WHERE worker.taken_by IS NULL
+   OR EXISTS (
+       SELECT 1
+       FROM millrace.lease AS lease
+       JOIN millrace.job AS job ON job.key = lease.keys[1]
+       WHERE lease.worker = worker.id AND job.flags & 1 = 1
+   )
 ORDER BY worker.until, worker.id
 LIMIT :limit::integer;
+
+-- name: sweep_expired_leases
+-- only: postgres, because SQLite has no sessions that take tasks from SQL.
+-- Ends the runs of leases that were taken from SQL and have expired. Returns how many.
+-- returns: ended integer
+SELECT millrace.sweep_expired_leases(:limit::integer, :now::timestamptz) AS ended;
 
 -- name: worker_lives
 -- Whether the lease of a worker has not expired.
@@ -217,14 +231,14 @@ LIMIT 1;
 -- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
 --   lane_slots json, tenant text?, app text?, joined_at bigint, until bigint, beat_ms bigint,
 --   beat_ago_ms bigint, beats bigint, memory_bytes bigint?, loop_lag_ms bigint?, quiet boolean,
---   stopping boolean, running bigint, buffered bigint
+--   stopping boolean, taken_by text?, running bigint, buffered bigint
 -- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
        worker.lane_slots, worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,
        millrace.ms_of(worker.until) AS until, worker.beat_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,
        worker.beats, worker.memory_bytes, worker.loop_lag_ms, worker.quiet, worker.stopping,
-       held.running, held.buffered
+       worker.taken_by, held.running, held.buffered
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN (
     SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer

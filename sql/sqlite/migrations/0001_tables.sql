@@ -221,6 +221,7 @@ CREATE TABLE millrace_type_setting (
     payload_version TEXT   CHECK (length(payload_version) BETWEEN 1 AND 40),
     payload_schema TEXT    CHECK (json_valid(payload_schema)),
     app_version    TEXT    CHECK (length(app_version) BETWEEN 1 AND 200),
+    flags          INTEGER NOT NULL DEFAULT 0 CHECK (flags BETWEEN 0 AND 3),
     hash           TEXT    NOT NULL CHECK (length(hash) = 64),
     declared_at    INTEGER NOT NULL
 ) STRICT;

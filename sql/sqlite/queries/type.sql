@@ -2,7 +2,7 @@
 
 -- row TypeRow: type integer, lane text, priority integer, max_attempts integer,
 --   timeout_ms integer?, category text?, payload_version text?, payload_schema text?,
---   app_version text?, declared_at integer,
+--   app_version text?, flags integer, declared_at integer,
 --   services text, workers integer, hashes integer, own_lane text?, own_priority integer?,
 --   own_attempts integer?, own_timeout_ms integer?, own_by text?, own_set_at integer?
 
@@ -10,16 +10,16 @@
 -- Stores what a worker declares about a type, instead of an earlier declaration.
 INSERT INTO millrace_type_setting (
     type, lane, priority, max_attempts, timeout_ms, category, payload_version, payload_schema,
-    app_version, hash, declared_at
+    app_version, flags, hash, declared_at
 )
 VALUES (
     :type, :lane, :priority, :max_attempts, :timeout_ms, :category, :payload_version,
-    :payload_schema, :app_version, :hash, :now
+    :payload_schema, :app_version, :flags, :hash, :now
 )
 ON CONFLICT (type) DO UPDATE
 SET lane = :lane, priority = :priority, max_attempts = :max_attempts, timeout_ms = :timeout_ms,
     category = :category, payload_version = :payload_version, payload_schema = :payload_schema,
-    app_version = :app_version, hash = :hash, declared_at = :now;
+    app_version = :app_version, flags = :flags, hash = :hash, declared_at = :now;
 
 -- name: put_type_override
 -- Stores what an operator sets in place of the declaration of a type. What is null stays.
@@ -69,7 +69,7 @@ WHERE worker = :worker;
 -- returns: TypeRow
 SELECT setting.type, setting.lane, setting.priority, setting.max_attempts, setting.timeout_ms,
        setting.category, setting.payload_version, setting.payload_schema, setting.app_version,
-       setting.declared_at,
+       setting.flags, setting.declared_at,
        (
            SELECT json_group_array(service.text ORDER BY service.text)
            FROM millrace_service_use AS uses

@@ -28,8 +28,8 @@ export interface Types {
    * Sets settings of a type in place of those that workers declare, also after a deploy, until
    * `reset`. Settings that are not named stay as they are. They apply to new jobs that are enqueued
    * by the name of the type, without its code: over HTTP by a server without the job file, and by
-   * `millrace enqueue --no-jobs`. An option of the enqueue wins. Rejects with `TYPE_NOT_FOUND` if
-   * no worker has declared the type.
+   * `millrace enqueue --no-jobs` and, on PostgreSQL, in plain SQL. An option of the enqueue wins.
+   * Rejects with `TYPE_NOT_FOUND` if no worker has declared the type.
    *
    * @example
    * ```ts
@@ -93,6 +93,10 @@ export interface TypeView extends EnqueueSettings {
   readonly payloadSchema: Json | null;
   /** The version of the application, as the option `appVersion` of `work` names it. */
   readonly appVersion: string | null;
+  /** What happens to a job after a crash of its worker: it runs again, or it fails. */
+  readonly onOrphan: "retry" | "fail";
+  /** Whether the queue repeats a failed job, or a supervisor does. */
+  readonly retryOwner: "queue" | "supervisor";
   readonly declaredAt: Date;
   /** The living workers that run jobs of the type. */
   readonly workers: number;

@@ -53,7 +53,8 @@ interface KnownWorker extends WorkerRecord {
 async function knownWorkers(store: JobStore): Promise<readonly KnownWorker[]> {
   const workers = await store.workers(WORKERS_MAX);
   const silent = new Set((await store.silent(WORKERS_MAX)).map(({ id }) => id));
-  return workers.map((worker) => ({ ...worker, isSilent: silent.has(worker.id) }));
+  const registered = workers.filter(({ takenBy }) => takenBy === null);
+  return registered.map((worker) => ({ ...worker, isSilent: silent.has(worker.id) }));
 }
 
 async function jobChecks(

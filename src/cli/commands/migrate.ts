@@ -1,18 +1,24 @@
 /** `millrace migrate`: applies the migrations of a store. */
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { shownUrl } from "../../lib/url-password.ts";
+import { MillraceError } from "../../core/errors.ts";
 import { makeStore } from "../../make-store.ts";
 import { newestOf, type Migration } from "../../store/shared/migrations.ts";
-import { migrationScripts as postgresScripts } from "../../store/postgres/create.ts";
+import {
+  makePostgresStore,
+  migrationScripts as postgresScripts,
+} from "../../store/postgres/create.ts";
 import { migrationScripts as sqliteScripts } from "../../store/sqlite/create.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { ExitCode } from "../terminal/exit-codes.ts";
 import { json, type Format } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface MigrateCommandOptions {
+export interface MigrateCommandOptions {
   readonly db: string;
   readonly output: Format;
+  readonly print?: boolean;
+  readonly roles?: boolean;
 }
 
 /** Opening a store applies its migrations. */
@@ -29,6 +35,32 @@ export async function migrate(
   const answer = { db: shown, schema };
   terminal.out(output === "json" ? json(answer) : `${shown} is up to date.\n`);
   return EXIT.success;
+}
+
+/** Makes the roles of an installation on PostgreSQL, or prints the statements that would. */
+export async function migrateRoles(
+  { db, output, print = false }: MigrateCommandOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const address = parseDatabaseUrl(db);
+  if (address.kind === "sqlite") {
+    throw new MillraceError("STORE_UNSUITABLE", "SQLite has no roles: --roles needs PostgreSQL");
+  }
+  const { url, schema } = address;
+  const place = schema === undefined ? { url } : { url, schema };
+  const store = makePostgresStore(place, { create: !print });
+  await store.open();
+  try {
+    const statements = await store.roleStatements();
+    const sql = statements.map((statement) => `${statement};\n`).join("");
+    if (!print) await store.runSql(sql);
+    const shown = shownUrl(db);
+    if (output === "json") terminal.out(json({ db: shown, statements }));
+    else terminal.out(print ? sql : `${shown} has its roles and their grants.\n`);
+    return EXIT.success;
+  } finally {
+    await store.close();
+  }
 }
 
 /** Prints the SQL of every migration without opening the store. */

@@ -130,7 +130,7 @@ function tableOf(workers: readonly WorkerView[]): string {
     ],
     workers.map((worker) => [
       worker.id,
-      worker.host,
+      worker.takenBy === null ? worker.host : `sql (${worker.takenBy})`,
       String(worker.pid),
       worker.version,
       worker.appVersion ?? "",

@@ -108,7 +108,8 @@ async function readGroups({ store }: ReadContext): Promise<ReadFact<"groups">> {
 
 async function readWorkers({ store, now }: ReadContext): Promise<ReadFact<"workers">> {
   const workers = await store.workers(WORKERS_MAX);
-  const facts = workers.map((worker) => ({
+  const registered = workers.filter(({ takenBy }) => takenBy === null);
+  const facts = registered.map((worker) => ({
     id: worker.id,
     host: worker.host,
     pid: worker.pid,

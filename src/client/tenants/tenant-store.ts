@@ -358,6 +358,7 @@ const RULES: Rules = {
   claimProbe: refused("claimProbe"),
   callServices: refused("callServices"),
   reportCalls: refused("reportCalls"),
+  runFunction: refused("runFunction"),
   openBreaker: refused("openBreaker"),
   resetBreaker: refused("resetBreaker"),
   endCrashStreak: refused("endCrashStreak"),

@@ -54,6 +54,7 @@ const WORKER = z
     running: COUNT,
     memoryBytes: COUNT.nullable(),
     loopLagMs: COUNT.nullable(),
+    takenBy: TEXT_OR_NULL.openapi({ description: "The role of a session in plain SQL." }),
   })
   .openapi("Worker");
 

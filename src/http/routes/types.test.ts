@@ -1,7 +1,7 @@
 /** `GET /api/v1/types`, and jobs that are enqueued by the name of their type. */
 import { describe, expect, test } from "vitest";
 import { jsonOf, openServer, type TestServer } from "../../../test/support/http/http-server.ts";
-import { defineJob } from "../../index.ts";
+import { defineJob, type AnyJob } from "../../index.ts";
 
 const pay = defineJob({ type: "pay", lane: "fast", maxAttempts: 9, timeout: false }).run(() => {});
 
@@ -85,10 +85,26 @@ describe("POST /api/v1/jobs without the code of the type", () => {
     expect(own).toMatchObject({ lane: "fast", maxAttempts: 2 });
     expect(unknown).toMatchObject({ lane: "general", maxAttempts: 5 });
   });
+
+  test("lets a supervisor repeat the job if the code of the type says so", async () => {
+    await using server = await openServer();
+    const settings = { type: "mail", retryOwner: "supervisor" } as const;
+    const mail = defineJob(settings).run(() => {
+      throw new Error("hung up");
+    });
+    await declare(server, [mail]);
+
+    const { id }: any = await jsonOf(await server.ask("/api/v1/jobs", { json: { type: "mail" } }));
+    const worker = server.mill.work({ jobs: [mail], signals: false });
+    await server.mill.wait({ id, type: "mail" });
+    await worker.stop();
+
+    expect(await server.mill.jobs.get(id)).toMatchObject({ state: "completed" });
+  });
 });
 
-async function declare({ mill }: TestServer): Promise<void> {
-  const worker = mill.work({ jobs: [pay], appVersion: "2", signals: false });
+async function declare({ mill }: TestServer, jobs: AnyJob[] = [pay]): Promise<void> {
+  const worker = mill.work({ jobs, appVersion: "2", signals: false });
   await worker.ready;
   await worker.stop();
 }

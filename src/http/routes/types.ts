@@ -26,6 +26,8 @@ const TYPE = z
     payloadVersion: TEXT_OR_NULL,
     payloadSchema: ANYTHING,
     appVersion: TEXT_OR_NULL,
+    onOrphan: z.enum(["retry", "fail"]),
+    retryOwner: z.enum(["queue", "supervisor"]),
     declaredAt: MOMENT,
     workers: COUNT,
     isDisputed: z

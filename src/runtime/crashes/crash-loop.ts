@@ -81,7 +81,7 @@ type Surroundings = Pick<CrashLoopParts, "process" | "host" | "leaseMs">;
 
 /** A worker that did not outlive its first lease. In a new container the process id repeats. */
 function hasDiedEarly(worker: WorkerRecord, { process, host, leaseMs }: Surroundings): boolean {
-  if (worker.host !== host || process.has(worker.id)) return false;
+  if (worker.takenBy !== null || worker.host !== host || process.has(worker.id)) return false;
   if (worker.pid !== process.pid && process.isAlive(worker.pid)) return false;
   return worker.running > 0 && worker.until - worker.joinedAt < 2 * leaseMs;
 }

@@ -2,7 +2,9 @@
 import type { Clock } from "../../core/clock.ts";
 import { durationMs, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
+import type { Envelope } from "../../core/channels/envelope.ts";
 import type { Context, Logger } from "../../api/context.ts";
+import type { RunInside } from "../../api/channels/run-inside.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { LogLevel } from "../../store/types/notes.ts";
@@ -21,6 +23,9 @@ export interface ContextParts {
   readonly clock: Clock;
   /** Calls a service through its breaker. */
   callService<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
+  callFunction(ctx: Context<any, any>, name: string, payload: unknown): Promise<Envelope>;
+  /** For channels and supervisors. */
+  readonly inside: RunInside;
   /** Stores a line in the log of the job. Never throws. */
   keepLine(level: LogLevel, message: unknown, fields: unknown): void;
 }
@@ -35,7 +40,7 @@ export function contextOf(
   results: object,
 ): Context<any, any> {
   const { job, lease, signal, clock } = parts;
-  return {
+  const ctx: Context<any, any> = {
     job: {
       id: job.id,
       type: job.type,
@@ -56,7 +61,10 @@ export function contextOf(
     step: (name, fn) => phaseScope().step(name, fn),
     each: (items, key, fn, options) => phaseScope().each(items, key, fn, options),
     breaker: (service, fn) => parts.callService(service, fn),
+    callFunction: (name, payload) => parts.callFunction(ctx, name, payload),
   };
+  Object.defineProperty(ctx, "~run", { value: parts.inside, enumerable: false });
+  return ctx;
 }
 
 function snooze(delay: Duration): never {

@@ -12,14 +12,17 @@
  * attempt of the job. The outcome is that of the first error. When the handler returns, its units
  * are joined without an abort.
  */
-import { runInJob, type CurrentRun } from "../../jobs/async-context.ts";
+import { runInJob } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
 import { encodeResult } from "../../core/payload.ts";
 import type { Definition, Handler, Phase } from "../../api/definition.ts";
 import type { Preset } from "../../core/presets.ts";
-import type { Logger } from "../../api/context.ts";
+import type { Envelope } from "../../core/channels/envelope.ts";
+import type { Context, Logger } from "../../api/context.ts";
+import type { RunInside } from "../../api/channels/run-inside.ts";
+import type { JobStore } from "../../store/store.ts";
 import { isInstance } from "../../lib/is-instance.ts";
 import type { ClaimedJob, Lease, NewJob, SettleItem } from "../../store/types/jobs-and-runs.ts";
 import type { LogLevel } from "../../store/types/notes.ts";
@@ -32,7 +35,10 @@ import { IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { RunServices } from "../services/run-services.ts";
 import type { ServiceCalls } from "../services/service-calls.ts";
+import { callFunction, type FunctionParts } from "../channels/functions.ts";
+import { runInside } from "../channels/run-inside.ts";
 import { Snooze } from "./snooze.ts";
+import { currentRunOf } from "./unhandled-rejections.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
 
@@ -49,7 +55,8 @@ const NO_CHILDREN: readonly NewJob[] = [];
 const NO_LOCKS: readonly never[] = [];
 
 /** What all runs of a worker share. */
-export interface ExecutionParts {
+export interface ExecutionParts extends FunctionParts {
+  readonly store: Pick<JobStore, "get" | "runFunction">;
   readonly clock: Clock;
   readonly preset: Preset;
   readonly logger: Logger;
@@ -111,6 +118,19 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
   callService<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R> {
     return this.#ownServices.call(service, fn, this.signal);
+  }
+
+  callFunction(ctx: Context<any, any>, name: string, payload: unknown): Promise<Envelope> {
+    return callFunction(this.#parts, ctx, name, payload);
+  }
+
+  get inside(): RunInside {
+    return runInside({
+      failureParts: this.#failureParts,
+      isInterrupted: (error) => this.isInterrupted(error),
+      judge: (outcome) => this.judge(outcome),
+      jobOf: (id) => this.#parts.store.get(id),
+    });
   }
 
   get #ownServices(): RunServices {
@@ -470,29 +490,6 @@ function reasonOf(why: RunInterruption): MillraceError {
     ? "the lease of the worker has expired: another worker may run this job"
     : `the run was ended: ${why.type}`;
   return new MillraceError("JOB_CANCELLED", message);
-}
-
-/**
- * The current run in the async context of the handler. Not the Execution itself: a connection or a
- * timer made by the handler would keep the payload in memory.
- */
-function currentRunOf(
-  { id, type, n, correlationId, tenant }: ClaimedJob,
-  logger: Logger,
-): CurrentRun {
-  return {
-    job: { id, correlationId, tenant },
-    rejected(error) {
-      const level = isInstance(error, RunAborted) ? "debug" : "error";
-      logger[level]("unhandled rejection in a handler; the worker continues", {
-        job_id: id,
-        type,
-        run: n,
-        correlation_id: correlationId,
-        error,
-      });
-    },
-  };
 }
 
 function nothing(): void {}

@@ -16,6 +16,7 @@ import type { Settler } from "./settler.ts";
 import type { ServiceCalls } from "../services/service-calls.ts";
 
 export interface RunLauncherParts {
+  readonly store: ExecutionParts["store"];
   readonly clock: Clock;
   readonly dice: Pick<Dice, "random">;
   readonly logger: Logger;
@@ -142,8 +143,10 @@ export class RunLauncher {
 }
 
 function executionPartsOf(parts: RunLauncherParts): ExecutionParts {
-  const { clock, logger, jobDefaults, settings, noteSender, serviceCalls } = parts;
+  const { store, clock, logger, jobDefaults, settings, noteSender, serviceCalls } = parts;
   return {
+    store,
+    functions: settings.functions,
     clock,
     preset: settings.preset,
     logger,

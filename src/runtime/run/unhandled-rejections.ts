@@ -10,8 +10,12 @@
  * Rejections outside of handlers behave as without this listener: if there is no other listener,
  * this one is removed and the error is rejected again, so that Node applies its configured mode.
  */
-import { currentRun } from "../../jobs/async-context.ts";
+import type { Logger } from "../../api/context.ts";
+import { currentRun, type CurrentRun } from "../../jobs/async-context.ts";
+import { isInstance } from "../../lib/is-instance.ts";
 import { soon } from "../../lib/system.ts";
+import type { ClaimedJob } from "../../store/types/jobs-and-runs.ts";
+import { RunAborted } from "../notes/run-notes.ts";
 
 const EVENT = "unhandledRejection";
 /** In these modes Node ignores whether there are listeners. */
@@ -58,4 +62,27 @@ function rejectAgain(reason: unknown): void {
   void Promise.reject(reason);
   // A handler of uncaught exceptions may have kept the process alive: the workers still run.
   soon(listen);
+}
+
+/**
+ * The current run in the async context of the handler. Not the Execution itself: a connection or a
+ * timer made by the handler would keep the payload in memory.
+ */
+export function currentRunOf(
+  { id, type, n, correlationId, tenant }: ClaimedJob,
+  logger: Logger,
+): CurrentRun {
+  return {
+    job: { id, correlationId, tenant },
+    rejected(error) {
+      const level = isInstance(error, RunAborted) ? "debug" : "error";
+      logger[level]("unhandled rejection in a handler; the worker continues", {
+        job_id: id,
+        type,
+        run: n,
+        correlation_id: correlationId,
+        error,
+      });
+    },
+  };
 }

@@ -14,6 +14,7 @@ import { PostgresJobStore } from "./store.ts";
 import { THREAD_MODULE as module } from "./thread-store.ts";
 
 export { migrationScripts } from "./database/migrate.ts";
+export { templates } from "./database/templates.gen.ts";
 export { migrations };
 
 /** Where the store is: a URL, or a `pg.Pool` of the application. */

@@ -130,6 +130,7 @@ import {
   resetBreaker,
 } from "./services/breakers.ts";
 import { claimProbe } from "./services/claim-probe.ts";
+import { runFunction } from "./services/functions.ts";
 import { declareTypes, overrideType, types } from "./services/types.ts";
 
 /** Jobs in one call. */
@@ -200,6 +201,7 @@ export class PostgresJobStore implements JobStore {
   readonly claimProbe: JobStore["claimProbe"] = this.#verb(claimProbe);
   readonly callServices: JobStore["callServices"] = this.#verb(callServices);
   readonly reportCalls: JobStore["reportCalls"] = this.#verb(reportCalls);
+  readonly runFunction: JobStore["runFunction"] = this.#verb(runFunction);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#verb(endCrashStreak);
   readonly startPrefetched: JobStore["startPrefetched"] = this.#verb(startPrefetched);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#verb(returnPrefetched);
@@ -363,7 +365,13 @@ export class PostgresJobStore implements JobStore {
     return this.#run((session) => examine(session, bounds));
   }
 
-  /** Runs statements of `millrace doctor --fix` in one transaction. */
+  /** The statements that make the roles of the installation, with their grants. */
+  async roleStatements(): Promise<readonly string[]> {
+    const rows = await this.#run(({ read }) => read.all("role_statements", {}));
+    return rows.map(({ statement }) => statement);
+  }
+
+  /** Runs statements of `millrace doctor --fix` and `migrate --roles` in one transaction. */
   async runSql(sql: string): Promise<void> {
     // Several statements of one message are one transaction.
     const text = `${SYNC_COMMIT}; ${sql}`;

@@ -21,6 +21,7 @@ import type {
   WorkerInfo,
   WorkerVitals,
 } from "../types/jobs-and-runs.ts";
+import type { JsonText } from "../../core/job.ts";
 import type { PermitCount } from "../../core/control/permits.ts";
 import type { DeclaredFairness, TurnsAnswer } from "../types/fairness.ts";
 import type { DeclaredLimit } from "../types/limits.ts";
@@ -102,6 +103,13 @@ export interface WorkerStore {
    * not change the breaker write nothing.
    */
   reportCalls(reports: readonly CallReport[]): Promise<readonly ReportAnswer[]>;
+  /**
+   * Calls a function of the application that is registered in the database, with the rights of the
+   * role of this store. The payload and the answer are JSON. The call is a transaction of its own,
+   * and is repeated if its answer was lost. Throws FUNCTION_UNKNOWN, on SQLite for every name, and
+   * FUNCTION_FAILED if the function raises.
+   */
+  runFunction(name: string, payload: JsonText): Promise<JsonText>;
   /**
    * A probe of this type has succeeded: forgets the jobs of the type that died alone, and opens the
    * gate that they have closed. A pause of an operator stays.

@@ -100,6 +100,7 @@ import {
   settledReports,
 } from "./services/breakers.ts";
 import { claimProbe, claimsNoProbe } from "./services/claim-probe.ts";
+import { runFunction } from "./services/functions.ts";
 import { declareTypes, overrideType, types } from "./services/types.ts";
 import * as registry from "./runs/workers.ts";
 import { closedError } from "./batching/writer.ts";
@@ -174,6 +175,7 @@ export class SqliteJobStore implements JobStore {
   readonly letterGroups: JobStore["letterGroups"] = this.#reads(letterGroups);
   readonly workers: JobStore["workers"] = this.#reads(registry.workers);
   readonly types: JobStore["types"] = this.#reads(types);
+  readonly runFunction: JobStore["runFunction"] = this.#reads(runFunction);
   readonly breakers: JobStore["breakers"] = this.#reads(breakers);
   readonly breakerChanges: JobStore["breakerChanges"] = this.#reads(breakerChanges);
   readonly stats: JobStore["stats"] = this.#reads(stats);

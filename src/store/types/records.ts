@@ -275,6 +275,8 @@ export interface WorkerRecord {
   /** What its last renewals have told; null: none has. */
   readonly memoryBytes: number | null;
   readonly loopLagMs: number | null;
+  /** The database role whose session has taken one task from SQL; null: a registered worker. */
+  readonly takenBy: string | null;
   /** Jobs under its leases: those that have started, and those that are prefetched. */
   readonly running: number;
   readonly prefetched: number;

@@ -23,6 +23,9 @@ export interface TypeDeclaration {
   /** The JSON Schema of the payload; null: the code can give none. */
   readonly payloadSchema: JsonText | null;
   readonly appVersion: string | null;
+  /** What jobs get that are enqueued by the name of the type, as in `NewJob`. */
+  readonly onOrphan: "retry" | "fail";
+  readonly retryOwner: "queue" | "supervisor";
 }
 
 /** A declared type: the declaration of the worker that joined last. */

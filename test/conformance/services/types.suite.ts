@@ -35,6 +35,23 @@ export function typesSuite(open: OpenStore): void {
       ]);
     });
 
+    test("keeps who repeats a failed job and what a crash does to it", async () => {
+      await using db = await open();
+      const { store } = db;
+      const worker = await joinWorker(store);
+
+      await declare(store, worker, { type: "mail", retryOwner: "supervisor" });
+      await declare(store, worker, { type: "pay", onOrphan: "fail" });
+
+      expect(await store.types()).toMatchObject([
+        { type: "mail", retryOwner: "supervisor", onOrphan: "retry" },
+        { type: "pay", retryOwner: "queue", onOrphan: "fail" },
+      ]);
+      const other = await joinWorker(store);
+      await declare(store, other, { type: "pay", onOrphan: "retry" });
+      expect(await store.types("pay")).toMatchObject([{ onOrphan: "retry", declarations: 2 }]);
+    });
+
     test("keeps the declaration of the worker that joined last", async () => {
       await using db = await open();
       const { store, clock } = db;

@@ -88,6 +88,7 @@ type Unmodelled =
   | "types"
   | "claimProbe"
   | "callServices"
+  | "runFunction"
   | "reportCalls"
   | "breakers"
   | "breakerChanges"

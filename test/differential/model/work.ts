@@ -119,7 +119,7 @@ function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorke
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
   const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
   const beatAgoMs = world.clock.now() - renewedAt;
-  const vitals = { memoryBytes: null, loopLagMs: null };
+  const vitals = { memoryBytes: null, takenBy: null, loopLagMs: null };
   const running = open.length - prefetched;
   return { ...same, ...life, ...vitals, beatAgoMs, running, prefetched };
 }

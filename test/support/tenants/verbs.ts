@@ -291,6 +291,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   claimAlone: "forbidden",
   claimProbe: "forbidden",
   callServices: "forbidden",
+  runFunction: "forbidden",
   reportCalls: "forbidden",
   openBreaker: "forbidden",
   resetBreaker: "forbidden",

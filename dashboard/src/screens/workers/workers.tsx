@@ -169,12 +169,12 @@ function healthColumns(): readonly Column<Worker>[] {
 }
 
 function Name({ worker }: { worker: Worker }): JSX.Element {
-  const { id, host, pid, tenant, joinedAt, isAlive, isQuiet, isStopping } = worker;
+  const { id, host, pid, tenant, joinedAt, isAlive, isQuiet, isStopping, takenBy } = worker;
   return (
     <div>
       <div class="row">
         <a class="strong wrap" href={href(["workers", id])} title={id}>
-          {host}
+          {takenBy === null ? host : `sql (${takenBy})`}
         </a>
         {!isAlive && (
           <Tag tone="bad" title="Its jobs return to the queue when their leases end">

@@ -5,10 +5,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { openMillrace } from "millrace";
-import { parseDatabaseUrl } from "../../../../src/client/database-url.ts";
-import { makeStore } from "../../../../src/make-store.ts";
-import type { JobStore } from "../../../../src/store/store.ts";
 import { endWithParent } from "../fleet/end-with-parent.ts";
+import { countedStore } from "./counted-store.ts";
 import { pipelineJobs, report, REPORT_KEY, warmUp } from "./pipeline.ts";
 import type { PipelineSettings } from "./pipeline.ts";
 import { until } from "../until.ts";
@@ -19,7 +17,7 @@ const settings: PipelineSettings = JSON.parse(process.argv[2] ?? "{}");
 endWithParent();
 
 const calls = new Map<string, number>();
-const store = settings.calls === undefined ? settings.url : counted(await storeThere());
+const store = settings.calls === undefined ? settings.url : await countedStore(settings.url, calls);
 const mill = await openMillrace(store);
 const [job] = await mill.enqueueMany([
   report.of(undefined, { idempotencyKey: REPORT_KEY }),
@@ -44,22 +42,3 @@ if (settings.calls !== undefined) {
   writeFileSync(settings.calls, JSON.stringify(Object.fromEntries(calls)));
 }
 process.exit(0);
-
-function storeThere(): Promise<JobStore> {
-  return makeStore(parseDatabaseUrl(settings.url));
-}
-
-/** The same store, and how often each of its verbs was called. Its heart beats on the loop. */
-function counted(real: JobStore): JobStore {
-  return new Proxy(real, {
-    get(target, name) {
-      if (name === "thread") return null;
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]): unknown => {
-        calls.set(String(name), (calls.get(String(name)) ?? 0) + 1);
-        return Reflect.apply(member, target, args);
-      };
-    },
-  });
-}

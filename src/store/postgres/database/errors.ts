@@ -195,7 +195,7 @@ function meaningOf(cause: unknown, isConnecting: boolean): readonly [ErrorCode, 
 }
 
 /** The SQLSTATE of an error that the server has sent. */
-function sqlState(error: unknown): string | null {
+export function sqlState(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   const { code } = error;
   // System codes, such as EPIPE, may have five letters too; those errors have a `syscall`.

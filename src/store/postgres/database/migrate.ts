@@ -118,8 +118,20 @@ async function applyNext(client: PgClient, { schema, migrations }: MigrateOption
   const next = migrations.find(({ version }) => version > current);
   if (next === undefined) return;
   if (next.version === 1) await createSchema(client, schema);
+  await actAsOwner(client, schema);
   await send(client, { text: inSchema(next.sql, schema), query_timeout: MIGRATION_MS_MAX });
   await send(client, { text: noteVersion(schema, next.version) });
+}
+
+/** After `migrate --roles`, the objects belong to a role: new ones must belong to it as well. */
+async function actAsOwner(client: PgClient, schema: string): Promise<void> {
+  const text = `SELECT set_config('role', owner.rolname, true)
+                FROM pg_namespace AS space
+                JOIN pg_roles AS owner ON owner.oid = space.nspowner
+                WHERE space.nspname = $1
+                  AND owner.rolname = $1 || '_owner'
+                  AND pg_has_role(current_user, owner.oid, 'MEMBER')`;
+  await send(client, { text, values: [schema] });
 }
 
 function noteVersion(schema: string, version: number): string {

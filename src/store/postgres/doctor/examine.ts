@@ -33,6 +33,9 @@ const INDEX_FACTOR_MAX = 4;
 /** Roles that are named. */
 const ROLES_MAX = 10;
 
+/** Missing and excessive grants that are named. */
+const GRANTS_MAX = 50;
+
 /** Limits beyond which a finding is reported. */
 export interface ExamineLimits extends HolderLimits {
   readonly deadRows: number;
@@ -92,6 +95,9 @@ export async function examine(
   const dumpers = await checks.run("dump roles", [], () =>
     read.all("dump_roles", { limit: ROLES_MAX }),
   );
+  const roles = await checks.run("roles", [], () =>
+    read.all("role_findings", { limit: GRANTS_MAX }),
+  );
   const drift = await checks.run("schema", [], () => schemaDrift(session));
   const extent = all.isDeep
     ? WHOLE
@@ -115,6 +121,7 @@ export async function examine(
       ...(settings === undefined ? [] : settingFindings(settings)),
       ...(second?.active === false ? [NO_SECOND_LINE] : []),
       ...dumpers.map(cannotDump),
+      ...roles.map(({ found, fix }) => ({ name: "roles", found, fix: `${fix};` })),
       ...tables.flatMap((table) => [
         ...switchedOff(schema, table),
         ...deadRows(schema, table, all),

@@ -20,6 +20,8 @@ import { list, uuidOf } from "../database/values.ts";
 
 /** Workers in one answer. */
 const WORKERS_MAX = 1_000;
+/** Expired leases from SQL that are ended at once. */
+const SWEPT_MAX = 100;
 
 export async function register(session: Session, worker: WorkerInfo): Promise<void> {
   const warn = (warning: string): void => session.warnings.report(warning);
@@ -164,12 +166,13 @@ async function ask(
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
   return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, lane_slots, ...rest }) => {
-    const { app, memory_bytes, loop_lag_ms, ...row } = rest;
+    const { app, memory_bytes, loop_lag_ms, taken_by, ...row } = rest;
     return {
       ...row,
       appVersion: app,
       memoryBytes: memory_bytes,
       loopLagMs: loop_lag_ms,
+      takenBy: taken_by,
       joinedAt: joined_at,
       prefetched: buffered,
       beatMs: beat_ms,
@@ -181,7 +184,10 @@ export async function workers(session: Session, limit: number): Promise<readonly
   });
 }
 
+/** Leases that were taken from SQL and have expired are ended on the way. */
 export async function silent(session: Session, limit: number): Promise<readonly SilentWorker[]> {
+  const swept = await session.write.get("sweep_expired_leases", { limit: SWEPT_MAX });
+  if ((swept?.ended ?? 0) > 0) session.wakeForReturned("ready");
   const rows = await session.read.all("silent_workers", { limit: bounded(limit, WORKERS_MAX) });
   return rows.map(({ id, beats, silent_ms: silentMs }) => ({ id, beats, silentMs }));
 }

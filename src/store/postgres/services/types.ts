@@ -2,7 +2,7 @@
 import { writeAudits } from "../audit/write.ts";
 import { typeOverridden } from "../../shared/audit/drafts.ts";
 import { MillraceError } from "../../../core/errors.ts";
-import type { NameKind } from "../../shared/codes.ts";
+import { flagsOf, type NameKind } from "../../shared/codes.ts";
 import {
   declarationHash,
   overrideColumns,
@@ -37,6 +37,7 @@ export async function declareTypes(
     payload_version: declaration.payloadVersion,
     payload_schema: JSON.parse(declaration.payloadSchema ?? "null"),
     app_version: declaration.appVersion,
+    flags: flagsOf(declaration),
     hash: declarationHash(declaration),
   }));
   const uses = declarations.flatMap(({ type, services }) =>

@@ -199,6 +199,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     payload_version: "text",
     payload_schema: "json",
     app_version: "text",
+    flags: "number",
     hash: "text",
     declared_at: "moment",
   }),

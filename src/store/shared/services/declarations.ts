@@ -1,5 +1,6 @@
 /** What both stores do with the declarations of types. */
 import { createHash } from "node:crypto";
+import { flagsOf, policyOfFlags } from "../codes.ts";
 import { ruleColumns } from "../control/limit-rows.ts";
 import type { TypeDeclaration, TypeOverride, TypeRecord } from "../../types/services.ts";
 
@@ -12,7 +13,8 @@ export function declarationHash(declaration: TypeDeclaration): string {
   const shape = [declaration.category, declaration.payloadVersion, payloadSchema];
   const services = [...new Set(declaration.services)].toSorted();
   const rule = limit === null ? [] : [ruleColumns(limit)];
-  const parts = [type, lane, priority, maxAttempts, timeoutMs, services, ...shape, ...rule];
+  const own = [type, lane, priority, maxAttempts, timeoutMs, flagsOf(declaration), services];
+  const parts = [...own, ...shape, ...rule];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
@@ -25,6 +27,7 @@ interface StoredType {
   readonly payload_version: string | null;
   readonly payload_schema: string | null;
   readonly app_version: string | null;
+  readonly flags: number;
   readonly declared_at: number;
   readonly services: string;
   readonly workers: number;
@@ -49,6 +52,7 @@ export function typeRecord(type: string, row: StoredType): TypeRecord {
     payloadVersion: row.payload_version,
     payloadSchema: row.payload_schema,
     appVersion: row.app_version,
+    ...policyOfFlags(row.flags),
     declaredAt: row.declared_at,
     workers: row.workers,
     declarations: row.hashes,

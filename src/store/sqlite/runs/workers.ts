@@ -151,6 +151,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       appVersion: row.app,
       memoryBytes: row.memory_bytes,
       loopLagMs: row.loop_lag_ms,
+      takenBy: null,
       running: open.length - prefetched,
       prefetched,
     };

@@ -1,5 +1,6 @@
 /** declareTypes and types: what workers have declared about their types. */
 import { idBytes } from "../../../core/ids.ts";
+import { flagsOf } from "../../shared/codes.ts";
 import {
   declarationHash,
   overrideColumns,
@@ -33,6 +34,7 @@ export function declareTypes(
       payload_version: declaration.payloadVersion,
       payload_schema: declaration.payloadSchema,
       app_version: declaration.appVersion,
+      flags: flagsOf(declaration),
       hash,
       now,
     });

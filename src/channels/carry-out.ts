@@ -1,0 +1,195 @@
+/**
+ * The parts of a channel task. What a part has answered, or why it has failed, is stored before the
+ * next part begins, so that a run after a crash repeats only the part that it interrupted.
+ *
+ * The names of the stored steps have the id of the job: a successor takes over what has succeeded,
+ * and tries again what has failed.
+ */
+import { MillraceError } from "../core/errors.ts";
+import type { ErrorClass } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
+import { encodeResult } from "../core/payload.ts";
+import { failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
+import type { Context } from "../api/context.ts";
+import { insideOf, type CallFailure } from "../api/channels/run-inside.ts";
+import type { ChannelTask } from "./tasks.ts";
+
+type AnyContext = Context<any, any>;
+
+/** Who tries again after a failure. */
+export type RetryOwner = "queue" | "supervisor";
+
+/** How often a success or error handler is called until it answers, and the waits in between. */
+const REPORTS_MAX = 10;
+const REPORT_WAIT_MS = 1_000;
+const REPORT_WAIT_MS_MAX = 300_000;
+
+interface Part {
+  readonly name: "before" | "send";
+  readonly task: ChannelTask;
+  readonly ctx: AnyContext;
+  readonly retryOwner: RetryOwner;
+  /** Answers JSON, or throws. */
+  readonly work: () => Promise<unknown>;
+  /** The failure, after the breakers of services know. */
+  readonly judge: (failure: CallFailure) => Promise<Fault>;
+}
+
+/** The answer is JSON. */
+type Tried = { readonly answer: any } | { readonly failure: Fault };
+
+/** The answer of a part. A final failure is reported to the error handler, then thrown. */
+export async function carryOut(part: Part): Promise<any> {
+  const { name, task, ctx } = part;
+  let isFresh = false;
+  const tried: Tried = await ctx.step(`${name} ${ctx.job.id}`, async () => {
+    isFresh = true;
+    return attempt(part);
+  });
+  if ("answer" in tried) return tried.answer;
+  const { failure } = tried;
+  await report(ctx, "error_handler", task, { original_payload: task, error: failure.message });
+  throw new ChannelFailed(failure, isFresh);
+}
+
+async function attempt({ ctx, retryOwner, work, judge }: Part): Promise<Tried> {
+  try {
+    return { answer: storable(ctx, await work()) };
+  } catch (error) {
+    const inside = insideOf(ctx);
+    const failure = await judge(inside.failureOf(error));
+    const isLast = ctx.attempt >= inside.maxAttempts || failure.class === "non_retryable";
+    // The queue tries again: the failure is no fact yet.
+    if (retryOwner === "queue" && !isLast) throw error;
+    return { failure };
+  }
+}
+
+/** What was sent stays sent, also if the answer of the provider cannot be stored. */
+function storable(ctx: AnyContext, answer: unknown): unknown {
+  try {
+    const { text } = encodeResult(answer);
+    return text === null ? null : JSON.parse(text);
+  } catch (error) {
+    ctx.log.warn("the answer of a channel cannot be stored, and is left out", { error });
+    return null;
+  }
+}
+
+/**
+ * Calls the success or error handler of a task. A handler that throws is called again after a
+ * growing wait: without its fact, a supervisor would not know what has happened.
+ */
+export async function report(
+  ctx: AnyContext,
+  handler: "success_handler" | "error_handler",
+  task: ChannelTask,
+  payload: object,
+): Promise<void> {
+  const name = task[handler];
+  if (name === undefined) return;
+  for (let n = 1; ; n += 1) {
+    const { isFresh, problem } = await reportOnce(ctx, { handler, name, n }, payload);
+    if (problem === null) return;
+    if (n === REPORTS_MAX) throw new ReportFailed(name, problem);
+    if (isFresh) ctx.snooze(Math.min(REPORT_WAIT_MS * 2 ** (n - 1), REPORT_WAIT_MS_MAX));
+  }
+}
+
+async function reportOnce(
+  ctx: AnyContext,
+  { handler, name, n }: { handler: string; name: string; n: number },
+  payload: object,
+): Promise<{ readonly isFresh: boolean; readonly problem: string | null }> {
+  let isFresh = false;
+  const problem = await ctx.step(`${handler} ${ctx.job.id} ${n}`, async () => {
+    isFresh = true;
+    try {
+      const envelope = await ctx.callFunction(name, payload);
+      logStatus(ctx, name, envelope.status);
+      return null;
+    } catch (error) {
+      const { message } = insideOf(ctx).failureOf(error).fault;
+      ctx.log.warn(`the ${handler} ${name} failed`, { error });
+      return message;
+    }
+  });
+  return { isFresh, problem };
+}
+
+/** The message that the before handler of a task answers. */
+export async function prepared(ctx: AnyContext, task: ChannelTask): Promise<unknown> {
+  const name = task.before_handler;
+  if (name === undefined) return task;
+  const envelope = await ctx.callFunction(name, task);
+  logStatus(ctx, name, envelope.status);
+  const failure = failureIn(envelope, `the before handler ${name}`);
+  if (failure === null) return envelope.payload;
+  throw new Unprepared(failure.message, failure.class);
+}
+
+/** An outcome other than success is no error of the worker, and is not hidden either. */
+export function logStatus(ctx: AnyContext, name: string, status: string): void {
+  if (status === SUCCEEDED) return;
+  ctx.log.warn(`task ${ctx.job.id}: ${name} answered the status ${status}`, {
+    function: name,
+    status,
+  });
+}
+
+/** A failure before the provider was called says nothing about the service. */
+export async function ofNoService({ fault }: CallFailure): Promise<Fault> {
+  return withoutService(fault);
+}
+
+function withoutService({ service: _service, ...fault }: Fault): Fault {
+  return fault.class === "non_retryable" ? fault : { ...fault, class: "retryable" };
+}
+
+class Unprepared extends Error {
+  static {
+    this.prototype.name = "BeforeHandlerFailed";
+  }
+
+  readonly #class: ErrorClass;
+
+  constructor(message: string, errorClass: ErrorClass) {
+    super(message);
+    this.#class = errorClass;
+  }
+
+  get "~class"(): ErrorClass {
+    return this.#class;
+  }
+}
+
+/** The failure of a part, as the ledger gets it. */
+class ChannelFailed extends Error {
+  readonly service: string | undefined;
+  readonly #class: ErrorClass;
+
+  /** A failure of an earlier run is not told to the breakers again. */
+  constructor(failure: Fault, isFresh: boolean) {
+    const fault = isFresh ? failure : withoutService(failure);
+    super(fault.message);
+    this.name = fault.name;
+    if (fault.stack !== undefined) this.stack = fault.stack;
+    this.service = fault.service;
+    this.#class = fault.class;
+  }
+
+  get "~class"(): ErrorClass {
+    return this.#class;
+  }
+}
+
+class ReportFailed extends MillraceError {
+  constructor(name: string, problem: string) {
+    const message = `the handler ${name} has failed ${REPORTS_MAX} times: ${problem}`;
+    super("FUNCTION_FAILED", message, { details: { function: name } });
+  }
+
+  get "~class"(): ErrorClass {
+    return "non_retryable";
+  }
+}

@@ -1,0 +1,54 @@
+/** `dbFunction`: a job whose work is a function, of the database or of the worker. */
+import type { Envelope } from "../core/channels/envelope.ts";
+import { defineJob } from "../api/define.ts";
+import type { Job } from "../api/job.ts";
+import { aName, anObject, insist } from "../api/rules.ts";
+import type { JobSettings } from "../api/settings.ts";
+import { SETTING_RULES } from "../api/settings.ts";
+import { logStatus } from "./carry-out.ts";
+import { FUNCTION_TASK, type FunctionTask } from "./tasks.ts";
+
+const DEFINITION = anObject(
+  { required: {}, optional: { ...SETTING_RULES, type: aName } },
+  'an object such as { type: "db_function" }',
+);
+
+/**
+ * Declares the job type whose tasks call the function that their payload names. The function gets
+ * the whole payload. Its envelope is the result of the job: an outcome other than success is logged
+ * and is no failure. If the function raises, the run fails, and the queue tries again, unless
+ * `retryOwner` says that a supervisor does.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { dbFunction } from "millrace/channels";
+ * import { createTestMill } from "millrace/testing";
+ *
+ * const work = dbFunction();
+ * const functions = {
+ *   "accounts.anonymize": ({ account }: { account: number }) =>
+ *     account === 7 ? { status: "succeeded" } : { status: "account_not_found" },
+ * };
+ *
+ * await using test = await createTestMill();
+ * const task = { db_function: "accounts.anonymize", account: 8 };
+ * const job = await test.mill.enqueue(work, task);
+ * await test.drain([work], { functions });
+ * assert.equal((await test.mill.result(job)).status, "account_not_found");
+ * ```
+ */
+export function dbFunction<const Name extends string = "db_function">(
+  definition: JobSettings & { readonly type?: Name } = {},
+): Job<Name, FunctionTask, Envelope> {
+  insist("dbFunction", DEFINITION, definition, "");
+  const { type = "db_function", ...settings } = definition;
+  const job = defineJob({ ...settings, type, payload: FUNCTION_TASK }).run(async (task, ctx) => {
+    const envelope = await ctx.callFunction(task.db_function, task);
+    logStatus(ctx, task.db_function, envelope.status);
+    return envelope;
+  });
+  // The default type has the name of the type parameter, which the compiler cannot know.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Only the compiler knows it.
+  return job as unknown as Job<Name, FunctionTask, Envelope>;
+}

@@ -1,0 +1,31 @@
+/** `ctx.callFunction`: a function of the worker, or else of the database. */
+import { envelopeOf, type Envelope } from "../../core/channels/envelope.ts";
+import { decode, encodePayload, encodeResult } from "../../core/payload.ts";
+import { shown } from "../../core/text.ts";
+import type { Context } from "../../api/context.ts";
+import type { NamedFunctions } from "../../api/channels/functions.ts";
+import { aName } from "../../api/rules.ts";
+import { insistOn } from "../../jobs/check-text.ts";
+import type { JobStore } from "../../store/store.ts";
+
+export interface FunctionParts {
+  readonly functions: NamedFunctions;
+  readonly store: Pick<JobStore, "runFunction">;
+}
+
+/** Payload and answer are JSON on either side, so that a function may move into the database. */
+export async function callFunction(
+  { functions, store }: FunctionParts,
+  ctx: Context<any, any>,
+  name: string,
+  payload: unknown,
+): Promise<Envelope> {
+  insistOn("ctx.callFunction", aName, name, "name");
+  const text = encodePayload(payload ?? {}).text ?? "{}";
+  const named = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  const answer =
+    named === undefined
+      ? await store.runFunction(name, text)
+      : encodeResult(await named(decode(text), ctx)).text;
+  return envelopeOf(decode(answer), `the function ${shown(name)}`);
+}

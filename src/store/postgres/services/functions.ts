@@ -1,0 +1,51 @@
+/** runFunction: calls a function of the application that is registered in the database. */
+import { MillraceError, type ErrorCode } from "../../../core/errors.ts";
+import type { JsonText } from "../../../core/job.ts";
+import { shown } from "../../../core/text.ts";
+import { failureOf, sqlState } from "../database/errors.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session } from "../database/session.ts";
+
+/** The SQLSTATE of `run_function` for a name that is not registered. */
+const UNREGISTERED = "MR010";
+/** The installation has no `run_function`. */
+const UNDEFINED_FUNCTION = "42883";
+
+/** Functions are idempotent by their contract, so a call whose answer was lost is repeated. */
+export async function runFunction(
+  { dice, write }: Session,
+  name: string,
+  payload: JsonText,
+): Promise<JsonText> {
+  try {
+    const row = await repeating(dice, () => write.get("run_function", { name, payload }));
+    return row?.answer ?? "null";
+  } catch (error) {
+    throw meaningOf(error, name) ?? error;
+  }
+}
+
+/** What an error of the function means; null: the error is not one of the function. */
+function meaningOf(error: unknown, name: string): MillraceError | null {
+  const state = sqlState(error);
+  if (state === null || !(error instanceof Error)) return null;
+  const isMissing = state === UNDEFINED_FUNCTION && error.message.includes("run_function(");
+  if (state === UNREGISTERED || isMissing) {
+    return failed("FUNCTION_UNKNOWN", `there is no function ${shown(name)}`, { name, error });
+  }
+  const failure = failureOf(error);
+  if (failure !== "refused" && failure !== "other") return null;
+  // A missing privilege, a full disk or a time-out is not the function's own.
+  if (!/^(P0|2|42|0A|MR1)/.test(state) || state === "42501") return null;
+  const message = `the function ${shown(name)} raised: ${error.message}`;
+  return failed("FUNCTION_FAILED", message, { name, error });
+}
+
+function failed(
+  code: ErrorCode,
+  message: string,
+  { name, error }: { name: string; error: Error },
+): MillraceError {
+  const details = { function: name, sqlState: sqlState(error) };
+  return new MillraceError(code, message, { cause: error, details });
+}
