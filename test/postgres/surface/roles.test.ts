@@ -187,11 +187,12 @@ describe("millrace migrate --roles", () => {
     const printed = await type("migrate", "--roles", "--print", "--db", db);
     expect(printed.code).toBe(0);
     expect(printed.out).toMatch(/CREATE ROLE other_worker NOLOGIN/);
-    const roles = "SELECT rolname AS role FROM pg_roles WHERE rolname LIKE 'other@_%' ESCAPE '@'";
+    const roles =
+      "SELECT rolname AS role FROM pg_roles WHERE rolname LIKE 'other@_%' ESCAPE '@' ORDER BY 1";
     expect(await scene.rows(roles)).toEqual([]);
     const made = await type("migrate", "--roles", "--db", db);
     expect(made).toMatchObject({ code: 0, err: "" });
-    expect((await scene.rows(roles)).map(({ role }) => role).toSorted()).toEqual([
+    expect((await scene.rows(roles)).map(({ role }) => role)).toEqual([
       "other_maintenance",
       "other_migrator",
       "other_owner",
