@@ -27,7 +27,8 @@ const BARE_SETUP = `CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PR
   CREATE INDEX bare_due ON bare (run_at, id)`;
 const BARE_ENQUEUE = `INSERT INTO bare (type, payload) VALUES ('a', '{"n": 1}')`;
 const BARE_TAKE = `DELETE FROM bare WHERE id = (
-    SELECT id FROM bare ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id AS task_id`;
+    SELECT id FROM bare ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING id AS task_id`;
 const BARE_COMPLETE = "INSERT INTO bare_done (id) VALUES ($1)";
 const ENQUEUE = `SELECT millrace.enqueue('a', '{"n": 1}')`;
 const TAKE = "SELECT task_id, token FROM millrace.dequeue_next_available_task()";

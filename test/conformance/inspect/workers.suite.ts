@@ -37,6 +37,7 @@ export function workersListSuite(open: OpenStore): void {
           prefetched: 0,
           memoryBytes: null,
           loopLagMs: null,
+          takenBy: null,
         },
       ]);
     });

@@ -56,7 +56,7 @@ describe("the catalogue of a migrated installation", () => {
     expect(config).toContain("search_path=pg_catalog, pg_temp");
   });
 
-  test("gives nothing to PUBLIC", async () => {
+  test("002-41 gives nothing to PUBLIC", async () => {
     await using scene = await withRoles();
     for (const sql of [
       `SELECT proname FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS acl
@@ -83,7 +83,7 @@ describe("the catalogue of a migrated installation", () => {
     ).toEqual([]);
   });
 
-  test("gives no table to producers and workers", async () => {
+  test("002-30 gives no table to producers and workers", async () => {
     await using scene = await withRoles();
     expect(
       await scene.rows(
@@ -114,6 +114,22 @@ describe("the roles", () => {
         "SELECT pg_get_userbyid(proowner) AS by FROM pg_proc WHERE proname = 'enqueue'",
       ),
     ).toEqual([{ by: "millrace_owner" }]);
+  });
+
+  test("C-26 002-31 a worker enqueues only through a function that is granted to it", async () => {
+    await using scene = await withRoles();
+    await scene.owner.query(`CREATE FUNCTION public.next(payload jsonb) RETURNS jsonb
+      LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
+        $$ SELECT to_jsonb(millrace.enqueue('a', payload)) $$;
+      REVOKE ALL ON FUNCTION public.next FROM PUBLIC;
+      SELECT millrace.register_function('public.next(jsonb)')`);
+    const worker = await scene.as("next_worker", "millrace_worker");
+    const run = `SELECT millrace.run_function('public.next', '{"x": 1}') AS id`;
+    expect(await refusalOf(worker.query("SELECT millrace.enqueue('a')"))).toBe("42501");
+    expect(await refusalOf(worker.query(run))).toBe("42501");
+    await scene.owner.query("GRANT EXECUTE ON FUNCTION public.next TO next_worker");
+    expect((await worker.query(run)).rows).toEqual([{ id: 1 }]);
+    expect(await refusalOf(worker.query("SELECT millrace.enqueue('a')"))).toBe("42501");
   });
 
   test("a worker in TypeScript runs as a member of the owner role", async () => {
@@ -187,11 +203,12 @@ describe("millrace migrate --roles", () => {
     const printed = await type("migrate", "--roles", "--print", "--db", db);
     expect(printed.code).toBe(0);
     expect(printed.out).toMatch(/CREATE ROLE other_worker NOLOGIN/);
-    const roles = "SELECT rolname AS role FROM pg_roles WHERE rolname LIKE 'other@_%' ESCAPE '@'";
+    const roles =
+      "SELECT rolname AS role FROM pg_roles WHERE rolname LIKE 'other@_%' ESCAPE '@' ORDER BY 1";
     expect(await scene.rows(roles)).toEqual([]);
     const made = await type("migrate", "--roles", "--db", db);
     expect(made).toMatchObject({ code: 0, err: "" });
-    expect((await scene.rows(roles)).map(({ role }) => role).toSorted()).toEqual([
+    expect((await scene.rows(roles)).map(({ role }) => role)).toEqual([
       "other_maintenance",
       "other_migrator",
       "other_owner",

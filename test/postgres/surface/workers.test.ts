@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { missingProgram, raceWorkers } from "../../../scripts/show/lib/sql/race.ts";
 
-test("bash, Python and TypeScript share a queue: no task runs twice, all are facts", async (context) => {
+test("bash, Python and TypeScript share a queue, and no task runs twice", async (context) => {
   const missing = missingProgram();
   if (missing !== null) context.skip(`there is no ${missing}`);
   const race = await raceWorkers({ tasks: 120 });

@@ -225,7 +225,8 @@ export const POSTGRES_SERVICE_FAULTS: Faults = {
   declareTypes: {
     put_type_settings: [
       ["a time-out of the past stays", "timeout_ms = excluded.timeout_ms,", ""],
-      ["the time of the first declaration stays", ", declared_at = excluded.declared_at", ""],
+      ["the time of the first declaration stays", ",\n    declared_at = excluded.declared_at", ""],
+      ["the flags of the past stay", "flags = excluded.flags, ", ""],
     ],
     delete_services_of: [["services are never forgotten", "WHERE", "WHERE false AND"]],
     insert_services_of: [["services are not stored", "ORDER BY", "WHERE false ORDER BY"]],
