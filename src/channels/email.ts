@@ -29,9 +29,9 @@ export interface EmailMessage {
 export interface EmailOptions<Name extends string> extends ChannelSettings {
   /** Default: `email`. */
   readonly type?: Name;
-  /** Such as `smtps://user:password@smtp.example.com`. */
+  /** Such as `smtps://user:password@mail.example`. */
   readonly smtp: string;
-  /** Such as `Example <no-reply@example.com>`. */
+  /** Such as `Example <no-reply@mail.example>`. */
   readonly from: string;
 }
 

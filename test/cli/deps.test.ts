@@ -9,6 +9,31 @@ export const greet = defineJob({ type: "greet" })
   .run((_, ctx) => ctx.deps.greeting);
 `;
 
+describe("the functions of a job file", () => {
+  const CALLER = `
+    import { defineJob } from "millrace";
+    export const greet = defineJob({ type: "greet" })
+      .run(async (_, ctx) => (await ctx.callFunction("comms.greeting")).payload);
+  `;
+
+  test("are called by name", async () => {
+    using project = new Project();
+    const answer = '({ status: "succeeded", payload: "Hello" })';
+    const functions = `export const functions = { "comms.greeting": () => ${answer} };`;
+    project.write("jobs.ts", `${CALLER}${functions}\n`);
+    const { result } = await runOne(project);
+    expect(result).toBe("Hello");
+  });
+
+  test("are refused if they are none", async () => {
+    using project = new Project();
+    project.write("jobs.ts", `${CALLER}export const functions = { "comms.greeting": 7 };\n`);
+    const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts").ended;
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("functions.comms.greeting must be a function");
+  });
+});
+
 describe("the deps of a job file", () => {
   test("may be an object (004-20)", async () => {
     using project = new Project();

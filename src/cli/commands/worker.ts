@@ -72,6 +72,9 @@ called. Without deps in the file, the export deps of millrace.config.ts is used.
 
   export const deps = async () => ({ db: await connect(), async dispose() { … } });
 
+The file may export functions, an object of functions by name: jobs call them with ctx.callFunction,
+and channels as their handlers.
+
 The first Ctrl-C or SIGTERM stops the worker: it waits for running jobs, and returns the jobs that
 do not end in time to the queue, without a charged attempt. A second signal exits at once, which
 counts as a crash.
@@ -128,12 +131,13 @@ interface LoadedWorker {
 async function runWorker(
   mill: Millrace,
   options: WorkerOptions,
-  { file: { jobs, schedules }, deps, dev, logger }: LoadedWorker,
+  { file: { jobs, schedules, functions = {} }, deps, dev, logger }: LoadedWorker,
 ): Promise<ExitCode> {
   const stop = Promise.race([stopSignal(systemClock), ...(dev === null ? [] : [dev.cut])]);
   const { types, tenant, lanes, lease, poll, grace } = options;
   const settings = given({ types, tenant, lanes, lease, poll, grace });
-  const worker = mill.work({ jobs, schedules, deps: deps.value, signals: false, ...settings });
+  const declared = { jobs, schedules, functions, deps: deps.value };
+  const worker = mill.work({ ...declared, signals: false, ...settings });
   await worker.ready;
   const names = types ?? jobs.map(({ type }) => type);
   logger.info(`worker ${worker.id} runs ${names.join(", ")} on ${shownUrl(options.db)}`);

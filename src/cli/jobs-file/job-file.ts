@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { definitionOf, isContract, type AnyContract } from "../../api/definition.ts";
 import { isSchedule, type Schedule } from "../../api/schedule.ts";
+import type { NamedFunctions } from "../../api/channels/functions.ts";
 import type { AnyJob } from "../../api/worker.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
@@ -18,6 +19,8 @@ export interface JobFile {
   readonly schedules: readonly Schedule[];
   /** The export `deps`, unchecked. */
   readonly deps: unknown;
+  /** The export `functions`, which `mill.work` checks. */
+  readonly functions: NamedFunctions | undefined;
 }
 
 /** Reads every job and schedule that the file exports: by name, as its default, or in a list. */
@@ -29,7 +32,8 @@ export async function loadJobFile(file: string): Promise<JobFile> {
   const different = [...new Set(values)];
   const contracts = different.filter(isContract);
   const schedules = different.filter(isSchedule);
-  return { contracts, jobs: contracts.filter(isJob), schedules, deps: exported["deps"] };
+  const { deps, functions }: Record<string, any> = exported;
+  return { contracts, jobs: contracts.filter(isJob), schedules, deps, functions };
 }
 
 /** Loads the file for a worker, for which a file without a job is a mistake. */

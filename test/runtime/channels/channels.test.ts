@@ -237,6 +237,24 @@ describe("a channel whose retries the queue owns", () => {
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "failed", attempts: 3 });
   });
 
+  test("reports nothing but its success when a later attempt succeeds", async () => {
+    await using kit = await openTest();
+    const { push, functions, calls, sent } = providerScene({
+      send: () => {
+        if (sent.length === 1) throw new TransientError("down");
+        return { id: "p2" };
+      },
+      settings: { retryOwner: "queue" },
+    });
+    const job = await kit.mill.enqueue(push, TASK);
+    kit.mill.work({ jobs: [push], functions });
+
+    await kit.advance("1h");
+
+    expect(calls.map(([name]) => name)).toEqual(["push.message", "push.sent"]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", attempts: 2 });
+  });
+
   test("reports a failure at once that no retry heals", async () => {
     await using kit = await openTest();
     const { push, functions, calls } = providerScene({

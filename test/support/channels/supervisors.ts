@@ -44,8 +44,12 @@ const backoff = { kind: "exponential", base: 100 } as const;
 type OpenKit = () => Promise<SupervisorKit>;
 
 export function supervisorBehaviour(open: OpenKit): void {
-  describe("a supervisor", () => endsAsItsAttempts(open));
-  describe("the attempts of a supervisor", () => readsItsAttempts(open));
+  describe("a supervisor", () => {
+    endsAsItsAttempts(open);
+  });
+  describe("the attempts of a supervisor", () => {
+    readsItsAttempts(open);
+  });
 }
 
 function endsAsItsAttempts(open: OpenKit): void {
