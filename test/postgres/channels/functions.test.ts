@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
-import { standInFunctions } from "../../support/channels/run-function.ts";
-import { openPostgres } from "../../support/stores.ts";
+import { openPostgres, type PostgresTestStore } from "../../support/stores.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -12,11 +11,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 describe("runFunction on PostgreSQL", () => {
   test("hands the whole payload to the function, and its JSON back (002-11, 002-13)", async () => {
     await using db = await openPostgres(server, "shared");
-    const functions = await standInFunctions(db.pool, db.schema);
-    await functions.add(
-      "comms.echo",
-      "jsonb_build_object('status', 'succeeded', 'payload', payload)",
-    );
+    await register(db, "echo", "jsonb_build_object('status', 'succeeded', 'payload', payload)");
 
     const answer = await db.store.runFunction("comms.echo", '{"id": 7, "deep": {"a": [1]}}');
 
@@ -28,16 +23,14 @@ describe("runFunction on PostgreSQL", () => {
 
   test("answers null for a function that answers NULL", async () => {
     await using db = await openPostgres(server, "shared");
-    const functions = await standInFunctions(db.pool, db.schema);
-    await functions.add("comms.nothing", "NULL::jsonb");
+    await register(db, "nothing", "NULL::jsonb");
 
     expect(await db.store.runFunction("comms.nothing", "{}")).toBe("null");
   });
 
   test("tells a function that raises from one that does not exist", async () => {
     await using db = await openPostgres(server, "shared");
-    const functions = await standInFunctions(db.pool, db.schema);
-    await functions.add("comms.broken", "to_jsonb(1 / 0)");
+    await register(db, "broken", "to_jsonb(1 / 0)");
 
     await expect(db.store.runFunction("comms.broken", "{}")).rejects.toMatchObject({
       code: "FUNCTION_FAILED",
@@ -49,3 +42,16 @@ describe("runFunction on PostgreSQL", () => {
     });
   });
 });
+
+/** Registers a function as `comms.<name>`; its body is an expression that may use `payload`. */
+async function register(db: PostgresTestStore, name: string, body: string): Promise<void> {
+  const signature = `"${db.schema}".${name}(jsonb)`;
+  await db.pool.query(
+    `CREATE OR REPLACE FUNCTION "${db.schema}".${name}(payload jsonb) RETURNS jsonb
+     LANGUAGE sql AS $$ SELECT ${body} $$`,
+  );
+  await db.pool.query(`SELECT "${db.schema}".register_function($1::regprocedure, $2)`, [
+    signature,
+    `comms.${name}`,
+  ]);
+}

@@ -7,7 +7,7 @@ import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 
 /** The SQLSTATE of `run_function` for a name that is not registered. */
-const UNREGISTERED = "MR010";
+const UNREGISTERED = "MR018";
 /** The installation has no `run_function`. */
 const UNDEFINED_FUNCTION = "42883";
 
