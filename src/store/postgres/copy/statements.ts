@@ -99,7 +99,13 @@ function filterOf({ name }: CopiedTable): string {
   return name === "successor" ? "place.tenant = 0" : "true";
 }
 
-/** All tables of an installation but `meta`, which holds the progress of the copy. */
+/**
+ * What the owner of an installation on PostgreSQL sets up before it has jobs. A copy leaves these
+ * tables as they are.
+ */
+export const KEPT: readonly string[] = ["role_tenant", "registered_function"];
+
+/** All other tables of an installation but `meta`, which holds the progress of the copy. */
 const TABLES = [
   "interned_name",
   "job",
@@ -160,6 +166,7 @@ const TABLES = [
   "audit_start",
   "operation",
   "operation_item",
+  "task_error",
 ] as const;
 
 /** Blocks the writes of stores that were opened before the copy began, until it is finished. */
