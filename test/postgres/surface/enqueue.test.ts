@@ -143,23 +143,29 @@ describe("enqueue", () => {
   test("wakes a worker in TypeScript, which runs the job, and tells listeners", async () => {
     await using scene = await surface.open();
     await using mill = await openMillrace(scene.url);
-    const seen: unknown[] = [];
     const told: string[] = [];
-    const ran = Promise.withResolvers<void>();
+    const runs = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+    let started = 0;
     const job = defineJob({ type: "a", payload: typed<object>() }).run((payload) => {
-      seen.push(payload);
-      ran.resolve();
+      runs[started++]?.resolve(payload);
     });
     // A poll would come after the test's limit: only a wake-up starts the job in time.
     const worker = mill.work({ jobs: [job], signals: false, poll: "10m" });
     await worker.ready;
     mill.on("job:enqueued", ({ id }) => void told.push(id));
+    // `mill.enqueue` waits until the listener has its place in the feed. A call in SQL cannot.
+    const first = await mill.enqueue(job, { x: 0 });
+    await runs[0]?.promise;
+
     await enqueued(scene, `'{"x": 1}'`);
-    await ran.promise;
+
+    expect(await runs[1]?.promise).toEqual({ x: 1 });
     await worker.stop();
-    expect(seen).toEqual([{ x: 1 }]);
-    const [{ id }] = await scene.rows("SELECT millrace.job_id_text(id) AS id FROM millrace.job");
-    await expect.poll(() => told).toEqual([id]);
+    const jobs = await scene.rows(
+      "SELECT millrace.job_id_text(id) AS id FROM millrace.job ORDER BY key",
+    );
+    expect(jobs).toEqual([{ id: first.id }, { id: expect.any(String) }]);
+    await expect.poll(() => told).toEqual(jobs.map(({ id }) => id));
   });
 
   test("obeys closed intakes and quotas", async () => {
