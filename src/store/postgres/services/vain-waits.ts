@@ -1,6 +1,6 @@
 /** Jobs that a closed service has sent back, and that have nothing to wait for any more. */
 import type { Settlement } from "../../../core/outcome.ts";
-import { awaitedService, dueNow } from "../../shared/services/service-state.ts";
+import { awaitedService, dueNow } from "../../shared/services/vain-wait.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { StoreTransaction } from "../database/session.ts";
 import { list, texts } from "../database/values.ts";

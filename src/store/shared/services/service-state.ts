@@ -8,7 +8,6 @@ import {
   startProbe,
   type Breaker,
 } from "../../../core/breaker.ts";
-import type { Settlement } from "../../../core/outcome.ts";
 import type { CallAnswer, CallReport, ReportAnswer, ServiceRun } from "../../types/services.ts";
 
 /** What is stored about a service. */
@@ -122,17 +121,6 @@ function parkOf(
 
 /** The last instant that both databases store. */
 const LAST_INSTANT = 9_000_000_000_000;
-
-/** The service that has sent a job back by this settlement, to wait until the service opens. */
-export function awaitedService({ outcome, ...settlement }: Settlement): string | undefined {
-  if (outcome !== "snoozed" || settlement.to !== "scheduled") return undefined;
-  return settlement.fault?.service;
-}
-
-/** The same settlement without its wait. */
-export function dueNow(settlement: Settlement): Settlement {
-  return settlement.to === "scheduled" ? { ...settlement, to: "queued", delayMs: 0 } : settlement;
-}
 
 /** Whether the service is open to jobs of the tenant: a wait for it has no purpose any more. */
 export function isOpenTo(state: ServiceState, tenant: number, nowMs: number): boolean {

@@ -2,13 +2,14 @@
 import { idBytes, idFromBytes, idHex, type IdRange } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
+import { attemptRecord, jobEnds, jobRecord } from "../../shared/decode-jobs.ts";
 import { behindGates, needsGates } from "../../shared/closed-targets.ts";
 import type { MatchCount, ListFilter, Listing, Page } from "../../types/lists.ts";
 import type { AttemptRecord, JobEnd, JobRecord } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { candidates } from "./list-sources.ts";
-import type { JobNowRow, ShownJobRow } from "../database/queries.gen.ts";
+import { withIds } from "./row-ids.ts";
+import type { ShownJobRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import { countChunks, PAGE_MAX, pageChunks } from "../../shared/lists/bounds.ts";
 import type { Session } from "../database/session.ts";
@@ -104,19 +105,6 @@ export function countWaiting(
   max: number,
 ): Readonly<Record<"scheduled" | "retrying" | "ready" | "blocked", number>> {
   return sql.get("count_waiting", { max }) ?? { scheduled: 0, retrying: 0, ready: 0, blocked: 0 };
-}
-
-type WithIds = Omit<JobNowRow, "id" | "parent" | "retry_of"> &
-  Pick<StoredJob, "id" | "parent" | "retry_of">;
-
-/** A row with ids as text. */
-export function withIds(row: JobNowRow): WithIds {
-  return {
-    ...row,
-    id: idFromBytes(row.id),
-    parent: row.parent === null ? null : idFromBytes(row.parent),
-    retry_of: row.retry_of === null ? null : idFromBytes(row.retry_of),
-  };
 }
 
 /** Rows as records of the port. */

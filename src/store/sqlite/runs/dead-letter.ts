@@ -3,7 +3,7 @@ import { causeOf } from "../../../core/failures/fingerprint.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { withNameTexts, jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import { withIds } from "../inspect/jobs.ts";
+import { withIds } from "../inspect/row-ids.ts";
 import type { Session } from "../database/session.ts";
 
 export function insertDeadLetter(

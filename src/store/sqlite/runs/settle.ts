@@ -2,7 +2,7 @@
 import { isSuccess } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
-import { awaitedService, dueNow } from "../../shared/services/service-state.ts";
+import { awaitedService, dueNow } from "../../shared/services/vain-wait.ts";
 import type { JobKey, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import { resetStreaks } from "../queue/crash-streaks.ts";
 import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts";
