@@ -11,6 +11,7 @@ import { POSTGRES_CRASH_FAULTS } from "./postgres-crashes.ts";
 import { POSTGRES_AHEAD_FAULTS, SQLITE_AHEAD_FAULTS } from "./control/ahead.ts";
 import { POSTGRES_CODE_FAULTS, SQLITE_CODE_FAULTS } from "./control/code.ts";
 import { POSTGRES_DRAIN_FAULTS, SQLITE_DRAIN_FAULTS } from "./control/drain.ts";
+import { POSTGRES_FUNCTION_FAULTS, SQLITE_FUNCTION_FAULTS } from "./control/functions.ts";
 import { POSTGRES_INTAKE_FAULTS, SQLITE_INTAKE_FAULTS } from "./control/intakes.ts";
 import {
   POSTGRES_PAYLOAD_RULE_FAULTS,
@@ -91,6 +92,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_LIST_CONTENT_FAULTS,
     SQLITE_SAVED_VIEW_FAULTS,
     SQLITE_AUDIT_FAULTS,
+    SQLITE_FUNCTION_FAULTS,
   ].flatMap(mutantsOf),
   postgres: [
     POSTGRES_FAULTS,
@@ -121,6 +123,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_LIST_CONTENT_FAULTS,
     POSTGRES_SAVED_VIEW_FAULTS,
     POSTGRES_AUDIT_FAULTS,
+    POSTGRES_FUNCTION_FAULTS,
   ].flatMap(mutantsOf),
 };
 

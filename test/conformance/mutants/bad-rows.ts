@@ -24,8 +24,8 @@ export const SQLITE_BAD_ROW_FAULTS: Faults = {
       ["a job without a row keeps its lease", "if (isNarrowed) keepRuns", "if (false) keepRuns"],
       [
         "a job without a row is settled",
-        "run === null || missing.includes(run.key) ? null : run",
-        "run",
+        "run === null || missing.includes(run.key) ? null",
+        "run === null ? null",
       ],
     ],
   },
