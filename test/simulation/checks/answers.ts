@@ -18,11 +18,11 @@ import type { Report } from "./invariants.ts";
 import type { Payload } from "../fleet/jobs.ts";
 import { isBehindGate } from "./order.ts";
 import { Pauses } from "./pauses.ts";
-import { isBehindService, isLimitGate } from "./control/barriers.ts";
+import { isBehindService, isLimitGate, openServices, parksOf } from "./control/barriers.ts";
 import { ServiceCallChecks } from "./control/service-calls.ts";
 import type { Behaviour } from "../plan/plan.ts";
 import type { RetentionRules, RetentionStage } from "../fleet/retention.ts";
-import type { AttemptRow, JobRow } from "./rows.ts";
+import type { AttemptRow, JobRow, PlaceRow } from "./rows.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 import { checkAnswer } from "./answer-checks.ts";
 import type { Watch } from "./watch.ts";
@@ -115,7 +115,7 @@ export class Answers {
     if (verb === "enqueue") this.#answeredEnqueue(args[0], answer);
     if (verb === "retryAsNew") this.#answeredEnqueue([args[0]], [answer]);
     if (verb === "stats") this.#checkStats(nowMs, answer);
-    if (verb === "get" && answer !== null) this.#checkRecord(answer);
+    if (verb === "get" && answer !== null) this.#checkRecord(nowMs, answer);
     if (verb === "expired") {
       this.#answeredExpired(nowMs, args[1].fresh ? "stale" : "gone", answer.jobs);
     }
@@ -202,7 +202,7 @@ export class Answers {
   }
 
   /** The record of a job agrees with its rows. */
-  #checkRecord(record: any): void {
+  #checkRecord(nowMs: number, record: any): void {
     const { watch, report } = this.#parts;
     const { keys, places, attempts, asked, stale } = watch.committed;
     const key = keys.get(hexOf(record.id));
@@ -215,7 +215,7 @@ export class Answers {
     const waits = place === "scheduled" ? "scheduled" : "queued";
     const open = place === undefined ? "running" : waits;
     const over = Object.keys(STATE_OF).find((name) => STATE_OF[name] === last?.state);
-    const gate = places.get(key)?.[0]?.gate ?? null;
+    const gate = gateOf(watch.committed, places.get(key)?.[0], nowMs);
     const held = heldWord(watch.committed, gate);
     const isKind = gate !== null && gate <= 0;
     const expected = [
@@ -445,6 +445,15 @@ export class Answers {
 }
 
 /** What holds a job back: a kind, or the name of a gate. */
+/** What holds a waiting job back: where it is, or the closed gate that it has not been moved to. */
+function gateOf(now: Snapshot, row: PlaceRow | undefined, nowMs: number): number | null {
+  if (row === undefined || row.place !== "ready") return row?.gate ?? null;
+  const paused = [row.type, row.lane, row.tenant].filter((name) => isBehindGate(now, name, nowMs));
+  const parked = parksOf(now, row, nowMs).map((park) => park.gate);
+  const closed = [...paused, ...openServices(now, row), ...parked];
+  return closed.length === 0 ? null : Math.min(...closed);
+}
+
 function heldWord({ names, parks }: Snapshot, gate: number | null): string | null {
   if (gate === 0) return "after";
   if (gate === -1) return "key";

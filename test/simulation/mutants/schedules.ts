@@ -43,15 +43,15 @@ export const scheduleMutants: readonly Mutant[] = [
   {
     name: "the oldest missed slots are made up for",
     file: PLAN,
-    now: "const madeUp = late.slice(Math.max(0, late.length - rules.missedMax));",
-    planted: "const madeUp = late.slice(0, rules.missedMax);",
+    now: "slots: [...late.slice(dropped.length),",
+    planted: "slots: [...late.slice(0, rules.missedMax),",
     breaks: "I12",
   },
   {
     name: "the last slot makes two jobs",
     file: PLAN,
-    now: "slots: [...madeUp, ...onTime],",
-    planted: "slots: [...madeUp, ...onTime, ...onTime.slice(-1)],",
+    now: "...onTime],",
+    planted: "...onTime, ...onTime.slice(-1)],",
     breaks: "I12",
   },
   {
