@@ -157,6 +157,7 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "token revoke": ({ done }) => [done],
   doctor: () => [],
   migrate: () => [],
+  "process new": () => ["comms.send_email", "--channel", "email"],
   backup: () => ["copy.db"],
   copy: () => [],
   "config print": () => [],

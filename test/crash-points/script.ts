@@ -95,6 +95,8 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "token",
   "tokenOf",
   "tokens",
+  // The embedded store has no functions.
+  "runFunction",
   "tenantsOf",
   "types",
   "histories",
