@@ -91,6 +91,20 @@ function claimTests(open: OpenStore): void {
     expect(order).toEqual([[first, plain], [second], [third]]);
   });
 
+  test.each([8, 9, 20])("keeps its jobs out of a claim while %i locks are held", async (count) => {
+    await using db = await open();
+    const { store } = db;
+    const keyed = Array.from({ length: count }, (_, key) => ({ concurrencyKey: `key ${key}` }));
+    const held = await add(store, ...keyed);
+    const batch = await take(store);
+
+    for (let turn = 0; turn < 20; turn += 1) await add(store, ...keyed);
+    const [other] = await add(store, KEYED);
+
+    expect(batch.jobs.map(({ id }) => id)).toEqual(held);
+    expect(await claimable(store, { limit: 1 })).toEqual([other]);
+  });
+
   test("leaves jobs of many other keys and of none alone", async () => {
     await using db = await open();
     const { store } = db;
