@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defineJob, schedule, typed, type Timing } from "../../src/index.ts";
+import { defineJob, periodic, schedule, typed, type Timing } from "../../src/index.ts";
 import { createTestMill, type TestMill } from "../../src/testing/index.ts";
 
 /** Midnight of a Monday. */
@@ -28,6 +28,31 @@ describe("a worker with schedules (000-54)", () => {
     expect(jobs.map(({ state }) => state)).toEqual(Array(5).fill("completed"));
     expect(jobs[0]).toMatchObject({ payload: { n: 1 }, createdBy: "schedule often" });
     expect(jobs.map(({ createdAt }) => (+createdAt - START) / STEP)).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  test("retries a periodic job once, and the next tick does what was left (000-41)", async () => {
+    await using kit = await createTestMill({ startAt: START, preset: periodic });
+    const left = ["a", "b"];
+    let isDown = true;
+    const sweep = defineJob({ type: "sweep" }).run(() => {
+      if (isDown) throw new Error("the storage is down");
+      left.length = 0;
+    });
+    kit.mill.work({ jobs: [sweep], schedules: [schedule("sweep", { cron: "*/5 * * * *" }, sweep)] });
+
+    await kit.advance(1.5 * STEP);
+    const { jobs } = await kit.mill.jobs.list({ type: "sweep" });
+    expect(jobs).toMatchObject([{ state: "failed", attempts: 2 }]);
+    expect(left).toEqual(["a", "b"]);
+    isDown = false;
+    await kit.advance(STEP);
+
+    const later = await kit.mill.jobs.list({ type: "sweep" });
+    expect(later.jobs).toMatchObject([
+      { state: "completed", attempts: 1 },
+      { state: "failed", attempts: 2 },
+    ]);
+    expect(left).toEqual([]);
   });
 
   test("three workers make one job per slot", async () => {
