@@ -125,6 +125,30 @@ describe("retention", () => {
     expect(await lives()).toEqual(["gone", "gone", "gone"]);
   });
 
+  test("keeps dead letters and audit longer than jobs (C-21)", async () => {
+    await using kit = await openTest();
+    const [good, bad] = await ended(kit, "good", "bad");
+    const [letter] = await kit.mill.deadLetters.list();
+    await kit.mill.deadLetters.acknowledge(letter!.id, { actor: "ada" });
+    const lives = async () => ({
+      jobs: [await lifeOf(kit, good!), await lifeOf(kit, bad!)],
+      letters: (await kit.mill.deadLetters.list()).length,
+      acts: (await kit.mill.audit.list()).map(({ name }) => name),
+    });
+    const all = { letters: 1, acts: ["job_dlq_acknowledged"] };
+
+    await later(kit, "6d");
+    expect(await lives()).toEqual({ jobs: ["fresh", "fresh"], ...all });
+    await later(kit, "25h", { deleteAfter: "8d", types: { other: { staleAfter: "1d" } } });
+    expect(await lives()).toEqual({ jobs: ["stale", "stale"], ...all });
+    await later(kit, "1d");
+    expect(await lives()).toEqual({ jobs: ["gone", "gone"], ...all });
+    await later(kit, "80d");
+    expect(await lives()).toMatchObject(all);
+    await later(kit, "4d");
+    expect(await lives()).toMatchObject({ letters: 0, acts: [] });
+  });
+
   test("has two stages for the types that have, and one for the others", async () => {
     await using kit = await openTest();
     const [plain] = await ended(kit, "a");
