@@ -38,7 +38,10 @@ describe("a worker with schedules (000-54)", () => {
       if (isDown) throw new Error("the storage is down");
       left.length = 0;
     });
-    kit.mill.work({ jobs: [sweep], schedules: [schedule("sweep", { cron: "*/5 * * * *" }, sweep)] });
+    kit.mill.work({
+      jobs: [sweep],
+      schedules: [schedule("sweep", { cron: "*/5 * * * *" }, sweep)],
+    });
 
     await kit.advance(1.5 * STEP);
     const { jobs } = await kit.mill.jobs.list({ type: "sweep" });

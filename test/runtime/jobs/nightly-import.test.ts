@@ -7,7 +7,7 @@ import { openTest } from "../support.ts";
 const START = Date.UTC(2026, 0, 5, 1, 59, 59);
 const PAGES = ["a", "b", "c"];
 
-test("a scheduled job starts limited jobs of another lane, and one after them (004-42)", async () => {
+test("a scheduled job starts limited jobs of a lane, and one after them (004-42)", async () => {
   await using kit = await openTest({ startAt: START });
   const fetchPage = defineJob({
     type: "fetch_page",
@@ -40,7 +40,7 @@ test("a scheduled job starts limited jobs of another lane, and one after them (0
   await kit.advance("1m");
 
   const fetched = await kit.mill.jobs.list({ type: "fetch_page", lane: "bulk" });
-  const starts = fetched.jobs.map(({ startedAt }) => Number(startedAt)).toSorted();
+  const starts = fetched.jobs.map(({ startedAt }) => Number(startedAt)).toSorted((a, b) => a - b);
   expect(starts.map((start) => Math.floor((start - starts[0]!) / 1_000))).toEqual([0, 10, 20]);
   const { jobs } = await kit.mill.jobs.list({ type: "report" });
   expect(jobs).toMatchObject([{ state: "completed", result: ["A", "B", "C"] }]);
