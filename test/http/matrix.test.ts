@@ -80,6 +80,7 @@ const MAY: Readonly<Record<string, readonly CallerName[]>> = {
   pause: OPERATE,
   resume: OPERATE,
   countRunning: SEE,
+  listRunning: SEE,
   listAudit: SEE,
   exportAudit: SEE,
   verifyAudit: [...OPERATE, "admin"],

@@ -44,6 +44,7 @@ const CONTROL: Readonly<Record<string, SampleRequest>> = {
   pause: { path: "/api/v1/pauses/tenant/acme", json: { reason: "asked" } },
   resume: { path: "/api/v1/pauses/tenant/acme" },
   countRunning: { path: "/api/v1/running/tenant/acme" },
+  listRunning: { path: "/api/v1/running" },
   listWorkers: { path: "/api/v1/workers" },
   quietWorker: { path: `/api/v1/workers/${UNKNOWN}/quiet` },
   stopWorker: { path: `/api/v1/workers/${UNKNOWN}/stop` },

@@ -61,6 +61,8 @@ export type LimitRule = { readonly concurrency?: number; readonly rate?: { reado
 
 export type LogLine = { readonly line: number; readonly attempt: number; readonly at: string; readonly level: "debug" | "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> | null };
 
+export type LongRuns = { readonly runs: readonly ({ readonly job: Job; readonly units: UnitCounts })[]; readonly cutShort: boolean };
+
 export type NewJob = { readonly type: string; readonly payload?: unknown; readonly options?: { readonly tenant?: string; readonly runAt?: string | number; readonly delay?: string | number; readonly priority?: "critical" | "high" | "normal" | "low" | number; readonly maxAttempts?: number; readonly correlationId?: string; readonly idempotencyKey?: string | { readonly key: string; readonly onConflict: "return-existing" | "error" }; readonly dedupKey?: string | { readonly key: string; readonly onConflict: "skip" | "replace" | "extend" }; readonly concurrencyKey?: string; readonly after?: readonly (string)[]; readonly onFailed?: "cancel" | "run"; readonly tags?: Readonly<Record<string, string>>; readonly payloadVersion?: string; readonly webhookUrl?: string; readonly createdBy?: string } };
 
 export type NewJobs = { readonly jobs: readonly (unknown)[] };
@@ -494,6 +496,12 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: { readonly rules: readonly (StoredPayloadRule)[] };
   };
+  readonly listRunning: {
+    readonly params: {};
+    readonly query: {};
+    readonly body: undefined;
+    readonly answer: LongRuns;
+  };
   readonly listSchedules: {
     readonly params: {};
     readonly query: { readonly tenant?: string; readonly after?: string; readonly limit?: number };
@@ -865,6 +873,7 @@ export const PLACES: Readonly<
   listOperations: { method: "GET", path: "/api/v1/operations" },
   listPauses: { method: "GET", path: "/api/v1/pauses" },
   listPayloadRules: { method: "GET", path: "/api/v1/payload-rules" },
+  listRunning: { method: "GET", path: "/api/v1/running" },
   listSchedules: { method: "GET", path: "/api/v1/schedules" },
   listTenants: { method: "GET", path: "/api/v1/tenants" },
   listTicks: { method: "GET", path: "/api/v1/schedules/{name}/ticks" },

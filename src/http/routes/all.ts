@@ -17,6 +17,7 @@ import { jobActionRoutes } from "./job-actions.ts";
 import { jobPartRoutes } from "./job-parts.ts";
 import { jobRoutes } from "./jobs.ts";
 import { metricsRoutes } from "./metrics.ts";
+import { longRunRoutes } from "./control/long-runs.ts";
 import { limitRoutes } from "./control/limits.ts";
 import { operationRoutes } from "./operations.ts";
 import { scheduleRoutes } from "./schedules.ts";
@@ -45,6 +46,7 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...metricsRoutes(parts),
     ...scheduleRoutes(parts),
     ...runningRoutes(),
+    ...longRunRoutes(parts),
     ...laneRoutes(),
     ...attentionRoutes(parts),
     ...limitRoutes(),

@@ -5,7 +5,7 @@ import { FAULT, JOB, STATE } from "./jobs.ts";
 
 const PERCENT = z.number().min(0).max(100);
 
-const UNIT_COUNTS = z
+export const UNIT_COUNTS: z.ZodType = z
   .strictObject({
     total: COUNT,
     planned: COUNT,

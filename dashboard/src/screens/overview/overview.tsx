@@ -1,4 +1,4 @@
-/** Overview: what needs a person first, then lanes, counts, charts and types. */
+/** Overview: what needs a person first, then lanes, counts, running jobs, charts and types. */
 import type { JSX } from "preact";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../live/resource.ts";
@@ -11,6 +11,7 @@ import { Attention } from "./attention.tsx";
 import { Charts } from "./charts.tsx";
 import { LanesPanel } from "./lanes-panel.tsx";
 import { readSeries } from "./run-series.ts";
+import { RunningPanel } from "./running-panel.tsx";
 import { RANGES, rangeOf, type Range } from "./series.ts";
 import { StatesStrip } from "./states-strip.tsx";
 import { TypesTable } from "./types-table.tsx";
@@ -61,6 +62,7 @@ function Numbers({ range }: { range: Range }): JSX.Element {
         </div>
       )}
       <StatesStrip />
+      {may("listRunning") && <RunningPanel series={data} />}
       {maySeeRuns && (
         <>
           <Failure of={series} />
