@@ -1,4 +1,4 @@
-/** Payload, result, errors, logs, events and the raw job. */
+/** Payload, result, errors, logs, history and the raw job. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../../api/client.ts";
@@ -7,11 +7,11 @@ import { Panel } from "../../../parts/basics.tsx";
 import { Json, JsonValue } from "../../../parts/json.tsx";
 import { Empty, Loaded } from "../../../parts/notices.tsx";
 import { Errors } from "./errors.tsx";
-import { Events } from "./events.tsx";
 import type { Details } from "./details.ts";
+import { History } from "./history/history.tsx";
 import { Logs } from "./logs.tsx";
 
-type Tab = "payload" | "result" | "errors" | "logs" | "events" | "raw";
+type Tab = "payload" | "result" | "errors" | "logs" | "history" | "raw";
 
 export function Tabs({ details }: { details: Details }): JSX.Element {
   const { job, attempts, failedUnits } = details;
@@ -24,7 +24,7 @@ export function Tabs({ details }: { details: Details }): JSX.Element {
     ["result", "Result", 0],
     ["errors", "Errors", errors],
     ["logs", "Logs", 0],
-    ["events", "Events", 0],
+    ["history", "History", 0],
     ["raw", "Raw", 0],
   ];
   const move = (by: number): void => {
@@ -67,7 +67,7 @@ export function Tabs({ details }: { details: Details }): JSX.Element {
         {chosen === "result" && <Text details={details} part="result" />}
         {chosen === "errors" && <Errors details={details} />}
         {chosen === "logs" && <Logs id={job.id} isRunning={job.state === "running"} />}
-        {chosen === "events" && <Events id={job.id} />}
+        {chosen === "history" && <History id={job.id} />}
         {chosen === "raw" && <JsonValue value={details} label="the job with its attempts" />}
       </div>
     </Panel>
