@@ -81,7 +81,7 @@ describe("the history of a job", () => {
   test("is accessible in both themes and fits into 320 pixels", async (context) => {
     const { mill } = stage.scene;
     const { id } = await mill.enqueue(later, { n: 3 }, { delay: "1h" });
-    await mill.jobs.cancel(id, "paid twice", { actor: "ada" });
+    await mill.jobs.cancel(id, "a long reason ".repeat(100), { actor: "ada" });
     await using watched = await stage.page(context, undefined, { reducedMotion: "reduce" });
     const { page } = watched;
     await showHistory(watched, id);
