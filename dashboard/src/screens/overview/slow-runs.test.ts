@@ -40,7 +40,9 @@ describe("unitsText", () => {
     );
   });
 
-  test("is the percent of a job without units", () => {
-    expect(unitsText({ job, units: { ...units, total: 0 } })).toBe("33 %");
+  test("is the percent of a job without units, and a dash before it tells any", () => {
+    const none = { ...units, total: 0 };
+    expect(unitsText({ job, units: none })).toBe("33 %");
+    expect(unitsText({ job: { progress: 0 }, units: none })).toBe("–");
   });
 });

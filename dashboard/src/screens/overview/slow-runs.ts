@@ -29,14 +29,14 @@ export function slowLimit(
   return { ms, text: `longer than ${durationText(ms)}, by the p95 of its type` };
 }
 
-/** `12 of 40, 1 failed`; a job without units tells its percent. */
+/** `12 of 40, 1 failed`; a job without units tells its percent, or a dash before there is any. */
 export function unitsText(run: {
   readonly job: Pick<LongRun["job"], "progress">;
   readonly units: LongRun["units"];
 }): string {
   const { job, units } = run;
   const { total, completed, failed } = units;
-  if (total === 0) return `${Math.floor(job.progress)} %`;
+  if (total === 0) return job.progress === 0 ? "–" : `${Math.floor(job.progress)} %`;
   const ended = `${numberText(completed + failed)} of ${numberText(total)}`;
   return failed === 0 ? ended : `${ended}, ${numberText(failed)} failed`;
 }
