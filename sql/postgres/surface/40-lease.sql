@@ -53,12 +53,10 @@ $lock$;
 -- Ends the runs of leases from SQL that have expired: each run is a crash in the ledger that costs
 -- no attempt, and its task is available at once; a task with a cancel request is cancelled. Leases
 -- of jobs that a crash must end (`onOrphan`) are left to the rescuer of a registered worker.
--- Returns how many tasks were ended. The only place where a lease from SQL expires.
-CREATE FUNCTION millrace.sweep_expired_leases(
-    most integer DEFAULT 100, given timestamptz DEFAULT NULL
-) RETURNS integer
+-- Returns how many tasks were ended. The only place where a lease from SQL expires. `given` is the
+-- clock of tests: who may pass one ends living leases, so no role but the owner may call this.
+CREATE FUNCTION millrace.end_expired_leases(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
@@ -177,13 +175,16 @@ BEGIN
 END
 $sweep$;
 
+-- Ends leases that have expired by the clock of the server.
+CREATE FUNCTION millrace.sweep_expired_leases(most integer DEFAULT 100) RETURNS integer
+    LANGUAGE sql VOLATILE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    RETURN millrace.end_expired_leases(most, NULL);
+
 -- Moves due tasks from `scheduled` to `ready`, longest overdue first, as the promoter of a
--- registered worker does. Returns how many.
-CREATE FUNCTION millrace.promote_due_tasks(
-    most integer DEFAULT 50, given timestamptz DEFAULT NULL
-) RETURNS integer
+-- registered worker does. Returns how many. `given` is the clock of tests, as above.
+CREATE FUNCTION millrace.move_due_tasks(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
@@ -219,6 +220,12 @@ BEGIN
 END
 $promote$;
 
+-- Moves tasks that are due by the clock of the server.
+CREATE FUNCTION millrace.promote_due_tasks(most integer DEFAULT 50) RETURNS integer
+    LANGUAGE sql VOLATILE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    RETURN millrace.move_due_tasks(most, NULL);
+
 -- Takes the most urgent task that is available, for the length of a lease: by priority, due time
 -- and id. Null: there is none. Gates, limits, keys, breakers and fair lanes count as for all
 -- workers. The transaction should end before the work begins.
@@ -246,8 +253,8 @@ DECLARE
     task      millrace.leased_task;
 BEGIN
     PERFORM millrace.check_lease(length);
-    PERFORM millrace.sweep_expired_leases(20);
-    PERFORM millrace.promote_due_tasks(50);
+    PERFORM millrace.end_expired_leases(20, NULL);
+    PERFORM millrace.move_due_tasks(50, NULL);
     IF NOT EXISTS (SELECT FROM millrace.ready)
             AND NOT EXISTS (SELECT FROM millrace.blocked WHERE gate < -2) THEN
         RETURN NULL;

@@ -223,7 +223,7 @@ describe("complete_task", () => {
       await scene.owner.query("BEGIN");
       await scene.owner.query("SELECT millrace.complete_task($1)", [id]);
       const swept = sweeper.query(
-        "SELECT millrace.sweep_expired_leases(100, now() + interval '1 h') AS ended",
+        "SELECT millrace.end_expired_leases(100, now() + interval '1 h') AS ended",
       );
       if (round % 2 === 0) await swept;
       await scene.owner.query("COMMIT");
@@ -317,7 +317,7 @@ describe("heartbeat and fail_task", () => {
       [id, token],
     );
     expect(far).toBe(true);
-    await scene.owner.query("SELECT millrace.sweep_expired_leases(10, now() + interval '1 h')");
+    await scene.owner.query("SELECT millrace.end_expired_leases(10, now() + interval '1 h')");
     expect(await scene.rows("SELECT FROM millrace.attempt")).toEqual([]);
   });
 
