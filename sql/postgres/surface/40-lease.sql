@@ -51,10 +51,11 @@ AS $lock$
 $lock$;
 
 -- Ends the runs of leases from SQL that have expired: each run is a crash in the ledger that costs
--- no attempt, and its task is available at once; a task with a cancel request is cancelled. Leases
--- of jobs that a crash must end (`onOrphan`) are left to the rescuer of a registered worker.
--- Returns how many tasks were ended. The only place where a lease from SQL expires. `given` is the
--- clock of tests: who may pass one ends living leases, so no role but the owner may call this.
+-- no attempt and is not counted among the crashes of the job, and its task is available at once; a
+-- task with a cancel request is cancelled. Leases of jobs that a crash must end (`onOrphan`) are
+-- left to the rescuer of a registered worker. Returns how many tasks were ended. The only place
+-- where a lease from SQL expires. `given` is the clock of tests: who may pass one ends living
+-- leases, so no role but the owner may call this.
 CREATE FUNCTION millrace.end_expired_leases(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -100,7 +101,7 @@ BEGIN
     WITH run AS MATERIALIZED (
         SELECT run.lease, run.key, run.n, run.rank, run.claimed_at, run.started_at, run.worker,
                worker.until, job.lane, job.priority, job.type, job.tenant, job.concurrency,
-               coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) + 1 AS crashes,
+               coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes,
                request.key IS NOT NULL AS is_asked, request.reason
         FROM millrace.leased_run AS run
         JOIN millrace.worker AS worker ON worker.id = run.worker

@@ -223,7 +223,7 @@ describe("complete_task", () => {
       await scene.owner.query("BEGIN");
       await scene.owner.query("SELECT millrace.complete_task($1)", [id]);
       const swept = sweeper.query(
-        "SELECT millrace.end_expired_leases(100, now() + interval '1 h') AS ended",
+        "SELECT millrace.sweep_expired_leases(100, now() + interval '1 h') AS ended",
       );
       if (round % 2 === 0) await swept;
       await scene.owner.query("COMMIT");
@@ -234,7 +234,7 @@ describe("complete_task", () => {
 });
 
 describe("an expired lease", () => {
-  test("is a crash without a charge, and its task is available at once", async () => {
+  test("is a crash in the ledger that is not counted, and its task is available at once", async () => {
     await using scene = await declared();
     const id = await enqueued(scene);
     const { token } = await take(scene);
@@ -250,7 +250,7 @@ describe("an expired lease", () => {
     expect(
       await refusalOf(scene.owner.query("SELECT millrace.complete_task($1, $2)", [id, token])),
     ).toBe("MR015");
-    const crash = { n: 1, tries: 0, crashes: 1, outcome: 4, state: null, expires: true };
+    const crash = { n: 1, tries: 0, crashes: 0, outcome: 4, state: null, expires: true };
     expect(await scene.rows(LEDGER)).toEqual([crash]);
     expect(await scene.rows("SELECT outcome FROM millrace.task_lease ORDER BY run")).toEqual([
       { outcome: "crashed" },
@@ -317,7 +317,7 @@ describe("heartbeat and fail_task", () => {
       [id, token],
     );
     expect(far).toBe(true);
-    await scene.owner.query("SELECT millrace.end_expired_leases(10, now() + interval '1 h')");
+    await scene.owner.query("SELECT millrace.sweep_expired_leases(10, now() + interval '1 h')");
     expect(await scene.rows("SELECT FROM millrace.attempt")).toEqual([]);
   });
 
