@@ -26,7 +26,7 @@ DECLARE
     sent    text := current_setting('millrace_wake.sent', true);
     channel text := 'millrace:' || millrace.surface_schema();
 BEGIN
-    IF sent ~ '^\d{1,15} ' THEN
+    IF sent ~ '^[0-9]{1,15} ' THEN
         IF abs(now_ms - split_part(sent, ' ', 1)::bigint) < pause
                 AND split_part(sent, ' ', 2) = word THEN
             RETURN;
@@ -43,10 +43,12 @@ BEGIN
 END
 $wake$;
 
--- Refuses a name that workers and producers refuse as well.
+-- Refuses a name that workers and producers refuse as well. A backslash means itself in the pattern,
+-- whatever the session has set.
 CREATE FUNCTION millrace.check_name(what text, given text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on
 AS $check$
 BEGIN
     IF given IN ('', '.', '..') OR length(given) > 200
@@ -123,10 +125,12 @@ CREATE FUNCTION millrace.job_id_text(id uuid) RETURNS text
         FROM generate_series(0, 25) AS letter
     );
 
--- A number of JSON as JavaScript writes it.
+-- A number of JSON as JavaScript writes it: with the fewest digits that mean this number, whatever
+-- the session has set.
 CREATE FUNCTION millrace.json_number(given numeric) RETURNS text
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1
 AS $number$
 DECLARE
     near   double precision;
@@ -144,7 +148,7 @@ BEGIN
     IF position('e' IN digits) = 0 THEN
         digits := to_char(near, '9.9999999999999999EEEE');
     END IF;
-    places := substring(digits FROM 'e([+-]?\d+)$')::integer;
+    places := substring(digits FROM 'e([+-]?[0-9]+)$')::integer;
     RETURN trim_scale(split_part(digits, 'e', 1)::numeric)::text
         || 'e' || CASE WHEN places < 0 THEN '-' ELSE '+' END || abs(places);
 END

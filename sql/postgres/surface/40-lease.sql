@@ -328,7 +328,7 @@ AS $own$
 DECLARE
     fence bigint;
 BEGIN
-    IF proof ~ '^\d{1,18}-[0-9a-f]{32}$' THEN
+    IF proof ~ '^[0-9]{1,18}-[0-9a-f]{32}$' THEN
         fence := split_part(proof, '-', 1)::bigint;
     ELSIF proof IS NOT NULL THEN
         RAISE EXCEPTION 'the token is none that dequeue_next_available_task has answered'
