@@ -13,6 +13,28 @@ BEGIN
 END
 $check$;
 
+-- Bounds how long the client of this transaction may idle. A call about a lease locks rows that
+-- other claims wait for, such as those of limits and keys, until its transaction ends: one session
+-- that forgets its transaction would stop the claims of the installation. The server then ends the
+-- session (25P03), and its transaction is undone. Local to the transaction; a shorter limit of the
+-- session stays.
+CREATE FUNCTION millrace.bound_idle_time() RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $bound$
+DECLARE
+    longest CONSTANT interval := '10 seconds';
+    own     interval := current_setting('idle_in_transaction_session_timeout')::interval;
+BEGIN
+    IF own = '0' OR own > longest THEN
+        PERFORM set_config(
+            'idle_in_transaction_session_timeout',
+            1000 * extract(epoch FROM longest)::integer || 'ms', true
+        );
+    END IF;
+END
+$bound$;
+
 -- Removes workers that hold nothing any more, with their permits. Their rows and the rows of the
 -- limits are locked.
 CREATE FUNCTION millrace.drop_taken(gone uuid[]) RETURNS void
@@ -254,6 +276,7 @@ DECLARE
     task      millrace.leased_task;
 BEGIN
     PERFORM millrace.check_lease(length);
+    PERFORM millrace.bound_idle_time();
     PERFORM millrace.end_expired_leases(20, NULL);
     PERFORM millrace.move_due_tasks(50, NULL);
     IF NOT EXISTS (SELECT FROM millrace.ready)
@@ -405,6 +428,7 @@ BEGIN
     IF octet_length(complete_task.result::text) > 1000000 THEN
         RAISE EXCEPTION 'the result has more than 1000000 bytes' USING ERRCODE = '22023';
     END IF;
+    PERFORM millrace.bound_idle_time();
     SELECT * INTO held FROM millrace.own_lease(complete_task.task_id, complete_task.token);
     IF held.number IS NULL THEN
         IF EXISTS (
@@ -456,6 +480,7 @@ BEGIN
     IF coalesce(fail_task.error_message, '') = '' THEN
         RAISE EXCEPTION 'error_message is missing' USING ERRCODE = '22004';
     END IF;
+    PERFORM millrace.bound_idle_time();
     SELECT * INTO held FROM millrace.own_lease(fail_task.task_id, fail_task.token);
     IF held.number IS NULL THEN
         PERFORM millrace.refuse_lease(fail_task.task_id);
@@ -485,6 +510,7 @@ DECLARE
     ends   timestamptz;
 BEGIN
     PERFORM millrace.check_lease(heartbeat.lease);
+    PERFORM millrace.bound_idle_time();
     SELECT * INTO held FROM millrace.own_lease(heartbeat.task_id, heartbeat.token);
     IF held.number IS NULL THEN
         PERFORM millrace.refuse_lease(heartbeat.task_id);

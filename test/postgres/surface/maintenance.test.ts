@@ -36,7 +36,8 @@ test("the maintenance role ends expired leases, and cannot move the clock", asyn
   }
   expect(await scene.rows("SELECT FROM millrace.attempt")).toEqual([]);
 
-  const keep = "SELECT millrace.sweep_expired_leases() AS swept, millrace.promote_due_tasks() AS due";
+  const keep =
+    "SELECT millrace.sweep_expired_leases() AS swept, millrace.promote_due_tasks() AS due";
   await expire(scene, id);
   await scene.owner.query(
     "UPDATE millrace.scheduled SET run_at = now() - interval '1 second' WHERE key <> $1",
