@@ -325,6 +325,10 @@ BEGIN
         PERFORM millrace.drop_taken(ARRAY[claimer]);
         RETURN NULL;
     END IF;
+    -- The claim may have waited for a limit. The lease begins now.
+    UPDATE millrace.worker AS worker
+    SET until = millrace.clock_at(NULL) + length
+    WHERE worker.id = claimer;
     SELECT type.text, job.payload::jsonb, job.created_at, job.run_at
     INTO task.task_type, task.payload, task.enqueued_at, task.scheduled_at
     FROM millrace.job AS job
