@@ -161,19 +161,41 @@ LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $canonical$
 BEGIN
+    RETURN millrace.canonical_part(given, 0);
+EXCEPTION
+    WHEN numeric_value_out_of_range THEN
+        RAISE EXCEPTION 'the payload has a number that is too large' USING ERRCODE = '22023';
+END
+$canonical$;
+
+-- The canonical text of a part that is nested `depth` levels deep. A recursion without a bound would
+-- end at the stack of the server.
+CREATE FUNCTION millrace.canonical_part(given jsonb, depth integer) RETURNS text
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $canonical$
+DECLARE
+    depth_max CONSTANT integer := 100;
+BEGIN
+    IF depth >= depth_max AND jsonb_typeof(given) IN ('object', 'array') THEN
+        RAISE EXCEPTION 'a payload with an idempotency key is nested deeper than % levels',
+            depth_max USING ERRCODE = '22023';
+    END IF;
     CASE jsonb_typeof(given)
         WHEN 'object' THEN
             RETURN '{' || coalesce((
                 SELECT string_agg(
                            to_json(member.key)::text || ':'
-                               || millrace.canonical_json(member.value),
+                               || millrace.canonical_part(member.value, depth + 1),
                            ',' ORDER BY member.key COLLATE "C"
                        )
                 FROM jsonb_each(given) AS member
             ), '') || '}';
         WHEN 'array' THEN
             RETURN '[' || coalesce((
-                SELECT string_agg(millrace.canonical_json(item.value), ',' ORDER BY item.turn)
+                SELECT string_agg(
+                           millrace.canonical_part(item.value, depth + 1), ',' ORDER BY item.turn
+                       )
                 FROM jsonb_array_elements(given) WITH ORDINALITY AS item (value, turn)
             ), '') || ']';
         WHEN 'number' THEN
@@ -183,8 +205,5 @@ BEGIN
         ELSE
             RETURN given::text;
     END CASE;
-EXCEPTION
-    WHEN numeric_value_out_of_range THEN
-        RAISE EXCEPTION 'the payload has a number that is too large' USING ERRCODE = '22023';
 END
 $canonical$;

@@ -81,7 +81,7 @@ BEGIN
         WHEN NOT max_attempts BETWEEN 1 AND 1000000000
             THEN 'max_attempts must be a whole number from 1 to 1000000000'
         WHEN extract(epoch FROM timeout) * 1000 NOT BETWEEN 1 AND 9000000000000
-            THEN 'timeout must be an interval from 1 millisecond'
+            THEN 'timeout must be an interval from 1 millisecond to 285 years'
         WHEN EXISTS (SELECT FROM unnest(keys) AS key WHERE length(key) NOT BETWEEN 1 AND 500)
             THEN 'a key must have 1 to 500 characters'
         WHEN payload_bytes > 1000000 THEN 'the payload has more than 1000000 bytes'
@@ -149,6 +149,11 @@ BEGIN
         RAISE EXCEPTION 'the role % acts for the tenant % only', session_user, own
             USING ERRCODE = 'MR017';
     END IF;
+    PERFORM millrace.check_task_options(
+        enqueue.scheduled_at, enqueue.priority, enqueue.max_attempts, enqueue.timeout,
+        ARRAY[enqueue.idempotency_key, enqueue.dedup_key, enqueue.concurrency_key], enqueue.tags,
+        octet_length(enqueue.payload::text)
+    );
     SELECT setting.type, setting.category, setting.payload_version, setting.flags,
            coalesce(enqueue.lane, override.lane, setting.lane) AS lane,
            coalesce(enqueue.priority, override.priority, setting.priority) AS priority,
@@ -172,11 +177,6 @@ BEGIN
     PERFORM millrace.check_name('lane', known.lane);
     PERFORM millrace.check_name('correlation_id', enqueue.correlation_id);
     PERFORM millrace.check_name('created_by', enqueue.created_by);
-    PERFORM millrace.check_task_options(
-        enqueue.scheduled_at, enqueue.priority, enqueue.max_attempts, enqueue.timeout,
-        ARRAY[enqueue.idempotency_key, enqueue.dedup_key, enqueue.concurrency_key], enqueue.tags,
-        octet_length(enqueue.payload::text)
-    );
     problem := millrace.payload_problem(
         enqueue.payload, enqueue.type, known.category, of_tenant, enqueue.correlation_id,
         enqueue.idempotency_key, known.payload_version
