@@ -205,7 +205,7 @@ CREATE FUNCTION millrace.sweep_expired_leases(most integer DEFAULT 100) RETURNS 
     RETURN millrace.end_expired_leases(most, NULL);
 
 -- Moves due tasks from `scheduled` to `ready`, longest overdue first, as the promoter of a
--- registered worker does. Returns how many. `given` is the clock of tests, as above.
+-- registered worker does, without tasks that are left to it. Returns how many. `given` is the clock of tests, as above.
 CREATE FUNCTION millrace.move_due_tasks(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -220,7 +220,7 @@ BEGIN
     WITH due AS MATERIALIZED (
         SELECT scheduled.key
         FROM millrace.scheduled AS scheduled
-        WHERE scheduled.run_at <= moment
+        WHERE scheduled.run_at <= moment AND NOT millrace.is_left(scheduled.key)
         ORDER BY scheduled.run_at, scheduled.key
         LIMIT least(greatest(most, 0), 1000)
         FOR UPDATE SKIP LOCKED
@@ -249,55 +249,24 @@ CREATE FUNCTION millrace.promote_due_tasks(most integer DEFAULT 50) RETURNS inte
     SET search_path = pg_catalog, pg_temp
     RETURN millrace.move_due_tasks(most, NULL);
 
--- Takes the most urgent task that is available, for the length of a lease: by priority, due time
--- and id. Null: there is none. Gates, limits, keys, breakers and fair lanes count as for all
--- workers. The transaction should end before the work begins.
-CREATE FUNCTION millrace.dequeue_next_available_task(
-    types text[] DEFAULT NULL, lease interval DEFAULT '5 minutes'
+-- Claims the most urgent task that is available for a new worker with one lease. The answer has its
+-- id, fence and token; null: there is none.
+CREATE FUNCTION millrace.claim_task(
+    lease interval, own text, of_types integer[], of_tenants integer[]
 ) RETURNS millrace.leased_task
 LANGUAGE plpgsql VOLATILE
-SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET jit = off
-AS $dequeue$
+AS $claim$
 #variable_conflict use_column
 DECLARE
-    length    CONSTANT interval := dequeue_next_available_task.lease;
-    moment    timestamptz;
-    durable   text := millrace.sync_commit();
-    own       text := millrace.session_tenant();
+    length    CONSTANT interval := claim_task.lease;
+    moment    timestamptz := millrace.clock_at(NULL);
     claimer   uuid := gen_random_uuid();
     proof     text := replace(gen_random_uuid()::text, '-', '');
-    of_types  integer[];
-    of_tenants integer[];
     fence     bigint;
     task_key  bigint;
     task      millrace.leased_task;
 BEGIN
-    PERFORM millrace.check_lease(length);
-    PERFORM millrace.bound_idle_time();
-    PERFORM millrace.end_expired_leases(20, NULL);
-    PERFORM millrace.move_due_tasks(50, NULL);
-    IF NOT EXISTS (SELECT FROM millrace.ready)
-            AND NOT EXISTS (SELECT FROM millrace.blocked WHERE gate < -2) THEN
-        RETURN NULL;
-    END IF;
-    IF types IS NOT NULL THEN
-        of_types := ARRAY(
-            SELECT name.id
-            FROM millrace.interned_name AS name
-            WHERE name.kind = 1 AND name.text = ANY (types)
-        );
-    END IF;
-    IF own IS NOT NULL THEN
-        of_tenants := ARRAY(
-            SELECT name.id
-            FROM millrace.interned_name AS name
-            WHERE name.kind = 2 AND name.text = own
-        );
-    END IF;
-    moment := millrace.clock_at(NULL);
     INSERT INTO millrace.worker (
         id, process, joined_at, until, renewed_at, beat_ms, beats, leases_at, pid, protocol, quiet,
         host, version, types, lanes, slots, lane_slots, tenant, taken_by
@@ -329,13 +298,133 @@ BEGIN
     UPDATE millrace.worker AS worker
     SET until = millrace.clock_at(NULL) + length
     WHERE worker.id = claimer;
-    SELECT type.text, job.payload::jsonb, job.created_at, job.run_at
-    INTO task.task_type, task.payload, task.enqueued_at, task.scheduled_at
-    FROM millrace.job AS job
-    JOIN millrace.interned_name AS type ON type.id = job.type
-    WHERE job.key = task.task_id;
     task.token := task.fence || '-' || proof;
     RETURN task;
+END
+$claim$;
+
+-- Leaves a task to workers in TypeScript, because jsonb cannot hold its payload. The task is put
+-- off for a minute, and a note says why; move_due_tasks passes a task with such a note, which has
+-- no lease (0), so that only the promoter of a registered worker moves it. A dead letter would need
+-- the payload in its request, where the same text cannot be read either.
+CREATE FUNCTION millrace.leave_task(task bigint, problem text) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
+AS $leave$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz(3) := millrace.clock_at(NULL);
+BEGIN
+    WITH from_ready AS (
+        DELETE FROM millrace.ready AS place
+        WHERE place.key = leave_task.task
+        RETURNING place.key, place.lane, place.priority, place.type, place.tenant, place.n,
+                  place.tries, place.crashes, place.concurrency
+    ),
+    from_blocked AS (
+        DELETE FROM millrace.blocked AS place
+        WHERE place.key = leave_task.task
+        RETURNING place.key, place.lane, place.priority, place.type, place.tenant, place.n,
+                  place.tries, place.crashes, place.concurrency
+    )
+    INSERT INTO millrace.scheduled (
+        key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT place.key, moment + interval '1 minute', place.lane, place.priority, place.type,
+           place.tenant, place.n, place.tries, place.crashes, place.concurrency
+    FROM (SELECT * FROM from_ready UNION ALL SELECT * FROM from_blocked) AS place;
+    IF FOUND AND NOT millrace.is_left(leave_task.task) THEN
+        INSERT INTO millrace.task_error (task_id, failed_at, error_message, fence, by)
+        VALUES (
+            leave_task.task, moment,
+            'a worker in TypeScript must run this task: jsonb cannot hold its payload: ' || problem,
+            0, session_user
+        );
+    END IF;
+END
+$leave$;
+
+-- Whether a task was left to workers in TypeScript.
+CREATE FUNCTION millrace.is_left(task bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    RETURN EXISTS (
+        SELECT FROM millrace.task_error AS noted
+        WHERE noted.task_id = is_left.task AND noted.fence = 0
+    );
+
+-- Takes the most urgent task that is available, for the length of a lease: by priority, due time
+-- and id. Null: there is none. Gates, limits, keys, breakers and fair lanes count as for all
+-- workers. The transaction should end before the work begins. A payload that jsonb cannot hold
+-- undoes its claim, and the next task is looked for.
+CREATE FUNCTION millrace.dequeue_next_available_task(
+    types text[] DEFAULT NULL, lease interval DEFAULT '5 minutes'
+) RETURNS millrace.leased_task
+LANGUAGE plpgsql VOLATILE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $dequeue$
+#variable_conflict use_column
+DECLARE
+    passed_max CONSTANT integer := 20;
+    durable   text := millrace.sync_commit();
+    own       text := millrace.session_tenant();
+    of_types  integer[];
+    of_tenants integer[];
+    problem   text;
+    task      millrace.leased_task;
+BEGIN
+    PERFORM millrace.check_lease(dequeue_next_available_task.lease);
+    PERFORM millrace.bound_idle_time();
+    PERFORM millrace.end_expired_leases(20, NULL);
+    PERFORM millrace.move_due_tasks(50, NULL);
+    IF NOT EXISTS (SELECT FROM millrace.ready)
+            AND NOT EXISTS (SELECT FROM millrace.blocked WHERE gate < -2) THEN
+        RETURN NULL;
+    END IF;
+    IF types IS NOT NULL THEN
+        of_types := ARRAY(
+            SELECT name.id
+            FROM millrace.interned_name AS name
+            WHERE name.kind = 1 AND name.text = ANY (types)
+        );
+    END IF;
+    IF own IS NOT NULL THEN
+        of_tenants := ARRAY(
+            SELECT name.id
+            FROM millrace.interned_name AS name
+            WHERE name.kind = 2 AND name.text = own
+        );
+    END IF;
+    FOR turn IN 1 .. passed_max LOOP
+        task := NULL;
+        BEGIN
+            task := millrace.claim_task(
+                dequeue_next_available_task.lease, own, of_types, of_tenants
+            );
+            IF task.task_id IS NULL THEN
+                RETURN NULL;
+            END IF;
+            SELECT type.text, job.payload::jsonb, job.created_at, job.run_at
+            INTO task.task_type, task.payload, task.enqueued_at, task.scheduled_at
+            FROM millrace.job AS job
+            JOIN millrace.interned_name AS type ON type.id = job.type
+            WHERE job.key = task.task_id;
+            RETURN task;
+        EXCEPTION
+            WHEN data_exception OR statement_too_complex THEN
+                IF task.task_id IS NULL THEN
+                    RAISE;
+                END IF;
+                problem := SQLERRM;
+        END;
+        PERFORM millrace.leave_task(task.task_id, problem);
+    END LOOP;
+    RETURN NULL;
 END
 $dequeue$;
 
