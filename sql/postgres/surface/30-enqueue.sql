@@ -61,10 +61,20 @@ BEGIN
 END
 $admit$;
 
+-- Whether a payload has a number with more than a thousand digits before or after its point. Other
+-- producers refuse such numbers as well. Long texts are looked at without their strings.
+CREATE FUNCTION millrace.has_long_number(payload text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+    RETURN CASE WHEN payload ~ '[0-9]{250}'
+                THEN regexp_replace(payload, E'"(?:[^"\\\\]|\\\\.)*"', '', 'g')
+                     ~ '(?:[0-9]{250}){4}[0-9]'
+                ELSE false END;
+
 -- Refuses options that no producer may send.
 CREATE FUNCTION millrace.check_task_options(
     scheduled_at timestamptz, priority integer, max_attempts integer, timeout interval,
-    keys text[], tags jsonb, payload_bytes integer
+    keys text[], tags jsonb, payload text
 ) RETURNS void
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -84,7 +94,9 @@ BEGIN
             THEN 'timeout must be an interval from 1 millisecond to 285 years'
         WHEN EXISTS (SELECT FROM unnest(keys) AS key WHERE length(key) NOT BETWEEN 1 AND 500)
             THEN 'a key must have 1 to 500 characters'
-        WHEN payload_bytes > 1000000 THEN 'the payload has more than 1000000 bytes'
+        WHEN octet_length(payload) > 1000000 THEN 'the payload has more than 1000000 bytes'
+        WHEN octet_length(payload) > 1000 AND millrace.has_long_number(payload)
+            THEN 'the payload has a number with more than 1000 digits'
         WHEN tags IS NOT NULL AND jsonb_typeof(tags) <> 'object'
             THEN 'tags must be an object of texts'
     END;
@@ -152,7 +164,7 @@ BEGIN
     PERFORM millrace.check_task_options(
         enqueue.scheduled_at, enqueue.priority, enqueue.max_attempts, enqueue.timeout,
         ARRAY[enqueue.idempotency_key, enqueue.dedup_key, enqueue.concurrency_key], enqueue.tags,
-        octet_length(enqueue.payload::text)
+        enqueue.payload::text
     );
     SELECT setting.type, setting.category, setting.payload_version, setting.flags,
            coalesce(enqueue.lane, override.lane, setting.lane) AS lane,
@@ -312,7 +324,7 @@ BEGIN
     PERFORM millrace.check_name('category', declare_type.category);
     PERFORM millrace.check_name('service', service) FROM unnest(declare_type.services) AS service;
     PERFORM millrace.check_task_options(
-        now(), declare_type.priority, declare_type.max_attempts, declare_type.timeout, NULL, NULL, 0
+        now(), declare_type.priority, declare_type.max_attempts, declare_type.timeout, NULL, NULL, NULL
     );
     type_id := millrace.intern_name(1::smallint, declare_type.type);
     INSERT INTO millrace.type_setting AS known (
