@@ -36,9 +36,11 @@ $check$;
 -- Facts. Rows are inserted and never changed: the state of a process is what its facts add up to.
 
 -- One row for each instance of the process, and at most one for each email_message_id.
+-- All tasks of a process are of one tenant.
 CREATE TABLE comms.send_email_task (
     send_email_task_id bigserial PRIMARY KEY,
     email_message_id bigint NOT NULL UNIQUE REFERENCES comms.email_message (email_message_id),
+    tenant text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -118,6 +120,26 @@ CREATE FUNCTION comms.send_email_id_in(_payload jsonb, _field text) RETURNS bigi
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
 
+-- Enqueues a check of the supervisor, in the tenant of the process. A check that is enqueued again
+-- has the same key, so that one task of it exists.
+CREATE FUNCTION comms.enqueue_send_email_supervisor(
+    _row comms.send_email_task, _check bigint, _scheduled_at timestamptz
+) RETURNS bigint
+    LANGUAGE sql VOLATILE
+    RETURN millrace.enqueue(
+        'db_function',
+        jsonb_build_object(
+            'task_type', 'db_function',
+            'db_function', 'comms.send_email_supervisor',
+            'send_email_task_id', _row.send_email_task_id,
+            'check', _check
+        ),
+        _scheduled_at,
+        tenant => _row.tenant,
+        correlation_id => 'comms.send_email:' || _row.send_email_task_id,
+        idempotency_key => format('comms.send_email_supervisor:%s:%s', _row.send_email_task_id, _check)
+    );
+
 -- The supervisor. It runs as a db_function task with the payload
 --     {"task_type": "db_function", "db_function": "comms.send_email_supervisor",
 --      "send_email_task_id": …, "check": …}
@@ -132,6 +154,7 @@ DECLARE
     _outcome_within CONSTANT interval := '15 minutes';
     _task_id CONSTANT bigint := comms.send_email_id_in(_payload, 'send_email_task_id');
     _next_check CONSTANT bigint := coalesce(comms.send_email_id_in(_payload, 'check'), 0) + 1;
+    _row comms.send_email_task;
     _attempt_id bigint;
     _failures integer;
 BEGIN
@@ -139,7 +162,10 @@ BEGIN
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_send_email_task_id');
     END IF;
-    PERFORM 1 FROM comms.send_email_task WHERE send_email_task_id = _task_id FOR UPDATE;
+    SELECT task.* INTO _row
+    FROM comms.send_email_task AS task
+    WHERE task.send_email_task_id = _task_id
+    FOR UPDATE;
     IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'send_email_task_not_found');
     END IF;
@@ -185,21 +211,14 @@ BEGIN
                 'success_handler', 'comms.record_email_success',
                 'error_handler', 'comms.record_email_failure'
             ),
+            tenant => _row.tenant,
             correlation_id => 'comms.send_email:' || _task_id
         );
     END IF;
     -- A run that is delivered again after a crash uses the same key, so that one successor exists.
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'comms.send_email_supervisor',
-            'send_email_task_id', _task_id,
-            'check', _next_check
-        ),
-        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay),
-        correlation_id => 'comms.send_email:' || _task_id,
-        idempotency_key => format('comms.send_email_supervisor:%s:%s', _task_id, _next_check)
+    PERFORM comms.enqueue_send_email_supervisor(
+        _row, _next_check,
+        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay)
     );
     -- Of this check. That the process has succeeded is a fact, and no status.
     RETURN jsonb_build_object(
@@ -210,17 +229,19 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. Grant it to the role of your
--- application, or call it from a trigger or a function of the owner.
+-- error, and does nothing for a subject whose process has started. The process belongs to the tenant
+-- of its caller, unless a tenant is given: a supervisor that starts another process gives its own.
+-- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION comms.kickoff_send_email(
     _email_message_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, comms, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _row comms.send_email_task;
 BEGIN
     IF _email_message_id IS NULL THEN
         validation_failure_message := 'email_message_id is required';
@@ -239,23 +260,15 @@ BEGIN
             := format('email_message_id %s does not exist', _email_message_id);
         RETURN;
     END IF;
-    INSERT INTO comms.send_email_task (email_message_id) VALUES (_email_message_id)
+    INSERT INTO comms.send_email_task (email_message_id, tenant)
+    VALUES (_email_message_id, coalesce(_tenant, millrace.session_tenant(), 'default'))
     ON CONFLICT DO NOTHING
-    RETURNING send_email_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
+    RETURNING * INTO _row;
+    IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'comms.send_email_supervisor',
-            'send_email_task_id', _task_id,
-            'check', 0
-        ),
-        coalesce(_scheduled_at, clock_timestamp()),
-        correlation_id => 'comms.send_email:' || _task_id,
-        idempotency_key => format('comms.send_email_supervisor:%s:0', _task_id)
+    PERFORM comms.enqueue_send_email_supervisor(
+        _row, 0, coalesce(_scheduled_at, clock_timestamp())
     );
 END
 $function$;
@@ -367,11 +380,12 @@ REVOKE ALL ON FUNCTION
     comms.count_send_email_attempts(bigint),
     comms.is_send_email_stuck(bigint),
     comms.send_email_id_in(jsonb, text),
+    comms.enqueue_send_email_supervisor(comms.send_email_task, bigint, timestamptz),
     comms.get_email_payload(jsonb),
     comms.record_email_success(jsonb),
     comms.record_email_failure(jsonb),
     comms.send_email_supervisor(jsonb),
-    comms.kickoff_send_email(bigint, timestamptz)
+    comms.kickoff_send_email(bigint, timestamptz, text)
 FROM PUBLIC;
 
 SELECT millrace.register_function(

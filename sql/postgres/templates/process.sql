@@ -36,6 +36,7 @@ $check$;
 -- Facts. Rows are inserted and never changed: the state of a process is what its facts add up to.
 
 -- One row for each instance of the process, and at most one for each subject_id.
+-- All tasks of a process are of one tenant.
 CREATE TABLE domain.foo_task (
     foo_task_id bigserial PRIMARY KEY,
     -- when: references
@@ -43,6 +44,7 @@ CREATE TABLE domain.foo_task (
     -- otherwise
     subject_id bigint NOT NULL UNIQUE,
     -- end
+    tenant text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -122,6 +124,26 @@ CREATE FUNCTION domain.foo_id_in(_payload jsonb, _field text) RETURNS bigint
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
 
+-- Enqueues a check of the supervisor, in the tenant of the process. A check that is enqueued again
+-- has the same key, so that one task of it exists.
+CREATE FUNCTION domain.enqueue_foo_supervisor(
+    _row domain.foo_task, _check bigint, _scheduled_at timestamptz
+) RETURNS bigint
+    LANGUAGE sql VOLATILE
+    RETURN millrace.enqueue(
+        'db_function',
+        jsonb_build_object(
+            'task_type', 'db_function',
+            'db_function', 'domain.foo_supervisor',
+            'foo_task_id', _row.foo_task_id,
+            'check', _check
+        ),
+        _scheduled_at,
+        tenant => _row.tenant,
+        correlation_id => 'domain.foo:' || _row.foo_task_id,
+        idempotency_key => format('domain.foo_supervisor:%s:%s', _row.foo_task_id, _check)
+    );
+
 -- when: db_function
 -- The work of one attempt, in SQL. TO DO: replace the body. An exception, and any status but
 -- succeeded, is a failed attempt; what the body has changed is rolled back after an exception.
@@ -184,6 +206,7 @@ DECLARE
     -- end
     _task_id CONSTANT bigint := domain.foo_id_in(_payload, 'foo_task_id');
     _next_check CONSTANT bigint := coalesce(domain.foo_id_in(_payload, 'check'), 0) + 1;
+    _row domain.foo_task;
     _attempt_id bigint;
     _failures integer;
 BEGIN
@@ -191,7 +214,10 @@ BEGIN
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_foo_task_id');
     END IF;
-    PERFORM 1 FROM domain.foo_task WHERE foo_task_id = _task_id FOR UPDATE;
+    SELECT task.* INTO _row
+    FROM domain.foo_task AS task
+    WHERE task.foo_task_id = _task_id
+    FOR UPDATE;
     IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'foo_task_not_found');
     END IF;
@@ -240,6 +266,7 @@ BEGIN
                 'success_handler', 'domain.record_foo_success',
                 'error_handler', 'domain.record_foo_failure'
             ),
+            tenant => _row.tenant,
             correlation_id => 'domain.foo:' || _task_id
         );
         -- end
@@ -252,17 +279,9 @@ BEGIN
         -- end
     END IF;
     -- A run that is delivered again after a crash uses the same key, so that one successor exists.
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'domain.foo_supervisor',
-            'foo_task_id', _task_id,
-            'check', _next_check
-        ),
-        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay),
-        correlation_id => 'domain.foo:' || _task_id,
-        idempotency_key => format('domain.foo_supervisor:%s:%s', _task_id, _next_check)
+    PERFORM domain.enqueue_foo_supervisor(
+        _row, _next_check,
+        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay)
     );
     -- Of this check. That the process has succeeded is a fact, and no status.
     RETURN jsonb_build_object(
@@ -273,17 +292,19 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. Grant it to the role of your
--- application, or call it from a trigger or a function of the owner.
+-- error, and does nothing for a subject whose process has started. The process belongs to the tenant
+-- of its caller, unless a tenant is given: a supervisor that starts another process gives its own.
+-- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION domain.kickoff_foo(
     _subject_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, domain, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _row domain.foo_task;
 BEGIN
     IF _subject_id IS NULL THEN
         validation_failure_message := 'subject_id is required';
@@ -304,23 +325,15 @@ BEGIN
         RETURN;
     END IF;
     -- end
-    INSERT INTO domain.foo_task (subject_id) VALUES (_subject_id)
+    INSERT INTO domain.foo_task (subject_id, tenant)
+    VALUES (_subject_id, coalesce(_tenant, millrace.session_tenant(), 'default'))
     ON CONFLICT DO NOTHING
-    RETURNING foo_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
+    RETURNING * INTO _row;
+    IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'domain.foo_supervisor',
-            'foo_task_id', _task_id,
-            'check', 0
-        ),
-        coalesce(_scheduled_at, clock_timestamp()),
-        correlation_id => 'domain.foo:' || _task_id,
-        idempotency_key => format('domain.foo_supervisor:%s:0', _task_id)
+    PERFORM domain.enqueue_foo_supervisor(
+        _row, 0, coalesce(_scheduled_at, clock_timestamp())
     );
 END
 $function$;
@@ -438,6 +451,7 @@ REVOKE ALL ON FUNCTION
     domain.count_foo_attempts(bigint),
     domain.is_foo_stuck(bigint),
     domain.foo_id_in(jsonb, text),
+    domain.enqueue_foo_supervisor(domain.foo_task, bigint, timestamptz),
     -- when: db_function
     domain.perform_foo(jsonb),
     domain.run_foo_attempt(bigint),
@@ -448,7 +462,7 @@ REVOKE ALL ON FUNCTION
     domain.record_foo_failure(jsonb),
     -- end
     domain.foo_supervisor(jsonb),
-    domain.kickoff_foo(bigint, timestamptz)
+    domain.kickoff_foo(bigint, timestamptz, text)
 FROM PUBLIC;
 
 SELECT millrace.register_function(
