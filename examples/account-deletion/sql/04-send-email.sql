@@ -36,11 +36,13 @@ $check$;
 -- Facts. Rows are inserted and never changed: the state of a process is what its facts add up to.
 
 -- One row for each instance of the process, and at most one for each email_message_id.
--- All tasks of a process are of one tenant.
+-- All tasks of a process are of one tenant. Their keys contain the process_key: ids begin anew when
+-- these tables are made again, and keys of tasks stay.
 CREATE TABLE comms.send_email_task (
     send_email_task_id bigserial PRIMARY KEY,
     email_message_id bigint NOT NULL UNIQUE REFERENCES comms.email_message (email_message_id),
     tenant text NOT NULL,
+    process_key uuid NOT NULL DEFAULT gen_random_uuid(),
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -120,6 +122,28 @@ CREATE FUNCTION comms.send_email_id_in(_payload jsonb, _field text) RETURNS bigi
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
 
+-- Whether the newest check of a process still waits or runs. The older ones have made it.
+CREATE FUNCTION comms.is_send_email_supervised(_send_email_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN coalesce(
+        (
+            SELECT (
+                SELECT over.completed_at
+                FROM millrace.task_completed AS over
+                WHERE over.task_id = newest.task_id
+            ) IS NULL
+            FROM (
+                SELECT queued.task_id
+                FROM millrace.task AS queued
+                WHERE queued.correlation_id = 'comms.send_email:' || _send_email_task_id
+                  AND queued.task_type = 'db_function'
+                ORDER BY queued.task_id DESC
+                LIMIT 1
+            ) AS newest
+        ),
+        false
+    );
+
 -- Enqueues a check of the supervisor, in the tenant of the process. A check that is enqueued again
 -- has the same key, so that one task of it exists.
 CREATE FUNCTION comms.enqueue_send_email_supervisor(
@@ -137,7 +161,7 @@ CREATE FUNCTION comms.enqueue_send_email_supervisor(
         _scheduled_at,
         tenant => _row.tenant,
         correlation_id => 'comms.send_email:' || _row.send_email_task_id,
-        idempotency_key => format('comms.send_email_supervisor:%s:%s', _row.send_email_task_id, _check)
+        idempotency_key => format('comms.send_email_supervisor:%s:%s', _row.process_key, _check)
     );
 
 -- The supervisor. It runs as a db_function task with the payload
@@ -270,6 +294,10 @@ BEGIN
     PERFORM comms.enqueue_send_email_supervisor(
         _row, 0, coalesce(_scheduled_at, clock_timestamp())
     );
+    IF NOT comms.is_send_email_supervised(_row.send_email_task_id) THEN
+        RAISE EXCEPTION 'the supervisor of comms.send_email % was enqueued before',
+            _row.send_email_task_id;
+    END IF;
 END
 $function$;
 
@@ -380,6 +408,7 @@ REVOKE ALL ON FUNCTION
     comms.count_send_email_attempts(bigint),
     comms.is_send_email_stuck(bigint),
     comms.send_email_id_in(jsonb, text),
+    comms.is_send_email_supervised(bigint),
     comms.enqueue_send_email_supervisor(comms.send_email_task, bigint, timestamptz),
     comms.get_email_payload(jsonb),
     comms.record_email_success(jsonb),

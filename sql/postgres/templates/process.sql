@@ -36,7 +36,8 @@ $check$;
 -- Facts. Rows are inserted and never changed: the state of a process is what its facts add up to.
 
 -- One row for each instance of the process, and at most one for each subject_id.
--- All tasks of a process are of one tenant.
+-- All tasks of a process are of one tenant. Their keys contain the process_key: ids begin anew when
+-- these tables are made again, and keys of tasks stay.
 CREATE TABLE domain.foo_task (
     foo_task_id bigserial PRIMARY KEY,
     -- when: references
@@ -45,6 +46,7 @@ CREATE TABLE domain.foo_task (
     subject_id bigint NOT NULL UNIQUE,
     -- end
     tenant text NOT NULL,
+    process_key uuid NOT NULL DEFAULT gen_random_uuid(),
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -124,6 +126,28 @@ CREATE FUNCTION domain.foo_id_in(_payload jsonb, _field text) RETURNS bigint
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
 
+-- Whether the newest check of a process still waits or runs. The older ones have made it.
+CREATE FUNCTION domain.is_foo_supervised(_foo_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN coalesce(
+        (
+            SELECT (
+                SELECT over.completed_at
+                FROM millrace.task_completed AS over
+                WHERE over.task_id = newest.task_id
+            ) IS NULL
+            FROM (
+                SELECT queued.task_id
+                FROM millrace.task AS queued
+                WHERE queued.correlation_id = 'domain.foo:' || _foo_task_id
+                  AND queued.task_type = 'db_function'
+                ORDER BY queued.task_id DESC
+                LIMIT 1
+            ) AS newest
+        ),
+        false
+    );
+
 -- Enqueues a check of the supervisor, in the tenant of the process. A check that is enqueued again
 -- has the same key, so that one task of it exists.
 CREATE FUNCTION domain.enqueue_foo_supervisor(
@@ -141,7 +165,7 @@ CREATE FUNCTION domain.enqueue_foo_supervisor(
         _scheduled_at,
         tenant => _row.tenant,
         correlation_id => 'domain.foo:' || _row.foo_task_id,
-        idempotency_key => format('domain.foo_supervisor:%s:%s', _row.foo_task_id, _check)
+        idempotency_key => format('domain.foo_supervisor:%s:%s', _row.process_key, _check)
     );
 
 -- when: db_function
@@ -335,6 +359,10 @@ BEGIN
     PERFORM domain.enqueue_foo_supervisor(
         _row, 0, coalesce(_scheduled_at, clock_timestamp())
     );
+    IF NOT domain.is_foo_supervised(_row.foo_task_id) THEN
+        RAISE EXCEPTION 'the supervisor of domain.foo % was enqueued before',
+            _row.foo_task_id;
+    END IF;
 END
 $function$;
 
@@ -451,6 +479,7 @@ REVOKE ALL ON FUNCTION
     domain.count_foo_attempts(bigint),
     domain.is_foo_stuck(bigint),
     domain.foo_id_in(jsonb, text),
+    domain.is_foo_supervised(bigint),
     domain.enqueue_foo_supervisor(domain.foo_task, bigint, timestamptz),
     -- when: db_function
     domain.perform_foo(jsonb),

@@ -85,3 +85,19 @@ describe("the tenant of a process", () => {
     expect(await made.column(LIVING)).toEqual([]);
   });
 });
+
+describe("tables that are made again", () => {
+  test("have processes with supervisors of their own", async () => {
+    await using made = await withEmail();
+    await made.sql.query(KICK_OFF);
+    await check(made);
+    await endTasks(made);
+    await made.sql.query("DROP SCHEMA comms CASCADE");
+    await made.add("comms.send_email");
+
+    await made.sql.query("SELECT comms.kickoff_send_email(77)");
+    await check(made);
+
+    expect((await made.column(LIVING)).map((payload) => payload.check)).toEqual([0, 1]);
+  });
+});

@@ -70,6 +70,7 @@ describe("the migration of a process", () => {
       "send_email_task.send_email_task_id bigint",
       "send_email_task.subject_id bigint",
       "send_email_task.tenant text",
+      "send_email_task.process_key uuid",
       `send_email_task.created_at ${time}`,
       "send_email_task_failed.send_email_task_id bigint",
       "send_email_task_failed.error_message text",
