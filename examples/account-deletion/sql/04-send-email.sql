@@ -104,6 +104,15 @@ CREATE FUNCTION comms.count_send_email_attempts(_send_email_task_id bigint) RETU
         WHERE attempt.send_email_task_id = _send_email_task_id
     );
 
+-- Whether a process has had its success or its final word.
+CREATE FUNCTION comms.has_send_email_ended(_send_email_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN comms.has_send_email_succeeded_attempt(_send_email_task_id) OR EXISTS (
+        SELECT 1
+        FROM comms.send_email_task_failed AS failed
+        WHERE failed.send_email_task_id = _send_email_task_id
+    );
+
 -- Whether the process of a subject has used up its attempts without a success.
 CREATE FUNCTION comms.is_send_email_stuck(_email_message_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -253,8 +262,10 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. The process belongs to the tenant
--- of its caller, unless a tenant is given: a supervisor that starts another process gives its own.
+-- error, and does nothing for a subject whose process has ended or has a supervisor. A process that
+-- has lost its supervisor, because its task was cancelled, for example, goes on. The process
+-- belongs to the tenant of its first caller, unless a tenant is given: a supervisor that starts
+-- another process gives its own.
 -- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION comms.kickoff_send_email(
     _email_message_id bigint,
@@ -266,6 +277,7 @@ CREATE FUNCTION comms.kickoff_send_email(
     AS $function$
 DECLARE
     _row comms.send_email_task;
+    _check bigint := 0;
 BEGIN
     IF _email_message_id IS NULL THEN
         validation_failure_message := 'email_message_id is required';
@@ -289,10 +301,22 @@ BEGIN
     ON CONFLICT DO NOTHING
     RETURNING * INTO _row;
     IF NOT FOUND THEN
-        RETURN;
+        -- A row that is locked belongs to a supervisor that runs, or to another kick-off.
+        SELECT task.* INTO _row
+        FROM comms.send_email_task AS task
+        WHERE task.email_message_id = _email_message_id
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND
+                OR coalesce(_row.tenant <> millrace.session_tenant(), false)
+                OR comms.has_send_email_ended(_row.send_email_task_id)
+                OR comms.is_send_email_supervised(_row.send_email_task_id) THEN
+            RETURN;
+        END IF;
+        -- Checks come seconds apart: the time in milliseconds is above the number of any of them.
+        _check := floor(1000 * extract(epoch FROM clock_timestamp()));
     END IF;
     PERFORM comms.enqueue_send_email_supervisor(
-        _row, 0, coalesce(_scheduled_at, clock_timestamp())
+        _row, _check, coalesce(_scheduled_at, clock_timestamp())
     );
     IF NOT comms.is_send_email_supervised(_row.send_email_task_id) THEN
         RAISE EXCEPTION 'the supervisor of comms.send_email % was enqueued before',
@@ -406,6 +430,7 @@ REVOKE ALL ON FUNCTION
     comms.has_send_email_succeeded_attempt(bigint),
     comms.count_send_email_failed_attempts(bigint),
     comms.count_send_email_attempts(bigint),
+    comms.has_send_email_ended(bigint),
     comms.is_send_email_stuck(bigint),
     comms.send_email_id_in(jsonb, text),
     comms.is_send_email_supervised(bigint),

@@ -104,6 +104,15 @@ CREATE FUNCTION comms.count_send_sms_attempts(_send_sms_task_id bigint) RETURNS 
         WHERE attempt.send_sms_task_id = _send_sms_task_id
     );
 
+-- Whether a process has had its success or its final word.
+CREATE FUNCTION comms.has_send_sms_ended(_send_sms_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN comms.has_send_sms_succeeded_attempt(_send_sms_task_id) OR EXISTS (
+        SELECT 1
+        FROM comms.send_sms_task_failed AS failed
+        WHERE failed.send_sms_task_id = _send_sms_task_id
+    );
+
 -- Whether the process of a subject has used up its attempts without a success.
 CREATE FUNCTION comms.is_send_sms_stuck(_sms_message_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -253,8 +262,10 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. The process belongs to the tenant
--- of its caller, unless a tenant is given: a supervisor that starts another process gives its own.
+-- error, and does nothing for a subject whose process has ended or has a supervisor. A process that
+-- has lost its supervisor, because its task was cancelled, for example, goes on. The process
+-- belongs to the tenant of its first caller, unless a tenant is given: a supervisor that starts
+-- another process gives its own.
 -- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION comms.kickoff_send_sms(
     _sms_message_id bigint,
@@ -266,6 +277,7 @@ CREATE FUNCTION comms.kickoff_send_sms(
     AS $function$
 DECLARE
     _row comms.send_sms_task;
+    _check bigint := 0;
 BEGIN
     IF _sms_message_id IS NULL THEN
         validation_failure_message := 'sms_message_id is required';
@@ -289,10 +301,22 @@ BEGIN
     ON CONFLICT DO NOTHING
     RETURNING * INTO _row;
     IF NOT FOUND THEN
-        RETURN;
+        -- A row that is locked belongs to a supervisor that runs, or to another kick-off.
+        SELECT task.* INTO _row
+        FROM comms.send_sms_task AS task
+        WHERE task.sms_message_id = _sms_message_id
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND
+                OR coalesce(_row.tenant <> millrace.session_tenant(), false)
+                OR comms.has_send_sms_ended(_row.send_sms_task_id)
+                OR comms.is_send_sms_supervised(_row.send_sms_task_id) THEN
+            RETURN;
+        END IF;
+        -- Checks come seconds apart: the time in milliseconds is above the number of any of them.
+        _check := floor(1000 * extract(epoch FROM clock_timestamp()));
     END IF;
     PERFORM comms.enqueue_send_sms_supervisor(
-        _row, 0, coalesce(_scheduled_at, clock_timestamp())
+        _row, _check, coalesce(_scheduled_at, clock_timestamp())
     );
     IF NOT comms.is_send_sms_supervised(_row.send_sms_task_id) THEN
         RAISE EXCEPTION 'the supervisor of comms.send_sms % was enqueued before',
@@ -406,6 +430,7 @@ REVOKE ALL ON FUNCTION
     comms.has_send_sms_succeeded_attempt(bigint),
     comms.count_send_sms_failed_attempts(bigint),
     comms.count_send_sms_attempts(bigint),
+    comms.has_send_sms_ended(bigint),
     comms.is_send_sms_stuck(bigint),
     comms.send_sms_id_in(jsonb, text),
     comms.is_send_sms_supervised(bigint),

@@ -108,6 +108,15 @@ CREATE FUNCTION domain.count_foo_attempts(_foo_task_id bigint) RETURNS integer
         WHERE attempt.foo_task_id = _foo_task_id
     );
 
+-- Whether a process has had its success or its final word.
+CREATE FUNCTION domain.has_foo_ended(_foo_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN domain.has_foo_succeeded_attempt(_foo_task_id) OR EXISTS (
+        SELECT 1
+        FROM domain.foo_task_failed AS failed
+        WHERE failed.foo_task_id = _foo_task_id
+    );
+
 -- Whether the process of a subject has used up its attempts without a success.
 CREATE FUNCTION domain.is_foo_stuck(_subject_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -316,8 +325,10 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. The process belongs to the tenant
--- of its caller, unless a tenant is given: a supervisor that starts another process gives its own.
+-- error, and does nothing for a subject whose process has ended or has a supervisor. A process that
+-- has lost its supervisor, because its task was cancelled, for example, goes on. The process
+-- belongs to the tenant of its first caller, unless a tenant is given: a supervisor that starts
+-- another process gives its own.
 -- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION domain.kickoff_foo(
     _subject_id bigint,
@@ -329,6 +340,7 @@ CREATE FUNCTION domain.kickoff_foo(
     AS $function$
 DECLARE
     _row domain.foo_task;
+    _check bigint := 0;
 BEGIN
     IF _subject_id IS NULL THEN
         validation_failure_message := 'subject_id is required';
@@ -354,10 +366,22 @@ BEGIN
     ON CONFLICT DO NOTHING
     RETURNING * INTO _row;
     IF NOT FOUND THEN
-        RETURN;
+        -- A row that is locked belongs to a supervisor that runs, or to another kick-off.
+        SELECT task.* INTO _row
+        FROM domain.foo_task AS task
+        WHERE task.subject_id = _subject_id
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND
+                OR coalesce(_row.tenant <> millrace.session_tenant(), false)
+                OR domain.has_foo_ended(_row.foo_task_id)
+                OR domain.is_foo_supervised(_row.foo_task_id) THEN
+            RETURN;
+        END IF;
+        -- Checks come seconds apart: the time in milliseconds is above the number of any of them.
+        _check := floor(1000 * extract(epoch FROM clock_timestamp()));
     END IF;
     PERFORM domain.enqueue_foo_supervisor(
-        _row, 0, coalesce(_scheduled_at, clock_timestamp())
+        _row, _check, coalesce(_scheduled_at, clock_timestamp())
     );
     IF NOT domain.is_foo_supervised(_row.foo_task_id) THEN
         RAISE EXCEPTION 'the supervisor of domain.foo % was enqueued before',
@@ -477,6 +501,7 @@ REVOKE ALL ON FUNCTION
     domain.has_foo_succeeded_attempt(bigint),
     domain.count_foo_failed_attempts(bigint),
     domain.count_foo_attempts(bigint),
+    domain.has_foo_ended(bigint),
     domain.is_foo_stuck(bigint),
     domain.foo_id_in(jsonb, text),
     domain.is_foo_supervised(bigint),

@@ -101,3 +101,54 @@ describe("tables that are made again", () => {
     expect((await made.column(LIVING)).map((payload) => payload.check)).toEqual([0, 1]);
   });
 });
+
+describe("a process without a supervisor", () => {
+  test("gets one by another kick-off, and goes on to its end", async () => {
+    await using made = await withEmail({ maxAttempts: "1" });
+    await made.sql.query(KICK_OFF);
+    await check(made);
+    await endTasks(made);
+
+    expect(await made.value(KICK_OFF)).toBeNull();
+    await made.sql.query(KICK_OFF);
+
+    expect(await made.column(LIVING)).toHaveLength(1);
+    await check(made);
+    expect(await made.column(LIVING)).toHaveLength(2);
+    await endTasks(made);
+    await made.sql.query(KICK_OFF);
+    await made.sql.query(
+      "INSERT INTO comms.send_email_attempt_failed VALUES (1, 'by hand') ON CONFLICT DO NOTHING",
+    );
+    expect(await check(made)).toEqual({ status: "max_attempts_reached" });
+  });
+
+  test("gets none after its success or its final word", async () => {
+    await using made = await withEmail({ maxAttempts: "1" });
+    await made.sql.query(KICK_OFF);
+    await check(made);
+    await made.sql.query("INSERT INTO comms.send_email_attempt_succeeded VALUES (1)");
+    await endTasks(made);
+    await made.sql.query(KICK_OFF);
+    expect(await made.column(LIVING)).toEqual([]);
+
+    await made.sql.query("SELECT comms.kickoff_send_email(8)");
+    await check(made);
+    await made.sql.query("INSERT INTO comms.send_email_attempt_failed VALUES (2, 'no route')");
+    await check(made);
+    await endTasks(made);
+    await made.sql.query("SELECT comms.kickoff_send_email(8)");
+    expect(await made.column(LIVING)).toEqual([]);
+  });
+
+  test("gets one from several sessions at once", async () => {
+    await using made = await withEmail();
+    await made.sql.query(KICK_OFF);
+    await endTasks(made);
+    const sessions = await Promise.all([1, 2, 3, 4].map(() => connect(made.url)));
+    await Promise.all(sessions.map((session) => session.query(KICK_OFF)));
+    for (const session of sessions) await session.end();
+
+    expect(await made.column(LIVING)).toHaveLength(1);
+  });
+});
