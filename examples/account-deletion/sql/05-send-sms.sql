@@ -125,6 +125,15 @@ CREATE FUNCTION comms.is_send_sms_stuck(_sms_message_id bigint) RETURNS boolean
           AND NOT comms.has_send_sms_succeeded_attempt(task.send_sms_task_id)
     );
 
+-- Whether an attempt was noted as failed. Its task may wait still, behind a pause, for example.
+CREATE FUNCTION comms.has_send_sms_attempt_failed(_send_sms_attempt_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN EXISTS (
+        SELECT 1
+        FROM comms.send_sms_attempt_failed AS failed
+        WHERE failed.send_sms_attempt_id = _send_sms_attempt_id
+    );
+
 -- The id in a payload, or null where there is none. What a payload contains never raises an error.
 CREATE FUNCTION comms.send_sms_id_in(_payload jsonb, _field text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -351,6 +360,12 @@ BEGIN
             'status', 'attempt_not_found', 'validation_failure_message', 'attempt_not_found'
         );
     END IF;
+    -- Another attempt has taken the place of this one: two would send the message twice.
+    IF comms.has_send_sms_attempt_failed(_attempt_id) THEN
+        RETURN jsonb_build_object(
+            'status', 'attempt_superseded', 'validation_failure_message', 'attempt_superseded'
+        );
+    END IF;
     RETURN jsonb_build_object('status', 'succeeded', 'payload', jsonb_build_object(
         'to', _message.to_number, 'text', _message.body
     ));
@@ -432,6 +447,7 @@ REVOKE ALL ON FUNCTION
     comms.count_send_sms_attempts(bigint),
     comms.has_send_sms_ended(bigint),
     comms.is_send_sms_stuck(bigint),
+    comms.has_send_sms_attempt_failed(bigint),
     comms.send_sms_id_in(jsonb, text),
     comms.is_send_sms_supervised(bigint),
     comms.enqueue_send_sms_supervisor(comms.send_sms_task, bigint, timestamptz),

@@ -129,6 +129,17 @@ CREATE FUNCTION domain.is_foo_stuck(_subject_id bigint) RETURNS boolean
           AND NOT domain.has_foo_succeeded_attempt(task.foo_task_id)
     );
 
+-- when: channel
+-- Whether an attempt was noted as failed. Its task may wait still, behind a pause, for example.
+CREATE FUNCTION domain.has_foo_attempt_failed(_foo_attempt_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN EXISTS (
+        SELECT 1
+        FROM domain.foo_attempt_failed AS failed
+        WHERE failed.foo_attempt_id = _foo_attempt_id
+    );
+
+-- end
 -- The id in a payload, or null where there is none. What a payload contains never raises an error.
 CREATE FUNCTION domain.foo_id_in(_payload jsonb, _field text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -417,6 +428,12 @@ BEGIN
             'status', 'attempt_not_found', 'validation_failure_message', 'attempt_not_found'
         );
     END IF;
+    -- Another attempt has taken the place of this one: two would send the message twice.
+    IF domain.has_foo_attempt_failed(_attempt_id) THEN
+        RETURN jsonb_build_object(
+            'status', 'attempt_superseded', 'validation_failure_message', 'attempt_superseded'
+        );
+    END IF;
     RETURN jsonb_build_object(
         'status', 'not_implemented',
         'validation_failure_message', 'domain.get_foo_payload is a skeleton: return the message '
@@ -503,6 +520,9 @@ REVOKE ALL ON FUNCTION
     domain.count_foo_attempts(bigint),
     domain.has_foo_ended(bigint),
     domain.is_foo_stuck(bigint),
+    -- when: channel
+    domain.has_foo_attempt_failed(bigint),
+    -- end
     domain.foo_id_in(jsonb, text),
     domain.is_foo_supervised(bigint),
     domain.enqueue_foo_supervisor(domain.foo_task, bigint, timestamptz),

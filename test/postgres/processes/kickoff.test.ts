@@ -152,3 +152,31 @@ describe("a process without a supervisor", () => {
     expect(await made.column(LIVING)).toHaveLength(1);
   });
 });
+
+describe("an attempt whose channel task waits too long", () => {
+  test("sends nothing when another attempt has taken its place", async () => {
+    await using made = await withEmail({ maxAttempts: "3" });
+    await made.sql.query(KICK_OFF);
+    for (let n = 0; n < 4; n += 1) {
+      await check(made);
+      await made.sql.query(
+        "UPDATE comms.send_email_attempt SET created_at = created_at - interval '16 minutes'",
+      );
+    }
+    expect(await made.value("SELECT comms.is_send_email_stuck(7)")).toBe(true);
+    await made.sql.query("INSERT INTO comms.send_email_attempt (send_email_task_id) VALUES (1)");
+    const late = await made.tasks("email");
+    const prepare = "SELECT comms.get_send_email_payload($1)";
+
+    expect(late).toHaveLength(3);
+    for (const payload of late) {
+      expect(await made.value(prepare, payload)).toMatchObject({
+        status: "attempt_superseded",
+        validation_failure_message: "attempt_superseded",
+      });
+    }
+    expect(await made.value(prepare, { send_email_attempt_id: 4 })).toMatchObject({
+      status: "not_implemented",
+    });
+  });
+});
