@@ -104,7 +104,7 @@ CREATE FUNCTION queues.tenant_of_process(_given text) RETURNS text
 
 -- Enqueues a check of a supervisor. The key has the number of the check: a run that is delivered
 -- again after a crash enqueues the same successor, so that one is alive. All checks of a process
--- are of the tenant of its kick-off, whoever runs them.
+-- are of the tenant of its kick-off, whichever session runs them.
 CREATE FUNCTION queues.enqueue_check(
     _db_function text, _id_field text, _id bigint, _check bigint, _scheduled_at timestamptz,
     _tenant text

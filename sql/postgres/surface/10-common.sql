@@ -43,8 +43,8 @@ BEGIN
 END
 $wake$;
 
--- Refuses a name that workers and producers refuse as well. A backslash means itself in the pattern,
--- whatever the session has set.
+-- Refuses a name that workers and producers refuse as well. A backslash means itself in the
+-- pattern, whatever the session has set.
 CREATE FUNCTION millrace.check_name(what text, given text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
@@ -168,8 +168,8 @@ EXCEPTION
 END
 $canonical$;
 
--- The canonical text of a part that is nested `depth` levels deep. A recursion without a bound would
--- end at the stack of the server.
+-- The canonical text of a part that is nested `depth` levels deep. A recursion without a bound
+-- would end at the stack of the server.
 CREATE FUNCTION millrace.canonical_part(given jsonb, depth integer) RETURNS text
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp

@@ -324,7 +324,8 @@ BEGIN
     PERFORM millrace.check_name('category', declare_type.category);
     PERFORM millrace.check_name('service', service) FROM unnest(declare_type.services) AS service;
     PERFORM millrace.check_task_options(
-        now(), declare_type.priority, declare_type.max_attempts, declare_type.timeout, NULL, NULL, NULL
+        now(), declare_type.priority, declare_type.max_attempts, declare_type.timeout, NULL, NULL,
+        NULL
     );
     type_id := millrace.intern_name(1::smallint, declare_type.type);
     INSERT INTO millrace.type_setting AS known (

@@ -205,7 +205,8 @@ CREATE FUNCTION millrace.sweep_expired_leases(most integer DEFAULT 100) RETURNS 
     RETURN millrace.end_expired_leases(most, NULL);
 
 -- Moves due tasks from `scheduled` to `ready`, longest overdue first, as the promoter of a
--- registered worker does, without tasks that are left to it. Returns how many. `given` is the clock of tests, as above.
+-- registered worker does, without tasks that are left to it. Returns how many. `given` is the
+-- clock of tests, as above.
 CREATE FUNCTION millrace.move_due_tasks(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp

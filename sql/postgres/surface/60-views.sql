@@ -33,8 +33,8 @@ CROSS JOIN (
 ) AS reader
 CROSS JOIN LATERAL (
     -- U+0000 in a text, more than a thousand digits in a row, an exponent of five digits: the last
-    -- two are looked for outside of texts. No function of the schema is called, because whoever
-    -- reads a view calls its functions.
+    -- two are looked for outside of texts. No function of the schema is called, because the
+    -- role that reads a view needs the right to call its functions.
     SELECT CASE
                WHEN job.payload::text !~ E'\\\\u0000|[0-9]{250}|[eE][+-]?[0-9]{5}' THEN true
                WHEN job.payload::text ~ E'(?:^|[^\\\\])(?:\\\\\\\\)*\\\\u0000' THEN false

@@ -43,7 +43,7 @@ describe("the tenant of a process", () => {
   }
   const TENANTS = "SELECT DISTINCT tenant FROM millrace.task";
 
-  test("is that of its kick-off, whoever runs its supervisor", async () => {
+  test("is that of its kick-off, whichever session runs its supervisor", async () => {
     await using made = await withEmail();
     const acme = await asAcme(made);
     await acme.query(KICK_OFF);

@@ -27,19 +27,22 @@ const READABLE = [
   `{"a": ${"1".repeat(999)}.${"1".repeat(999)}}`,
 ];
 
-async function damaged(payload: string): Promise<{ scene: Scene; id: string; other: string }> {
-  const scene = await surface.open();
+/** Writes the payload of the first of two tasks by hand. */
+async function damage(
+  scene: Scene,
+  payload: string,
+): Promise<{ readonly id: string; readonly other: string }> {
   await scene.owner.query("SELECT millrace.declare_type('a')");
   const id = await enqueued(scene);
   const other = await enqueued(scene);
   await scene.owner.query("UPDATE millrace.job SET payload = $2 WHERE key = $1", [id, payload]);
-  return { scene, id, other };
+  return { id, other };
 }
 
 describe("a payload that jsonb cannot hold", () => {
   test.each(UNREADABLE)("is no obstacle for a worker in SQL: %s", async (_, payload) => {
-    const { scene, id, other } = await damaged(payload);
-    await using _scene = scene;
+    await using scene = await surface.open();
+    const { id, other } = await damage(scene, payload);
 
     const taken = [await scene.rows(DEQUEUE), await scene.rows(DEQUEUE)].map(([task]) => task);
 
@@ -56,8 +59,8 @@ describe("a payload that jsonb cannot hold", () => {
   });
 
   test.each(UNREADABLE)("is null in the views: %s", async (_, payload) => {
-    const { scene, id, other } = await damaged(payload);
-    await using _scene = scene;
+    await using scene = await surface.open();
+    const { id, other } = await damage(scene, payload);
     await makeRoles(scene);
     const reader = await scene.as("any_reader", "millrace_reader");
     const read = "SELECT task_id, payload FROM millrace.task ORDER BY task_id";
@@ -71,8 +74,8 @@ describe("a payload that jsonb cannot hold", () => {
   });
 
   test("is read by a worker in TypeScript", async () => {
-    const { scene, id } = await damaged(String.raw`{"a": "x\u0000"}`);
-    await using _scene = scene;
+    await using scene = await surface.open();
+    const { id } = await damage(scene, String.raw`{"a": "x\u0000"}`);
     await scene.rows(DEQUEUE);
     await scene.rows(DEQUEUE);
     await scene.owner.query("UPDATE millrace.scheduled SET run_at = now()");
@@ -91,8 +94,8 @@ describe("a payload that jsonb cannot hold", () => {
   });
 
   test.each(READABLE)("is another one than %s", async (payload) => {
-    const { scene, id } = await damaged(payload);
-    await using _scene = scene;
+    await using scene = await surface.open();
+    const { id } = await damage(scene, payload);
     const [row] = await scene.rows("SELECT payload::text FROM millrace.task WHERE task_id = $1", [
       id,
     ]);

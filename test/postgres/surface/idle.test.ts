@@ -1,7 +1,7 @@
 /** Sessions that leave their transaction open after a call. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMillrace } from "../../../src/index.ts";
-import { DEQUEUE, enqueued, openSurface, refusalOf, type Scene, type Surface } from "./support.ts";
+import { DEQUEUE, enqueued, openSurface, type Scene, type Surface } from "./support.ts";
 
 let surface: Surface;
 beforeAll(async () => {

@@ -255,7 +255,7 @@ describe("complete_task", () => {
 });
 
 describe("an expired lease", () => {
-  test("is a crash in the ledger that is not counted, and its task is available at once", async () => {
+  test("is a crash that is not counted, and its task is available at once", async () => {
     await using scene = await declared();
     const id = await enqueued(scene);
     const { token } = await take(scene);

@@ -22,7 +22,7 @@ test("bash, Python and TypeScript share a queue, and no task runs twice", async 
   expect(race.byWorker).toMatchObject({ bash: expect.any(Number), python: expect.any(Number) });
 });
 
-/** Tasks of a function that raises an error until it is mended, and of one that succeeds. */
+/** Tasks of a function that raises an error until it is replaced, and of one that succeeds. */
 async function withFailing(role: string): Promise<Scene> {
   const scene = await surface.open();
   await makeRoles(scene);

@@ -37,11 +37,11 @@ export interface ProcessWords {
 }
 
 /** Columns of the tables, and the variables of functions with an underscore before them. */
-const TAKEN = [
-  ...["answer", "attempt_id", "check", "created_at", "error_message", "failures", "field"],
-  ...["first_delay", "longest_delay", "next_check", "outcome_within", "payload", "process_key"],
-  ...["row", "scheduled_at", "task_id", "tenant", "validation_failure_message"],
-];
+const TAKEN = (
+  "answer attempt_id check created_at error_message failures field first_delay longest_delay " +
+  "next_check outcome_within payload process_key row scheduled_at task_id tenant " +
+  "validation_failure_message"
+).split(" ");
 const ROOT_TYPES = ["bigint", "integer", "text", "uuid"];
 const MAX_ATTEMPTS = 100;
 /** `count_…_failed_attempts` has to fit the 63 bytes of a name. */
