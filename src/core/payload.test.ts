@@ -8,6 +8,7 @@ import {
   DEPTH_MAX,
   encodePayload,
   encodeResult,
+  EXACT_DIGITS_MAX,
   PAYLOAD_BYTES_MAX,
 } from "./payload.ts";
 import type { Encoded } from "./payload.ts";
@@ -132,6 +133,8 @@ describe("a payload", () => {
 
     expect(encodePayload(readExactly(text)).text).toBe(text);
     expect(encodePayload(readExactly("[-0, 0.0]")).text).toBe("[0,0]");
+    const longest = `-1.${"5".repeat(EXACT_DIGITS_MAX - 3)}`;
+    expect(encodePayload(readExactly(longest)).text).toBe(longest);
   });
 
   test.each([
@@ -142,6 +145,7 @@ describe("a payload", () => {
     [[Number.NEGATIVE_INFINITY], "payload[0]", "is -Infinity"],
     [{ n: 2 ** 53 }, "payload.n", "beyond"],
     [{ n: readExactly("1e400") }, "payload.n", "beyond the largest"],
+    [{ n: readExactly(`0.${"1".repeat(EXACT_DIGITS_MAX)}`) }, "payload.n", "more than 1000 digits"],
     [{ n: rawText() }, "payload.n", "raw JSON"],
     [{ n: -(2 ** 53) }, "payload.n", "beyond"],
     [{ n: 1e300 }, "payload.n", "beyond"],

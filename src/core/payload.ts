@@ -41,6 +41,12 @@ export const PAYLOAD_BYTES_MAX = 1_000_000;
 /** The maximum depth of nested arrays and objects. */
 export const DEPTH_MAX = 100;
 
+/**
+ * The longest number of `JSON.rawJSON`, with its sign, point and exponent. The `jsonb` of
+ * PostgreSQL, by which plain SQL reads payloads, holds 16,383 decimals.
+ */
+export const EXACT_DIGITS_MAX = 1_000;
+
 const PATH_LENGTH_MAX = 1_000;
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
@@ -152,7 +158,11 @@ function writeExact(value: object, walk: PayloadWalk): string {
   if (!/^-?\d/.test(text)) refuse(walk, "is raw JSON and no number: give the value itself");
   const number = Number(text);
   if (!Number.isFinite(number)) refuse(walk, "is beyond the largest number: give a string");
-  return number === 0 ? "0" : text;
+  if (number === 0) return "0";
+  if (text.length > EXACT_DIGITS_MAX) {
+    refuse(walk, `has more than ${EXACT_DIGITS_MAX} digits: give a string`);
+  }
+  return text;
 }
 
 function writeNested(value: object, walk: PayloadWalk): string {

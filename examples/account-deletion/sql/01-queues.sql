@@ -97,10 +97,17 @@ CREATE FUNCTION queues.id_in(_payload jsonb, _field text) RETURNS bigint
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
 
+-- The tenant of a process that is kicked off: that which is given, or else that of the session.
+CREATE FUNCTION queues.tenant_of_process(_given text) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN coalesce(_given, millrace.session_tenant(), 'default');
+
 -- Enqueues a check of a supervisor. The key has the number of the check: a run that is delivered
--- again after a crash enqueues the same successor, so that one is alive.
+-- again after a crash enqueues the same successor, so that one is alive. All checks of a process
+-- are of the tenant of its kick-off, whichever session runs them.
 CREATE FUNCTION queues.enqueue_check(
-    _db_function text, _id_field text, _id bigint, _check bigint, _scheduled_at timestamptz
+    _db_function text, _id_field text, _id bigint, _check bigint, _scheduled_at timestamptz,
+    _tenant text
 ) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, queues, pg_temp
     AS $function$
@@ -111,6 +118,7 @@ BEGIN
             'task_type', 'db_function', 'db_function', _db_function, _id_field, _id, 'check', _check
         ),
         coalesce(_scheduled_at, clock_timestamp()),
+        tenant => _tenant,
         correlation_id => format('%s:%s', _db_function, _id),
         idempotency_key => format('%s:%s:%s', _db_function, _id, _check)
     );

@@ -36,9 +36,13 @@ $check$;
 -- Facts. Rows are inserted and never changed: the state of a process is what its facts add up to.
 
 -- One row for each instance of the process, and at most one for each email_message_id.
+-- All tasks of a process are of one tenant. Their keys contain the process_key: ids begin anew when
+-- these tables are made again, and keys of tasks stay.
 CREATE TABLE comms.send_email_task (
     send_email_task_id bigserial PRIMARY KEY,
     email_message_id bigint NOT NULL UNIQUE REFERENCES comms.email_message (email_message_id),
+    tenant text NOT NULL,
+    process_key uuid NOT NULL DEFAULT gen_random_uuid(),
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -100,6 +104,15 @@ CREATE FUNCTION comms.count_send_email_attempts(_send_email_task_id bigint) RETU
         WHERE attempt.send_email_task_id = _send_email_task_id
     );
 
+-- Whether a process has had its success or its final word.
+CREATE FUNCTION comms.has_send_email_ended(_send_email_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN comms.has_send_email_succeeded_attempt(_send_email_task_id) OR EXISTS (
+        SELECT 1
+        FROM comms.send_email_task_failed AS failed
+        WHERE failed.send_email_task_id = _send_email_task_id
+    );
+
 -- Whether the process of a subject has used up its attempts without a success.
 CREATE FUNCTION comms.is_send_email_stuck(_email_message_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -112,11 +125,62 @@ CREATE FUNCTION comms.is_send_email_stuck(_email_message_id bigint) RETURNS bool
           AND NOT comms.has_send_email_succeeded_attempt(task.send_email_task_id)
     );
 
+-- Whether an attempt was noted as failed. Its task may wait still, behind a pause, for example.
+CREATE FUNCTION comms.has_send_email_attempt_failed(_send_email_attempt_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN EXISTS (
+        SELECT 1
+        FROM comms.send_email_attempt_failed AS failed
+        WHERE failed.send_email_attempt_id = _send_email_attempt_id
+    );
+
 -- The id in a payload, or null where there is none. What a payload contains never raises an error.
 CREATE FUNCTION comms.send_email_id_in(_payload jsonb, _field text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
+
+-- Whether the newest check of a process still waits or runs. The older ones have made it.
+CREATE FUNCTION comms.is_send_email_supervised(_send_email_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN coalesce(
+        (
+            SELECT (
+                SELECT over.completed_at
+                FROM millrace.task_completed AS over
+                WHERE over.task_id = newest.task_id
+            ) IS NULL
+            FROM (
+                SELECT queued.task_id
+                FROM millrace.task AS queued
+                WHERE queued.correlation_id = 'comms.send_email:' || _send_email_task_id
+                  AND queued.task_type = 'db_function'
+                ORDER BY queued.task_id DESC
+                LIMIT 1
+            ) AS newest
+        ),
+        false
+    );
+
+-- Enqueues a check of the supervisor, in the tenant of the process. A check that is enqueued again
+-- has the same key, so that one task of it exists.
+CREATE FUNCTION comms.enqueue_send_email_supervisor(
+    _row comms.send_email_task, _check bigint, _scheduled_at timestamptz
+) RETURNS bigint
+    LANGUAGE sql VOLATILE
+    RETURN millrace.enqueue(
+        'db_function',
+        jsonb_build_object(
+            'task_type', 'db_function',
+            'db_function', 'comms.send_email_supervisor',
+            'send_email_task_id', _row.send_email_task_id,
+            'check', _check
+        ),
+        _scheduled_at,
+        tenant => _row.tenant,
+        correlation_id => 'comms.send_email:' || _row.send_email_task_id,
+        idempotency_key => format('comms.send_email_supervisor:%s:%s', _row.process_key, _check)
+    );
 
 -- The supervisor. It runs as a db_function task with the payload
 --     {"task_type": "db_function", "db_function": "comms.send_email_supervisor",
@@ -132,6 +196,7 @@ DECLARE
     _outcome_within CONSTANT interval := '15 minutes';
     _task_id CONSTANT bigint := comms.send_email_id_in(_payload, 'send_email_task_id');
     _next_check CONSTANT bigint := coalesce(comms.send_email_id_in(_payload, 'check'), 0) + 1;
+    _row comms.send_email_task;
     _attempt_id bigint;
     _failures integer;
 BEGIN
@@ -139,7 +204,10 @@ BEGIN
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_send_email_task_id');
     END IF;
-    PERFORM 1 FROM comms.send_email_task WHERE send_email_task_id = _task_id FOR UPDATE;
+    SELECT task.* INTO _row
+    FROM comms.send_email_task AS task
+    WHERE task.send_email_task_id = _task_id
+    FOR UPDATE;
     IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'send_email_task_not_found');
     END IF;
@@ -185,21 +253,14 @@ BEGIN
                 'success_handler', 'comms.record_email_success',
                 'error_handler', 'comms.record_email_failure'
             ),
+            tenant => _row.tenant,
             correlation_id => 'comms.send_email:' || _task_id
         );
     END IF;
     -- A run that is delivered again after a crash uses the same key, so that one successor exists.
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'comms.send_email_supervisor',
-            'send_email_task_id', _task_id,
-            'check', _next_check
-        ),
-        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay),
-        correlation_id => 'comms.send_email:' || _task_id,
-        idempotency_key => format('comms.send_email_supervisor:%s:%s', _task_id, _next_check)
+    PERFORM comms.enqueue_send_email_supervisor(
+        _row, _next_check,
+        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay)
     );
     -- Of this check. That the process has succeeded is a fact, and no status.
     RETURN jsonb_build_object(
@@ -210,17 +271,22 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. Grant it to the role of your
--- application, or call it from a trigger or a function of the owner.
+-- error, and does nothing for a subject whose process has ended or has a supervisor. A process that
+-- has lost its supervisor, because its task was cancelled, for example, goes on. The process
+-- belongs to the tenant of its first caller, unless a tenant is given: a supervisor that starts
+-- another process gives its own.
+-- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION comms.kickoff_send_email(
     _email_message_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, comms, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _row comms.send_email_task;
+    _check bigint := 0;
 BEGIN
     IF _email_message_id IS NULL THEN
         validation_failure_message := 'email_message_id is required';
@@ -239,24 +305,32 @@ BEGIN
             := format('email_message_id %s does not exist', _email_message_id);
         RETURN;
     END IF;
-    INSERT INTO comms.send_email_task (email_message_id) VALUES (_email_message_id)
+    INSERT INTO comms.send_email_task (email_message_id, tenant)
+    VALUES (_email_message_id, coalesce(_tenant, millrace.session_tenant(), 'default'))
     ON CONFLICT DO NOTHING
-    RETURNING send_email_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
-        RETURN;
+    RETURNING * INTO _row;
+    IF NOT FOUND THEN
+        -- A row that is locked belongs to a supervisor that runs, or to another kick-off.
+        SELECT task.* INTO _row
+        FROM comms.send_email_task AS task
+        WHERE task.email_message_id = _email_message_id
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND
+                OR coalesce(_row.tenant <> millrace.session_tenant(), false)
+                OR comms.has_send_email_ended(_row.send_email_task_id)
+                OR comms.is_send_email_supervised(_row.send_email_task_id) THEN
+            RETURN;
+        END IF;
+        -- Checks come seconds apart: the time in milliseconds is above the number of any of them.
+        _check := floor(1000 * extract(epoch FROM clock_timestamp()));
     END IF;
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'comms.send_email_supervisor',
-            'send_email_task_id', _task_id,
-            'check', 0
-        ),
-        coalesce(_scheduled_at, clock_timestamp()),
-        correlation_id => 'comms.send_email:' || _task_id,
-        idempotency_key => format('comms.send_email_supervisor:%s:0', _task_id)
+    PERFORM comms.enqueue_send_email_supervisor(
+        _row, _check, coalesce(_scheduled_at, clock_timestamp())
     );
+    IF NOT comms.is_send_email_supervised(_row.send_email_task_id) THEN
+        RAISE EXCEPTION 'the supervisor of comms.send_email % was enqueued before',
+            _row.send_email_task_id;
+    END IF;
 END
 $function$;
 
@@ -284,6 +358,12 @@ BEGIN
     IF NOT FOUND THEN
         RETURN jsonb_build_object(
             'status', 'attempt_not_found', 'validation_failure_message', 'attempt_not_found'
+        );
+    END IF;
+    -- Another attempt has taken the place of this one: two would send the message twice.
+    IF comms.has_send_email_attempt_failed(_attempt_id) THEN
+        RETURN jsonb_build_object(
+            'status', 'attempt_superseded', 'validation_failure_message', 'attempt_superseded'
         );
     END IF;
     RETURN jsonb_build_object('status', 'succeeded', 'payload', jsonb_build_object(
@@ -365,13 +445,17 @@ REVOKE ALL ON FUNCTION
     comms.has_send_email_succeeded_attempt(bigint),
     comms.count_send_email_failed_attempts(bigint),
     comms.count_send_email_attempts(bigint),
+    comms.has_send_email_ended(bigint),
     comms.is_send_email_stuck(bigint),
+    comms.has_send_email_attempt_failed(bigint),
     comms.send_email_id_in(jsonb, text),
+    comms.is_send_email_supervised(bigint),
+    comms.enqueue_send_email_supervisor(comms.send_email_task, bigint, timestamptz),
     comms.get_email_payload(jsonb),
     comms.record_email_success(jsonb),
     comms.record_email_failure(jsonb),
     comms.send_email_supervisor(jsonb),
-    comms.kickoff_send_email(bigint, timestamptz)
+    comms.kickoff_send_email(bigint, timestamptz, text)
 FROM PUBLIC;
 
 SELECT millrace.register_function(

@@ -29,6 +29,7 @@ CREATE TABLE files.file_metadata (
 CREATE TABLE files.file_deletion_task (
     file_deletion_task_id bigserial PRIMARY KEY,
     file_id bigint NOT NULL UNIQUE REFERENCES files.file,
+    tenant text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -99,26 +100,29 @@ CREATE FUNCTION files.mark_file_deleted(_file_id bigint) RETURNS void
 CREATE FUNCTION files.kickoff_file_deletion(
     _file_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, files, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _task files.file_deletion_task;
 BEGIN
     PERFORM 1 FROM files.file AS file WHERE file.file_id = _file_id FOR KEY SHARE;
     IF NOT FOUND THEN
         validation_failure_message := format('file %s does not exist', coalesce(_file_id, 0));
         RETURN;
     END IF;
-    INSERT INTO files.file_deletion_task (file_id) VALUES (_file_id)
+    INSERT INTO files.file_deletion_task (file_id, tenant)
+    VALUES (_file_id, queues.tenant_of_process(_tenant))
     ON CONFLICT DO NOTHING
-    RETURNING file_deletion_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
+    RETURNING * INTO _task;
+    IF NOT FOUND THEN
         RETURN;
     END IF;
     PERFORM queues.enqueue_check(
-        'files.file_deletion_supervisor', 'file_deletion_task_id', _task_id, 0, _scheduled_at
+        'files.file_deletion_supervisor', 'file_deletion_task_id', _task.file_deletion_task_id, 0,
+        _scheduled_at, _task.tenant
     );
 END
 $function$;
@@ -130,7 +134,7 @@ DECLARE
     _outcome_within CONSTANT interval := '15 minutes';
     _task_id CONSTANT bigint := queues.id_in(_payload, 'file_deletion_task_id');
     _next_check CONSTANT bigint := coalesce(queues.id_in(_payload, 'check'), 0) + 1;
-    _file_id bigint;
+    _task files.file_deletion_task;
     _attempt_id bigint;
     _failures integer;
 BEGIN
@@ -138,7 +142,7 @@ BEGIN
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_file_deletion_task_id');
     END IF;
-    SELECT task.file_id INTO _file_id
+    SELECT task.* INTO _task
     FROM files.file_deletion_task AS task
     WHERE task.file_deletion_task_id = _task_id
     FOR UPDATE;
@@ -167,19 +171,23 @@ BEGIN
     IF files.count_file_deletion_attempts(_task_id) = _failures THEN
         INSERT INTO files.file_deletion_attempt (file_deletion_task_id) VALUES (_task_id)
         RETURNING file_deletion_attempt_id INTO _attempt_id;
-        PERFORM queues.enqueue('file_delete', jsonb_build_object(
-            'task_type', 'file_delete',
-            'file_deletion_task_id', _task_id,
-            'file_deletion_attempt_id', _attempt_id,
-            'file_id', _file_id,
-            'before_handler', 'files.get_file_delete_payload',
-            'success_handler', 'files.record_file_delete_success',
-            'error_handler', 'files.record_file_delete_failure'
-        ));
+        PERFORM millrace.enqueue(
+            'file_delete',
+            jsonb_build_object(
+                'task_type', 'file_delete',
+                'file_deletion_task_id', _task_id,
+                'file_deletion_attempt_id', _attempt_id,
+                'file_id', _task.file_id,
+                'before_handler', 'files.get_file_delete_payload',
+                'success_handler', 'files.record_file_delete_success',
+                'error_handler', 'files.record_file_delete_failure'
+            ),
+            tenant => _task.tenant
+        );
     END IF;
     PERFORM queues.enqueue_check(
         'files.file_deletion_supervisor', 'file_deletion_task_id', _task_id, _next_check,
-        queues.next_check_at(_failures)
+        queues.next_check_at(_failures), _task.tenant
     );
     RETURN jsonb_build_object('status', 'succeeded');
 END

@@ -24,6 +24,7 @@ CREATE TABLE accounts.account_flag (
 CREATE TABLE accounts.account_deletion_task (
     account_deletion_task_id bigserial PRIMARY KEY,
     account_id bigint NOT NULL UNIQUE REFERENCES accounts.account,
+    tenant text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE TABLE accounts.account_deletion_task_succeeded (
@@ -39,6 +40,7 @@ CREATE TABLE accounts.account_deletion_task_failed (
 CREATE TABLE accounts.account_anonymization_task (
     account_anonymization_task_id bigserial PRIMARY KEY,
     account_id bigint NOT NULL UNIQUE REFERENCES accounts.account,
+    tenant text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE TABLE accounts.account_anonymization_attempt (
@@ -107,27 +109,29 @@ $function$;
 CREATE FUNCTION accounts.kickoff_account_anonymization(
     _account_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, accounts, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _task accounts.account_anonymization_task;
 BEGIN
     PERFORM 1 FROM accounts.account AS account WHERE account.account_id = _account_id FOR KEY SHARE;
     IF NOT FOUND THEN
         validation_failure_message := format('account %s does not exist', coalesce(_account_id, 0));
         RETURN;
     END IF;
-    INSERT INTO accounts.account_anonymization_task (account_id) VALUES (_account_id)
+    INSERT INTO accounts.account_anonymization_task (account_id, tenant)
+    VALUES (_account_id, queues.tenant_of_process(_tenant))
     ON CONFLICT DO NOTHING
-    RETURNING account_anonymization_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
+    RETURNING * INTO _task;
+    IF NOT FOUND THEN
         RETURN;
     END IF;
     PERFORM queues.enqueue_check(
-        'accounts.account_anonymization_supervisor', 'account_anonymization_task_id', _task_id, 0,
-        _scheduled_at
+        'accounts.account_anonymization_supervisor', 'account_anonymization_task_id',
+        _task.account_anonymization_task_id, 0, _scheduled_at, _task.tenant
     );
 END
 $function$;
@@ -139,14 +143,14 @@ CREATE FUNCTION accounts.account_anonymization_supervisor(_payload jsonb) RETURN
 DECLARE
     _task_id CONSTANT bigint := queues.id_in(_payload, 'account_anonymization_task_id');
     _next_check CONSTANT bigint := coalesce(queues.id_in(_payload, 'check'), 0) + 1;
-    _account_id bigint;
+    _task accounts.account_anonymization_task;
     _attempt_id bigint;
 BEGIN
     -- Input.
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_account_anonymization_task_id');
     END IF;
-    SELECT task.account_id INTO _account_id
+    SELECT task.* INTO _task
     FROM accounts.account_anonymization_task AS task
     WHERE task.account_anonymization_task_id = _task_id
     FOR UPDATE;
@@ -170,7 +174,7 @@ BEGIN
     VALUES (_task_id)
     RETURNING account_anonymization_attempt_id INTO _attempt_id;
     BEGIN
-        PERFORM accounts.anonymize_account(_account_id);
+        PERFORM accounts.anonymize_account(_task.account_id);
         INSERT INTO accounts.account_anonymization_task_succeeded (account_anonymization_task_id)
         VALUES (_task_id);
         RETURN jsonb_build_object('status', 'succeeded');
@@ -183,7 +187,7 @@ BEGIN
     PERFORM queues.enqueue_check(
         'accounts.account_anonymization_supervisor', 'account_anonymization_task_id', _task_id,
         _next_check,
-        queues.next_check_at(accounts.count_account_anonymization_failures(_task_id))
+        queues.next_check_at(accounts.count_account_anonymization_failures(_task_id)), _task.tenant
     );
     RETURN jsonb_build_object('status', 'succeeded');
 END
@@ -192,27 +196,29 @@ $function$;
 CREATE FUNCTION accounts.kickoff_account_deletion(
     _account_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, accounts, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _task accounts.account_deletion_task;
 BEGIN
     PERFORM 1 FROM accounts.account AS account WHERE account.account_id = _account_id FOR KEY SHARE;
     IF NOT FOUND THEN
         validation_failure_message := format('account %s does not exist', coalesce(_account_id, 0));
         RETURN;
     END IF;
-    INSERT INTO accounts.account_deletion_task (account_id) VALUES (_account_id)
+    INSERT INTO accounts.account_deletion_task (account_id, tenant)
+    VALUES (_account_id, queues.tenant_of_process(_tenant))
     ON CONFLICT DO NOTHING
-    RETURNING account_deletion_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
+    RETURNING * INTO _task;
+    IF NOT FOUND THEN
         RETURN;
     END IF;
     PERFORM queues.enqueue_check(
-        'accounts.account_deletion_supervisor', 'account_deletion_task_id', _task_id, 0,
-        _scheduled_at
+        'accounts.account_deletion_supervisor', 'account_deletion_task_id',
+        _task.account_deletion_task_id, 0, _scheduled_at, _task.tenant
     );
 END
 $function$;
@@ -237,14 +243,14 @@ CREATE FUNCTION accounts.account_deletion_supervisor(_payload jsonb) RETURNS jso
 DECLARE
     _task_id CONSTANT bigint := queues.id_in(_payload, 'account_deletion_task_id');
     _next_check CONSTANT bigint := coalesce(queues.id_in(_payload, 'check'), 0) + 1;
-    _account_id bigint;
+    _task accounts.account_deletion_task;
     _obstacle text;
 BEGIN
     -- Input.
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_account_deletion_task_id');
     END IF;
-    SELECT task.account_id INTO _account_id
+    SELECT task.* INTO _task
     FROM accounts.account_deletion_task AS task
     WHERE task.account_deletion_task_id = _task_id
     FOR UPDATE;
@@ -259,13 +265,13 @@ BEGIN
     IF FOUND THEN
         RETURN jsonb_build_object('status', 'failed');
     END IF;
-    _obstacle := accounts.deletion_obstacle(_account_id);
+    _obstacle := accounts.deletion_obstacle(_task.account_id);
     IF _obstacle IS NOT NULL THEN
         INSERT INTO accounts.account_deletion_task_failed (account_deletion_task_id, error_message)
         VALUES (_task_id, _obstacle);
         RETURN jsonb_build_object('status', 'failed', 'error', _obstacle);
     END IF;
-    IF accounts.has_account_flag(_account_id, 'anonymized') THEN
+    IF accounts.has_account_flag(_task.account_id, 'anonymized') THEN
         INSERT INTO accounts.account_deletion_task_succeeded (account_deletion_task_id)
         VALUES (_task_id)
         ON CONFLICT DO NOTHING;
@@ -273,21 +279,23 @@ BEGIN
     END IF;
 
     -- Output: the files first, then the account.
-    PERFORM files.kickoff_file_deletion(file.file_id)
+    PERFORM files.kickoff_file_deletion(file.file_id, _tenant => _task.tenant)
     FROM files.file AS file
     LEFT JOIN files.file_deletion_task AS task USING (file_id)
-    WHERE file.account_id = _account_id AND task.file_id IS NULL;
+    WHERE file.account_id = _task.account_id AND task.file_id IS NULL;
     PERFORM 1
     FROM files.file AS file
     LEFT JOIN files.file_metadata AS known USING (file_id)
-    WHERE file.account_id = _account_id
+    WHERE file.account_id = _task.account_id
       AND NOT coalesce(known.metadata @> '{"deleted": true}', false);
     IF NOT FOUND THEN
-        PERFORM accounts.kickoff_account_anonymization(_account_id);
+        PERFORM accounts.kickoff_account_anonymization(
+            _task.account_id, _tenant => _task.tenant
+        );
     END IF;
     PERFORM queues.enqueue_check(
         'accounts.account_deletion_supervisor', 'account_deletion_task_id', _task_id, _next_check,
-        queues.next_check_at(0)
+        queues.next_check_at(0), _task.tenant
     );
     RETURN jsonb_build_object('status', 'succeeded');
 END

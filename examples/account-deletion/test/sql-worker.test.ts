@@ -148,6 +148,22 @@ describe("a worker that knows SQL alone", () => {
     expect(await world.value("SELECT count(*)::integer FROM files.file_deletion_attempt")).toBe(2);
   });
 
+  test("keeps all tasks in the tenant of the session that asked", async () => {
+    await using world = await createWorld();
+    const account = await world.addAccount(["one.wav"]);
+    await world.client.query(
+      "INSERT INTO millrace.role_tenant VALUES ('api_service_user', 'acme')",
+    );
+    const application = await connect(urlAs("api_service_user", world.url));
+    await value(application, "SELECT api.request_account_deletion($1)", account);
+    await application.end();
+
+    await work(world, await asWorker(world));
+
+    expect(await world.report(account)).toMatchObject({ outcome: "succeeded" });
+    expect(await world.column("SELECT DISTINCT tenant FROM millrace.task")).toEqual(["acme"]);
+  });
+
   test("sees tasks and handlers with the payloads of the specification (002-27)", async () => {
     await using world = await createWorld();
     const account = await world.addAccount(["one.wav"]);

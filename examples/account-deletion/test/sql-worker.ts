@@ -39,6 +39,9 @@ export async function workOnce(client: Client, options: SqlWorkerOptions): Promi
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     await client.query("SELECT queues.fail_task($1, $2)", [task.task_id, message]);
+    // Nothing of a supervisor that raised an error has happened: its lease expires, and the task
+    // comes back. A channel has told its failure to the error handler.
+    if (task.task_type === "db_function") return task;
   }
   await client.query("SELECT queues.complete_task($1)", [task.task_id]);
   return task;

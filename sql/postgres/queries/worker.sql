@@ -177,7 +177,7 @@ LIMIT :limit::integer;
 -- only: postgres, because SQLite has no sessions that take tasks from SQL.
 -- Ends the runs of leases that were taken from SQL and have expired. Returns how many.
 -- returns: ended integer
-SELECT millrace.sweep_expired_leases(:limit::integer, :now::timestamptz) AS ended;
+SELECT millrace.end_expired_leases(:limit::integer, :now::timestamptz) AS ended;
 
 -- name: worker_lives
 -- Whether the lease of a worker has not expired.

@@ -26,7 +26,7 @@ DECLARE
     sent    text := current_setting('millrace_wake.sent', true);
     channel text := 'millrace:' || millrace.surface_schema();
 BEGIN
-    IF sent ~ '^\d{1,15} ' THEN
+    IF sent ~ '^[0-9]{1,15} ' THEN
         IF abs(now_ms - split_part(sent, ' ', 1)::bigint) < pause
                 AND split_part(sent, ' ', 2) = word THEN
             RETURN;
@@ -43,10 +43,12 @@ BEGIN
 END
 $wake$;
 
--- Refuses a name that workers and producers refuse as well.
+-- Refuses a name that workers and producers refuse as well. A backslash means itself in the
+-- pattern, whatever the session has set.
 CREATE FUNCTION millrace.check_name(what text, given text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on
 AS $check$
 BEGIN
     IF given IN ('', '.', '..') OR length(given) > 200
@@ -123,10 +125,12 @@ CREATE FUNCTION millrace.job_id_text(id uuid) RETURNS text
         FROM generate_series(0, 25) AS letter
     );
 
--- A number of JSON as JavaScript writes it.
+-- A number of JSON as JavaScript writes it: with the fewest digits that mean this number, whatever
+-- the session has set.
 CREATE FUNCTION millrace.json_number(given numeric) RETURNS text
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1
 AS $number$
 DECLARE
     near   double precision;
@@ -144,7 +148,7 @@ BEGIN
     IF position('e' IN digits) = 0 THEN
         digits := to_char(near, '9.9999999999999999EEEE');
     END IF;
-    places := substring(digits FROM 'e([+-]?\d+)$')::integer;
+    places := substring(digits FROM 'e([+-]?[0-9]+)$')::integer;
     RETURN trim_scale(split_part(digits, 'e', 1)::numeric)::text
         || 'e' || CASE WHEN places < 0 THEN '-' ELSE '+' END || abs(places);
 END
@@ -157,19 +161,41 @@ LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $canonical$
 BEGIN
+    RETURN millrace.canonical_part(given, 0);
+EXCEPTION
+    WHEN numeric_value_out_of_range THEN
+        RAISE EXCEPTION 'the payload has a number that is too large' USING ERRCODE = '22023';
+END
+$canonical$;
+
+-- The canonical text of a part that is nested `depth` levels deep. A recursion without a bound
+-- would end at the stack of the server.
+CREATE FUNCTION millrace.canonical_part(given jsonb, depth integer) RETURNS text
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $canonical$
+DECLARE
+    depth_max CONSTANT integer := 100;
+BEGIN
+    IF depth >= depth_max AND jsonb_typeof(given) IN ('object', 'array') THEN
+        RAISE EXCEPTION 'a payload with an idempotency key is nested deeper than % levels',
+            depth_max USING ERRCODE = '22023';
+    END IF;
     CASE jsonb_typeof(given)
         WHEN 'object' THEN
             RETURN '{' || coalesce((
                 SELECT string_agg(
                            to_json(member.key)::text || ':'
-                               || millrace.canonical_json(member.value),
+                               || millrace.canonical_part(member.value, depth + 1),
                            ',' ORDER BY member.key COLLATE "C"
                        )
                 FROM jsonb_each(given) AS member
             ), '') || '}';
         WHEN 'array' THEN
             RETURN '[' || coalesce((
-                SELECT string_agg(millrace.canonical_json(item.value), ',' ORDER BY item.turn)
+                SELECT string_agg(
+                           millrace.canonical_part(item.value, depth + 1), ',' ORDER BY item.turn
+                       )
                 FROM jsonb_array_elements(given) WITH ORDINALITY AS item (value, turn)
             ), '') || ']';
         WHEN 'number' THEN
@@ -179,8 +205,5 @@ BEGIN
         ELSE
             RETURN given::text;
     END CASE;
-EXCEPTION
-    WHEN numeric_value_out_of_range THEN
-        RAISE EXCEPTION 'the payload has a number that is too large' USING ERRCODE = '22023';
 END
 $canonical$;

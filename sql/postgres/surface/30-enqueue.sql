@@ -61,10 +61,20 @@ BEGIN
 END
 $admit$;
 
+-- Whether a payload has a number with more than a thousand digits before or after its point. Other
+-- producers refuse such numbers as well. Long texts are looked at without their strings.
+CREATE FUNCTION millrace.has_long_number(payload text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+    RETURN CASE WHEN payload ~ '[0-9]{250}'
+                THEN regexp_replace(payload, E'"(?:[^"\\\\]|\\\\.)*"', '', 'g')
+                     ~ '(?:[0-9]{250}){4}[0-9]'
+                ELSE false END;
+
 -- Refuses options that no producer may send.
 CREATE FUNCTION millrace.check_task_options(
     scheduled_at timestamptz, priority integer, max_attempts integer, timeout interval,
-    keys text[], tags jsonb, payload_bytes integer
+    keys text[], tags jsonb, payload text
 ) RETURNS void
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -81,10 +91,12 @@ BEGIN
         WHEN NOT max_attempts BETWEEN 1 AND 1000000000
             THEN 'max_attempts must be a whole number from 1 to 1000000000'
         WHEN extract(epoch FROM timeout) * 1000 NOT BETWEEN 1 AND 9000000000000
-            THEN 'timeout must be an interval from 1 millisecond'
+            THEN 'timeout must be an interval from 1 millisecond to 285 years'
         WHEN EXISTS (SELECT FROM unnest(keys) AS key WHERE length(key) NOT BETWEEN 1 AND 500)
             THEN 'a key must have 1 to 500 characters'
-        WHEN payload_bytes > 1000000 THEN 'the payload has more than 1000000 bytes'
+        WHEN octet_length(payload) > 1000000 THEN 'the payload has more than 1000000 bytes'
+        WHEN octet_length(payload) > 1000 AND millrace.has_long_number(payload)
+            THEN 'the payload has a number with more than 1000 digits'
         WHEN tags IS NOT NULL AND jsonb_typeof(tags) <> 'object'
             THEN 'tags must be an object of texts'
     END;
@@ -149,6 +161,11 @@ BEGIN
         RAISE EXCEPTION 'the role % acts for the tenant % only', session_user, own
             USING ERRCODE = 'MR017';
     END IF;
+    PERFORM millrace.check_task_options(
+        enqueue.scheduled_at, enqueue.priority, enqueue.max_attempts, enqueue.timeout,
+        ARRAY[enqueue.idempotency_key, enqueue.dedup_key, enqueue.concurrency_key], enqueue.tags,
+        enqueue.payload::text
+    );
     SELECT setting.type, setting.category, setting.payload_version, setting.flags,
            coalesce(enqueue.lane, override.lane, setting.lane) AS lane,
            coalesce(enqueue.priority, override.priority, setting.priority) AS priority,
@@ -172,11 +189,6 @@ BEGIN
     PERFORM millrace.check_name('lane', known.lane);
     PERFORM millrace.check_name('correlation_id', enqueue.correlation_id);
     PERFORM millrace.check_name('created_by', enqueue.created_by);
-    PERFORM millrace.check_task_options(
-        enqueue.scheduled_at, enqueue.priority, enqueue.max_attempts, enqueue.timeout,
-        ARRAY[enqueue.idempotency_key, enqueue.dedup_key, enqueue.concurrency_key], enqueue.tags,
-        octet_length(enqueue.payload::text)
-    );
     problem := millrace.payload_problem(
         enqueue.payload, enqueue.type, known.category, of_tenant, enqueue.correlation_id,
         enqueue.idempotency_key, known.payload_version
@@ -312,7 +324,8 @@ BEGIN
     PERFORM millrace.check_name('category', declare_type.category);
     PERFORM millrace.check_name('service', service) FROM unnest(declare_type.services) AS service;
     PERFORM millrace.check_task_options(
-        now(), declare_type.priority, declare_type.max_attempts, declare_type.timeout, NULL, NULL, 0
+        now(), declare_type.priority, declare_type.max_attempts, declare_type.timeout, NULL, NULL,
+        NULL
     );
     type_id := millrace.intern_name(1::smallint, declare_type.type);
     INSERT INTO millrace.type_setting AS known (

@@ -13,6 +13,28 @@ BEGIN
 END
 $check$;
 
+-- Bounds how long the client of this transaction may idle. A call about a lease locks rows that
+-- other claims wait for, such as those of limits and keys, until its transaction ends: one session
+-- that forgets its transaction would stop the claims of the installation. The server then ends the
+-- session (25P03), and its transaction is undone. Local to the transaction; a shorter limit of the
+-- session stays.
+CREATE FUNCTION millrace.bound_idle_time() RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $bound$
+DECLARE
+    longest CONSTANT interval := '10 seconds';
+    own     interval := current_setting('idle_in_transaction_session_timeout')::interval;
+BEGIN
+    IF own = '0' OR own > longest THEN
+        PERFORM set_config(
+            'idle_in_transaction_session_timeout',
+            1000 * extract(epoch FROM longest)::integer || 'ms', true
+        );
+    END IF;
+END
+$bound$;
+
 -- Removes workers that hold nothing any more, with their permits. Their rows and the rows of the
 -- limits are locked.
 CREATE FUNCTION millrace.drop_taken(gone uuid[]) RETURNS void
@@ -51,14 +73,13 @@ AS $lock$
 $lock$;
 
 -- Ends the runs of leases from SQL that have expired: each run is a crash in the ledger that costs
--- no attempt, and its task is available at once; a task with a cancel request is cancelled. Leases
--- of jobs that a crash must end (`onOrphan`) are left to the rescuer of a registered worker.
--- Returns how many tasks were ended. The only place where a lease from SQL expires.
-CREATE FUNCTION millrace.sweep_expired_leases(
-    most integer DEFAULT 100, given timestamptz DEFAULT NULL
-) RETURNS integer
+-- no attempt and is not counted among the crashes of the job, and its task is available at once; a
+-- task with a cancel request is cancelled. Leases of jobs that a crash must end (`onOrphan`) are
+-- left to the rescuer of a registered worker. Returns how many tasks were ended. The only place
+-- where a lease from SQL expires. `given` is the clock of tests: who may pass one ends living
+-- leases, so no role but the owner may call this.
+CREATE FUNCTION millrace.end_expired_leases(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
@@ -102,7 +123,7 @@ BEGIN
     WITH run AS MATERIALIZED (
         SELECT run.lease, run.key, run.n, run.rank, run.claimed_at, run.started_at, run.worker,
                worker.until, job.lane, job.priority, job.type, job.tenant, job.concurrency,
-               coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) + 1 AS crashes,
+               coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes,
                request.key IS NOT NULL AS is_asked, request.reason
         FROM millrace.leased_run AS run
         JOIN millrace.worker AS worker ON worker.id = run.worker
@@ -177,13 +198,17 @@ BEGIN
 END
 $sweep$;
 
+-- Ends leases that have expired by the clock of the server.
+CREATE FUNCTION millrace.sweep_expired_leases(most integer DEFAULT 100) RETURNS integer
+    LANGUAGE sql VOLATILE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    RETURN millrace.end_expired_leases(most, NULL);
+
 -- Moves due tasks from `scheduled` to `ready`, longest overdue first, as the promoter of a
--- registered worker does. Returns how many.
-CREATE FUNCTION millrace.promote_due_tasks(
-    most integer DEFAULT 50, given timestamptz DEFAULT NULL
-) RETURNS integer
+-- registered worker does, without tasks that are left to it. Returns how many. `given` is the
+-- clock of tests, as above.
+CREATE FUNCTION millrace.move_due_tasks(most integer, given timestamptz) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
@@ -196,7 +221,7 @@ BEGIN
     WITH due AS MATERIALIZED (
         SELECT scheduled.key
         FROM millrace.scheduled AS scheduled
-        WHERE scheduled.run_at <= moment
+        WHERE scheduled.run_at <= moment AND NOT millrace.is_left(scheduled.key)
         ORDER BY scheduled.run_at, scheduled.key
         LIMIT least(greatest(most, 0), 1000)
         FOR UPDATE SKIP LOCKED
@@ -219,54 +244,30 @@ BEGIN
 END
 $promote$;
 
--- Takes the most urgent task that is available, for the length of a lease: by priority, due time
--- and id. Null: there is none. Gates, limits, keys, breakers and fair lanes count as for all
--- workers. The transaction should end before the work begins.
-CREATE FUNCTION millrace.dequeue_next_available_task(
-    types text[] DEFAULT NULL, lease interval DEFAULT '5 minutes'
+-- Moves tasks that are due by the clock of the server.
+CREATE FUNCTION millrace.promote_due_tasks(most integer DEFAULT 50) RETURNS integer
+    LANGUAGE sql VOLATILE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    RETURN millrace.move_due_tasks(most, NULL);
+
+-- Claims the most urgent task that is available for a new worker with one lease. The answer has its
+-- id, fence and token; null: there is none.
+CREATE FUNCTION millrace.claim_task(
+    lease interval, own text, of_types integer[], of_tenants integer[]
 ) RETURNS millrace.leased_task
 LANGUAGE plpgsql VOLATILE
-SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET jit = off
-AS $dequeue$
+AS $claim$
 #variable_conflict use_column
 DECLARE
-    length    CONSTANT interval := dequeue_next_available_task.lease;
-    moment    timestamptz;
-    durable   text := millrace.sync_commit();
-    own       text := millrace.session_tenant();
+    length    CONSTANT interval := claim_task.lease;
+    moment    timestamptz := millrace.clock_at(NULL);
     claimer   uuid := gen_random_uuid();
     proof     text := replace(gen_random_uuid()::text, '-', '');
-    of_types  integer[];
-    of_tenants integer[];
     fence     bigint;
     task_key  bigint;
     task      millrace.leased_task;
 BEGIN
-    PERFORM millrace.check_lease(length);
-    PERFORM millrace.sweep_expired_leases(20);
-    PERFORM millrace.promote_due_tasks(50);
-    IF NOT EXISTS (SELECT FROM millrace.ready)
-            AND NOT EXISTS (SELECT FROM millrace.blocked WHERE gate < -2) THEN
-        RETURN NULL;
-    END IF;
-    IF types IS NOT NULL THEN
-        of_types := ARRAY(
-            SELECT name.id
-            FROM millrace.interned_name AS name
-            WHERE name.kind = 1 AND name.text = ANY (types)
-        );
-    END IF;
-    IF own IS NOT NULL THEN
-        of_tenants := ARRAY(
-            SELECT name.id
-            FROM millrace.interned_name AS name
-            WHERE name.kind = 2 AND name.text = own
-        );
-    END IF;
-    moment := millrace.clock_at(NULL);
     INSERT INTO millrace.worker (
         id, process, joined_at, until, renewed_at, beat_ms, beats, leases_at, pid, protocol, quiet,
         host, version, types, lanes, slots, lane_slots, tenant, taken_by
@@ -294,13 +295,137 @@ BEGIN
         PERFORM millrace.drop_taken(ARRAY[claimer]);
         RETURN NULL;
     END IF;
-    SELECT type.text, job.payload::jsonb, job.created_at, job.run_at
-    INTO task.task_type, task.payload, task.enqueued_at, task.scheduled_at
-    FROM millrace.job AS job
-    JOIN millrace.interned_name AS type ON type.id = job.type
-    WHERE job.key = task.task_id;
+    -- The claim may have waited for a limit. The lease begins now.
+    UPDATE millrace.worker AS worker
+    SET until = millrace.clock_at(NULL) + length
+    WHERE worker.id = claimer;
     task.token := task.fence || '-' || proof;
     RETURN task;
+END
+$claim$;
+
+-- Leaves a task to workers in TypeScript, because jsonb cannot hold its payload. The task is put
+-- off for a minute, and a note says why; move_due_tasks passes a task with such a note, which has
+-- no lease (0), so that only the promoter of a registered worker moves it. A dead letter would need
+-- the payload in its request, where the same text cannot be read either.
+CREATE FUNCTION millrace.leave_task(task bigint, problem text) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
+AS $leave$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz(3) := millrace.clock_at(NULL);
+BEGIN
+    WITH from_ready AS (
+        DELETE FROM millrace.ready AS place
+        WHERE place.key = leave_task.task
+        RETURNING place.key, place.lane, place.priority, place.type, place.tenant, place.n,
+                  place.tries, place.crashes, place.concurrency
+    ),
+    from_blocked AS (
+        DELETE FROM millrace.blocked AS place
+        WHERE place.key = leave_task.task
+        RETURNING place.key, place.lane, place.priority, place.type, place.tenant, place.n,
+                  place.tries, place.crashes, place.concurrency
+    )
+    INSERT INTO millrace.scheduled (
+        key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT place.key, moment + interval '1 minute', place.lane, place.priority, place.type,
+           place.tenant, place.n, place.tries, place.crashes, place.concurrency
+    FROM (SELECT * FROM from_ready UNION ALL SELECT * FROM from_blocked) AS place;
+    IF FOUND AND NOT millrace.is_left(leave_task.task) THEN
+        INSERT INTO millrace.task_error (task_id, failed_at, error_message, fence, by)
+        VALUES (
+            leave_task.task, moment,
+            'a worker in TypeScript must run this task: jsonb cannot hold its payload: ' || problem,
+            0, session_user
+        );
+    END IF;
+END
+$leave$;
+
+-- Whether a task was left to workers in TypeScript.
+CREATE FUNCTION millrace.is_left(task bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp
+    RETURN EXISTS (
+        SELECT FROM millrace.task_error AS noted
+        WHERE noted.task_id = is_left.task AND noted.fence = 0
+    );
+
+-- Takes the most urgent task that is available, for the length of a lease: by priority, due time
+-- and id. Null: there is none. Gates, limits, keys, breakers and fair lanes count as for all
+-- workers. The transaction should end before the work begins. A payload that jsonb cannot hold
+-- undoes its claim, and the next task is looked for.
+CREATE FUNCTION millrace.dequeue_next_available_task(
+    types text[] DEFAULT NULL, lease interval DEFAULT '5 minutes'
+) RETURNS millrace.leased_task
+LANGUAGE plpgsql VOLATILE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $dequeue$
+#variable_conflict use_column
+DECLARE
+    passed_max CONSTANT integer := 20;
+    durable   text := millrace.sync_commit();
+    own       text := millrace.session_tenant();
+    of_types  integer[];
+    of_tenants integer[];
+    problem   text;
+    task      millrace.leased_task;
+BEGIN
+    PERFORM millrace.check_lease(dequeue_next_available_task.lease);
+    PERFORM millrace.bound_idle_time();
+    PERFORM millrace.end_expired_leases(20, NULL);
+    PERFORM millrace.move_due_tasks(50, NULL);
+    IF NOT EXISTS (SELECT FROM millrace.ready)
+            AND NOT EXISTS (SELECT FROM millrace.blocked WHERE gate < -2) THEN
+        RETURN NULL;
+    END IF;
+    IF types IS NOT NULL THEN
+        of_types := ARRAY(
+            SELECT name.id
+            FROM millrace.interned_name AS name
+            WHERE name.kind = 1 AND name.text = ANY (types)
+        );
+    END IF;
+    IF own IS NOT NULL THEN
+        of_tenants := ARRAY(
+            SELECT name.id
+            FROM millrace.interned_name AS name
+            WHERE name.kind = 2 AND name.text = own
+        );
+    END IF;
+    FOR turn IN 1 .. passed_max LOOP
+        task := NULL;
+        BEGIN
+            task := millrace.claim_task(
+                dequeue_next_available_task.lease, own, of_types, of_tenants
+            );
+            IF task.task_id IS NULL THEN
+                RETURN NULL;
+            END IF;
+            SELECT type.text, job.payload::jsonb, job.created_at, job.run_at
+            INTO task.task_type, task.payload, task.enqueued_at, task.scheduled_at
+            FROM millrace.job AS job
+            JOIN millrace.interned_name AS type ON type.id = job.type
+            WHERE job.key = task.task_id;
+            RETURN task;
+        EXCEPTION
+            WHEN data_exception OR statement_too_complex THEN
+                IF task.task_id IS NULL THEN
+                    RAISE;
+                END IF;
+                problem := SQLERRM;
+        END;
+        PERFORM millrace.leave_task(task.task_id, problem);
+    END LOOP;
+    RETURN NULL;
 END
 $dequeue$;
 
@@ -320,7 +445,7 @@ AS $own$
 DECLARE
     fence bigint;
 BEGIN
-    IF proof ~ '^\d{1,18}-[0-9a-f]{32}$' THEN
+    IF proof ~ '^[0-9]{1,18}-[0-9a-f]{32}$' THEN
         fence := split_part(proof, '-', 1)::bigint;
     ELSIF proof IS NOT NULL THEN
         RAISE EXCEPTION 'the token is none that dequeue_next_available_task has answered'
@@ -397,6 +522,7 @@ BEGIN
     IF octet_length(complete_task.result::text) > 1000000 THEN
         RAISE EXCEPTION 'the result has more than 1000000 bytes' USING ERRCODE = '22023';
     END IF;
+    PERFORM millrace.bound_idle_time();
     SELECT * INTO held FROM millrace.own_lease(complete_task.task_id, complete_task.token);
     IF held.number IS NULL THEN
         IF EXISTS (
@@ -448,6 +574,7 @@ BEGIN
     IF coalesce(fail_task.error_message, '') = '' THEN
         RAISE EXCEPTION 'error_message is missing' USING ERRCODE = '22004';
     END IF;
+    PERFORM millrace.bound_idle_time();
     SELECT * INTO held FROM millrace.own_lease(fail_task.task_id, fail_task.token);
     IF held.number IS NULL THEN
         PERFORM millrace.refuse_lease(fail_task.task_id);
@@ -477,6 +604,7 @@ DECLARE
     ends   timestamptz;
 BEGIN
     PERFORM millrace.check_lease(heartbeat.lease);
+    PERFORM millrace.bound_idle_time();
     SELECT * INTO held FROM millrace.own_lease(heartbeat.task_id, heartbeat.token);
     IF held.number IS NULL THEN
         PERFORM millrace.refuse_lease(heartbeat.task_id);

@@ -1,10 +1,11 @@
 -- Facts for readers: tasks, every lease ever taken, completions and errors. A session that is
 -- listed in `role_tenant` sees the rows of its tenant. Only members of the owner of the schema see
--- values of payloads and messages of errors.
+-- values of payloads and messages of errors. A payload that jsonb cannot hold is null.
 
 CREATE VIEW millrace.task WITH (security_barrier = true) AS
 SELECT job.key AS task_id, type.text AS task_type,
        CASE
+           WHEN NOT checked.is_readable THEN NULL
            WHEN reader.is_owner THEN job.payload::jsonb
            WHEN json_typeof(job.payload) = 'object' THEN (
                SELECT coalesce(jsonb_object_agg(field, '[redacted]'::text), '{}')
@@ -30,6 +31,17 @@ CROSS JOIN (
     JOIN pg_class AS class ON class.oid = meta.tableoid
     WHERE meta.name = 'min_protocol'
 ) AS reader
+CROSS JOIN LATERAL (
+    -- U+0000 in a text, more than a thousand digits in a row, an exponent of five digits: the last
+    -- two are looked for outside of texts. No function of the schema is called, because the
+    -- role that reads a view needs the right to call its functions.
+    SELECT CASE
+               WHEN job.payload::text !~ E'\\\\u0000|[0-9]{250}|[eE][+-]?[0-9]{5}' THEN true
+               WHEN job.payload::text ~ E'(?:^|[^\\\\])(?:\\\\\\\\)*\\\\u0000' THEN false
+               ELSE regexp_replace(job.payload::text, E'"(?:[^"\\\\]|\\\\.)*"', '', 'g')
+                   !~ '(?:[0-9]{250}){4}[0-9]|[eE][+-]?[0-9]{5}'
+           END AS is_readable
+) AS checked
 WHERE reader.only_tenant IS NULL OR tenant.text = reader.only_tenant;
 
 -- Every lease ever taken: the ledger, and the living leases. `expires_at` is null for runs of

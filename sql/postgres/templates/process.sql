@@ -36,6 +36,8 @@ $check$;
 -- Facts. Rows are inserted and never changed: the state of a process is what its facts add up to.
 
 -- One row for each instance of the process, and at most one for each subject_id.
+-- All tasks of a process are of one tenant. Their keys contain the process_key: ids begin anew when
+-- these tables are made again, and keys of tasks stay.
 CREATE TABLE domain.foo_task (
     foo_task_id bigserial PRIMARY KEY,
     -- when: references
@@ -43,6 +45,8 @@ CREATE TABLE domain.foo_task (
     -- otherwise
     subject_id bigint NOT NULL UNIQUE,
     -- end
+    tenant text NOT NULL,
+    process_key uuid NOT NULL DEFAULT gen_random_uuid(),
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -104,6 +108,15 @@ CREATE FUNCTION domain.count_foo_attempts(_foo_task_id bigint) RETURNS integer
         WHERE attempt.foo_task_id = _foo_task_id
     );
 
+-- Whether a process has had its success or its final word.
+CREATE FUNCTION domain.has_foo_ended(_foo_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN domain.has_foo_succeeded_attempt(_foo_task_id) OR EXISTS (
+        SELECT 1
+        FROM domain.foo_task_failed AS failed
+        WHERE failed.foo_task_id = _foo_task_id
+    );
+
 -- Whether the process of a subject has used up its attempts without a success.
 CREATE FUNCTION domain.is_foo_stuck(_subject_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -116,11 +129,64 @@ CREATE FUNCTION domain.is_foo_stuck(_subject_id bigint) RETURNS boolean
           AND NOT domain.has_foo_succeeded_attempt(task.foo_task_id)
     );
 
+-- when: channel
+-- Whether an attempt was noted as failed. Its task may wait still, behind a pause, for example.
+CREATE FUNCTION domain.has_foo_attempt_failed(_foo_attempt_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN EXISTS (
+        SELECT 1
+        FROM domain.foo_attempt_failed AS failed
+        WHERE failed.foo_attempt_id = _foo_attempt_id
+    );
+
+-- end
 -- The id in a payload, or null where there is none. What a payload contains never raises an error.
 CREATE FUNCTION domain.foo_id_in(_payload jsonb, _field text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN _payload ->> _field ~ '^[0-9]{1,18}$'
                 THEN (_payload ->> _field)::bigint END;
+
+-- Whether the newest check of a process still waits or runs. The older ones have made it.
+CREATE FUNCTION domain.is_foo_supervised(_foo_task_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN coalesce(
+        (
+            SELECT (
+                SELECT over.completed_at
+                FROM millrace.task_completed AS over
+                WHERE over.task_id = newest.task_id
+            ) IS NULL
+            FROM (
+                SELECT queued.task_id
+                FROM millrace.task AS queued
+                WHERE queued.correlation_id = 'domain.foo:' || _foo_task_id
+                  AND queued.task_type = 'db_function'
+                ORDER BY queued.task_id DESC
+                LIMIT 1
+            ) AS newest
+        ),
+        false
+    );
+
+-- Enqueues a check of the supervisor, in the tenant of the process. A check that is enqueued again
+-- has the same key, so that one task of it exists.
+CREATE FUNCTION domain.enqueue_foo_supervisor(
+    _row domain.foo_task, _check bigint, _scheduled_at timestamptz
+) RETURNS bigint
+    LANGUAGE sql VOLATILE
+    RETURN millrace.enqueue(
+        'db_function',
+        jsonb_build_object(
+            'task_type', 'db_function',
+            'db_function', 'domain.foo_supervisor',
+            'foo_task_id', _row.foo_task_id,
+            'check', _check
+        ),
+        _scheduled_at,
+        tenant => _row.tenant,
+        correlation_id => 'domain.foo:' || _row.foo_task_id,
+        idempotency_key => format('domain.foo_supervisor:%s:%s', _row.process_key, _check)
+    );
 
 -- when: db_function
 -- The work of one attempt, in SQL. TO DO: replace the body. An exception, and any status but
@@ -184,6 +250,7 @@ DECLARE
     -- end
     _task_id CONSTANT bigint := domain.foo_id_in(_payload, 'foo_task_id');
     _next_check CONSTANT bigint := coalesce(domain.foo_id_in(_payload, 'check'), 0) + 1;
+    _row domain.foo_task;
     _attempt_id bigint;
     _failures integer;
 BEGIN
@@ -191,7 +258,10 @@ BEGIN
     IF _task_id IS NULL THEN
         RETURN jsonb_build_object('status', 'missing_foo_task_id');
     END IF;
-    PERFORM 1 FROM domain.foo_task WHERE foo_task_id = _task_id FOR UPDATE;
+    SELECT task.* INTO _row
+    FROM domain.foo_task AS task
+    WHERE task.foo_task_id = _task_id
+    FOR UPDATE;
     IF NOT FOUND THEN
         RETURN jsonb_build_object('status', 'foo_task_not_found');
     END IF;
@@ -240,6 +310,7 @@ BEGIN
                 'success_handler', 'domain.record_foo_success',
                 'error_handler', 'domain.record_foo_failure'
             ),
+            tenant => _row.tenant,
             correlation_id => 'domain.foo:' || _task_id
         );
         -- end
@@ -252,17 +323,9 @@ BEGIN
         -- end
     END IF;
     -- A run that is delivered again after a crash uses the same key, so that one successor exists.
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'domain.foo_supervisor',
-            'foo_task_id', _task_id,
-            'check', _next_check
-        ),
-        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay),
-        correlation_id => 'domain.foo:' || _task_id,
-        idempotency_key => format('domain.foo_supervisor:%s:%s', _task_id, _next_check)
+    PERFORM domain.enqueue_foo_supervisor(
+        _row, _next_check,
+        clock_timestamp() + least(_first_delay * 2 ^ least(_failures, 20), _longest_delay)
     );
     -- Of this check. That the process has succeeded is a fact, and no status.
     RETURN jsonb_build_object(
@@ -273,17 +336,22 @@ END
 $function$;
 
 -- Starts the process of a subject. It tells what is wrong with its arguments instead of raising an
--- error, and does nothing for a subject whose process has started. Grant it to the role of your
--- application, or call it from a trigger or a function of the owner.
+-- error, and does nothing for a subject whose process has ended or has a supervisor. A process that
+-- has lost its supervisor, because its task was cancelled, for example, goes on. The process
+-- belongs to the tenant of its first caller, unless a tenant is given: a supervisor that starts
+-- another process gives its own.
+-- Grant it to the role of your application, or call it from a trigger or a function of the owner.
 CREATE FUNCTION domain.kickoff_foo(
     _subject_id bigint,
     _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL,
     OUT validation_failure_message text
 )
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, domain, pg_temp
     AS $function$
 DECLARE
-    _task_id bigint;
+    _row domain.foo_task;
+    _check bigint := 0;
 BEGIN
     IF _subject_id IS NULL THEN
         validation_failure_message := 'subject_id is required';
@@ -304,24 +372,32 @@ BEGIN
         RETURN;
     END IF;
     -- end
-    INSERT INTO domain.foo_task (subject_id) VALUES (_subject_id)
+    INSERT INTO domain.foo_task (subject_id, tenant)
+    VALUES (_subject_id, coalesce(_tenant, millrace.session_tenant(), 'default'))
     ON CONFLICT DO NOTHING
-    RETURNING foo_task_id INTO _task_id;
-    IF _task_id IS NULL THEN
-        RETURN;
+    RETURNING * INTO _row;
+    IF NOT FOUND THEN
+        -- A row that is locked belongs to a supervisor that runs, or to another kick-off.
+        SELECT task.* INTO _row
+        FROM domain.foo_task AS task
+        WHERE task.subject_id = _subject_id
+        FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND
+                OR coalesce(_row.tenant <> millrace.session_tenant(), false)
+                OR domain.has_foo_ended(_row.foo_task_id)
+                OR domain.is_foo_supervised(_row.foo_task_id) THEN
+            RETURN;
+        END IF;
+        -- Checks come seconds apart: the time in milliseconds is above the number of any of them.
+        _check := floor(1000 * extract(epoch FROM clock_timestamp()));
     END IF;
-    PERFORM millrace.enqueue(
-        'db_function',
-        jsonb_build_object(
-            'task_type', 'db_function',
-            'db_function', 'domain.foo_supervisor',
-            'foo_task_id', _task_id,
-            'check', 0
-        ),
-        coalesce(_scheduled_at, clock_timestamp()),
-        correlation_id => 'domain.foo:' || _task_id,
-        idempotency_key => format('domain.foo_supervisor:%s:0', _task_id)
+    PERFORM domain.enqueue_foo_supervisor(
+        _row, _check, coalesce(_scheduled_at, clock_timestamp())
     );
+    IF NOT domain.is_foo_supervised(_row.foo_task_id) THEN
+        RAISE EXCEPTION 'the supervisor of domain.foo % was enqueued before',
+            _row.foo_task_id;
+    END IF;
 END
 $function$;
 
@@ -350,6 +426,12 @@ BEGIN
     IF NOT FOUND THEN
         RETURN jsonb_build_object(
             'status', 'attempt_not_found', 'validation_failure_message', 'attempt_not_found'
+        );
+    END IF;
+    -- Another attempt has taken the place of this one: two would send the message twice.
+    IF domain.has_foo_attempt_failed(_attempt_id) THEN
+        RETURN jsonb_build_object(
+            'status', 'attempt_superseded', 'validation_failure_message', 'attempt_superseded'
         );
     END IF;
     RETURN jsonb_build_object(
@@ -436,8 +518,14 @@ REVOKE ALL ON FUNCTION
     domain.has_foo_succeeded_attempt(bigint),
     domain.count_foo_failed_attempts(bigint),
     domain.count_foo_attempts(bigint),
+    domain.has_foo_ended(bigint),
     domain.is_foo_stuck(bigint),
+    -- when: channel
+    domain.has_foo_attempt_failed(bigint),
+    -- end
     domain.foo_id_in(jsonb, text),
+    domain.is_foo_supervised(bigint),
+    domain.enqueue_foo_supervisor(domain.foo_task, bigint, timestamptz),
     -- when: db_function
     domain.perform_foo(jsonb),
     domain.run_foo_attempt(bigint),
@@ -448,7 +536,7 @@ REVOKE ALL ON FUNCTION
     domain.record_foo_failure(jsonb),
     -- end
     domain.foo_supervisor(jsonb),
-    domain.kickoff_foo(bigint, timestamptz)
+    domain.kickoff_foo(bigint, timestamptz, text)
 FROM PUBLIC;
 
 SELECT millrace.register_function(

@@ -9,7 +9,7 @@ const HANDLERS = [
   "comms.record_send_email_success(jsonb)",
 ];
 const SUPERVISOR = "comms.send_email_supervisor(jsonb)";
-const KICKOFF = "comms.kickoff_send_email(bigint,timestamp with time zone)";
+const KICKOFF = "comms.kickoff_send_email(bigint,timestamp with time zone,text)";
 
 let installations: Installations;
 beforeAll(async () => {
@@ -69,6 +69,8 @@ describe("the migration of a process", () => {
       `send_email_attempt_succeeded.created_at ${time}`,
       "send_email_task.send_email_task_id bigint",
       "send_email_task.subject_id bigint",
+      "send_email_task.tenant text",
+      "send_email_task.process_key uuid",
       `send_email_task.created_at ${time}`,
       "send_email_task_failed.send_email_task_id bigint",
       "send_email_task_failed.error_message text",

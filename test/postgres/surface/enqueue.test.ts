@@ -56,6 +56,10 @@ describe("enqueue", () => {
     ["'a', priority => -1", "22023"],
     ["'a', max_attempts => 0", "22023"],
     ["'a', timeout => '-1 s'", "22023"],
+    ["'a', timeout => 'infinity'", "22023"],
+    ["'a', ('{\"n\": 1' || repeat('0', 1000) || '}')::jsonb", "22023"],
+    ["'a', ('{\"n\": 0.' || repeat('1', 1001) || '}')::jsonb", "22023"],
+    ["'a', (repeat('[', 1000) || repeat(']', 1000))::jsonb, idempotency_key => 'k'", "22023"],
     ["'a', scheduled_at => 'infinity'", "22023"],
     ["'a', tenant => ''", "22023"],
     ["'a', lane => E'x\\u0001'", "22023"],
@@ -70,6 +74,14 @@ describe("enqueue", () => {
     const refusal = await refusalOf(scene.owner.query(`SELECT millrace.enqueue(${options})`));
     expect(refusal).toBe(code);
     expect(await scene.rows("SELECT FROM millrace.job")).toEqual([]);
+  });
+
+  test("takes numbers of a thousand digits, and longer texts", async () => {
+    await using scene = await declared();
+    const number = "('{\"n\": [1e999, -0.' || repeat('1', 1000) || ', 5e-324]}')::jsonb";
+    expect(await refusalOf(enqueued(scene, number))).toBeNull();
+    const text = `('["\\\\\\"' || repeat('1', 5000) || '"]')::jsonb`;
+    expect(await refusalOf(enqueued(scene, text))).toBeNull();
   });
 
   test("waits until scheduled_at", async () => {

@@ -108,6 +108,27 @@ describe("dequeue_next_available_task", () => {
     }
   });
 
+  test("gives a task its whole lease, however long the claim has waited", async () => {
+    await using scene = await declared();
+    await using mill = await openMillrace(scene.url);
+    await mill.limits.set({ type: "a" }, { concurrency: 5 });
+    await enqueued(scene);
+    await enqueued(scene);
+    const holder = await scene.as("postgres");
+    await holder.query("BEGIN");
+    await holder.query("SELECT FROM millrace.limit_setting FOR UPDATE");
+    const short = scene.rows(
+      "SELECT * FROM millrace.dequeue_next_available_task(lease => '1 second')",
+    );
+    const { rows } = await holder.query("SELECT clock_timestamp()::text AS at FROM pg_sleep(1.2)");
+    await holder.query("ROLLBACK");
+    await short;
+    const whole = "SELECT expires_at > $1::timestamptz + interval '900 ms' AS whole";
+    expect(await scene.rows(`${whole} FROM millrace.task_lease`, [rows[0].at])).toEqual([
+      { whole: true },
+    ]);
+  });
+
   test("never gives one task to two of many sessions", async () => {
     await using scene = await declared();
     await scene.owner.query("SELECT millrace.enqueue('a') FROM generate_series(1, 200)");
@@ -223,7 +244,7 @@ describe("complete_task", () => {
       await scene.owner.query("BEGIN");
       await scene.owner.query("SELECT millrace.complete_task($1)", [id]);
       const swept = sweeper.query(
-        "SELECT millrace.sweep_expired_leases(100, now() + interval '1 h') AS ended",
+        "SELECT millrace.end_expired_leases(100, now() + interval '1 h') AS ended",
       );
       if (round % 2 === 0) await swept;
       await scene.owner.query("COMMIT");
@@ -234,7 +255,7 @@ describe("complete_task", () => {
 });
 
 describe("an expired lease", () => {
-  test("is a crash without a charge, and its task is available at once", async () => {
+  test("is a crash that is not counted, and its task is available at once", async () => {
     await using scene = await declared();
     const id = await enqueued(scene);
     const { token } = await take(scene);
@@ -250,7 +271,7 @@ describe("an expired lease", () => {
     expect(
       await refusalOf(scene.owner.query("SELECT millrace.complete_task($1, $2)", [id, token])),
     ).toBe("MR015");
-    const crash = { n: 1, tries: 0, crashes: 1, outcome: 4, state: null, expires: true };
+    const crash = { n: 1, tries: 0, crashes: 0, outcome: 4, state: null, expires: true };
     expect(await scene.rows(LEDGER)).toEqual([crash]);
     expect(await scene.rows("SELECT outcome FROM millrace.task_lease ORDER BY run")).toEqual([
       { outcome: "crashed" },
@@ -317,7 +338,7 @@ describe("heartbeat and fail_task", () => {
       [id, token],
     );
     expect(far).toBe(true);
-    await scene.owner.query("SELECT millrace.sweep_expired_leases(10, now() + interval '1 h')");
+    await scene.owner.query("SELECT millrace.end_expired_leases(10, now() + interval '1 h')");
     expect(await scene.rows("SELECT FROM millrace.attempt")).toEqual([]);
   });
 

@@ -70,7 +70,8 @@ export async function raceWorkers({ tasks }: { readonly tasks: number }): Promis
   return race;
 }
 
-async function ended(program: string, script: string, url: string): Promise<void> {
+/** Runs a worker in another language until it finds no task. */
+export async function ended(program: string, script: string, url: string): Promise<void> {
   const child = spawn(program, [join(import.meta.dirname, script)], {
     env: { ...process.env, DATABASE_URL: url },
     stdio: ["ignore", "inherit", "inherit"],

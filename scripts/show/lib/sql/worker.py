@@ -32,11 +32,21 @@ while idle < IDLE_MAX:
         continue
     idle = 0
     message = json.dumps({"task_id": task["task_id"], "worker": "python"})
-    ask(
-        "SELECT millrace.run_function(:'name', :'message'::jsonb)",
-        name=task["payload"]["db_function"],
-        message=message,
-    )
+    try:
+        ask(
+            "SELECT millrace.run_function(:'name', :'message'::jsonb)",
+            name=task["payload"]["db_function"],
+            message=message,
+        )
+    except subprocess.CalledProcessError as error:
+        # The task is not completed: its lease expires, and it comes back.
+        ask(
+            "SELECT millrace.fail_task(:'task'::bigint, :'problem', :'token')",
+            task=task["task_id"],
+            problem=error.stderr.strip() or "psql has failed",
+            token=task["token"],
+        )
+        continue
     ask(
         "SELECT millrace.complete_task(:'task'::bigint, :'token')",
         task=task["task_id"],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { CommandFailure } from "../../terminal/exit-codes.ts";
+import { templates } from "../../../store/postgres/create.ts";
 import { processNames, type ProcessWords } from "./process-names.ts";
 
 const usual: ProcessWords = {
@@ -9,6 +11,16 @@ const usual: ProcessWords = {
   schema: "millrace",
 };
 const read = (words: Partial<ProcessWords>) => processNames({ ...usual, ...words });
+
+/** The exit code with which words are refused; null: they are not. */
+function refusalOf(words: Partial<ProcessWords>): unknown {
+  try {
+    read(words);
+    return null;
+  } catch (error) {
+    return error instanceof CommandFailure ? error.exitCode : error;
+  }
+}
 
 describe("the names of a process", () => {
   test("are read from the words of the command line", () => {
@@ -38,6 +50,24 @@ describe("the names of a process", () => {
 
   test("may have a reserved word as a part of longer names", () => {
     expect(read({ name: "crm.user" }).process).toBe("user");
+  });
+
+  test("have no root that is a column or a variable of the template", () => {
+    const variables = templates.process.matchAll(/\b_(?!subject_id|owner)([a-z][a-z_]*)\b/g);
+    const columns = templates.process.matchAll(
+      /^ {4}(?!subject_id)([a-z][a-z_]*) (?:bigserial|bigint|text|uuid|timestamptz)\b/gm,
+    );
+    const used = [...variables, ...columns].map(([, name = ""]) =>
+      name.replace("foo", "send_email"),
+    );
+    const taken = new Set([...used, "validation_failure_message"]);
+
+    expect(taken.size).toBeGreaterThan(15);
+    for (const root of taken) expect([root, refusalOf({ root })]).toEqual([root, 2]);
+    expect(read({ root: "attempt" }).root.name).toBe("attempt");
+    expect(() => read({ root: "task_id:bigint" })).toThrow(
+      /task_id is used by the process already.*attempt_id, .*send_email_task_id/,
+    );
   });
 
   test.each([

@@ -36,6 +36,12 @@ export interface ProcessWords {
   readonly schema: string;
 }
 
+/** Columns of the tables, and the variables of functions with an underscore before them. */
+const TAKEN = (
+  "answer attempt_id check created_at error_message failures field first_delay longest_delay " +
+  "next_check outcome_within payload process_key row scheduled_at task_id tenant " +
+  "validation_failure_message"
+).split(" ");
 const ROOT_TYPES = ["bigint", "integer", "text", "uuid"];
 const MAX_ATTEMPTS = 100;
 /** `count_…_failed_attempts` has to fit the 63 bytes of a name. */
@@ -82,8 +88,12 @@ function rootColumn(text: string, process: string): RootColumn {
   if (more.length > 0 || !ROOT_TYPES.includes(type)) {
     throw refusal(`The type of --root must be one of ${ROOT_TYPES.join(", ")}.`);
   }
-  if (name === "created_at" || name === `${process}_task_id`) {
-    throw refusal(`The column ${name} exists in the table already: name another one with --root.`);
+  const taken = [...TAKEN, `${process}_attempt_id`, `${process}_task_id`];
+  if (taken.includes(name)) {
+    throw refusal(
+      `${name} is used by the process already: name another column with --root, ` +
+        `and none of ${taken.join(", ")}.`,
+    );
   }
   return { name, type };
 }

@@ -2913,7 +2913,7 @@ export const queries: {
     timeout: "answer",
   },
   sweep_expired_leases: {
-    text: "SELECT millrace.sweep_expired_leases($1::integer, $2::timestamptz) AS ended",
+    text: "SELECT millrace.end_expired_leases($1::integer, $2::timestamptz) AS ended",
     parameters: ["limit","now"],
     timeout: "answer",
   },
