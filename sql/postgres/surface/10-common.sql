@@ -123,17 +123,35 @@ CREATE FUNCTION millrace.job_id_text(id uuid) RETURNS text
         FROM generate_series(0, 25) AS letter
     );
 
+-- A number of JSON as JavaScript reads it. Digits that are too small for it are 0.
+CREATE FUNCTION millrace.json_double(given numeric) RETURNS double precision
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $double$
+BEGIN
+    IF abs(given) > 1e-300 OR given = 0 THEN
+        RETURN given::double precision;
+    END IF;
+    BEGIN
+        RETURN given::double precision;
+    EXCEPTION
+        WHEN numeric_value_out_of_range THEN
+            RETURN 0;
+    END;
+END
+$double$;
+
 -- A number of JSON as JavaScript writes it.
 CREATE FUNCTION millrace.json_number(given numeric) RETURNS text
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1
 AS $number$
 DECLARE
-    near   double precision;
+    near   double precision := millrace.json_double(given);
     digits text;
     places integer;
 BEGIN
-    near := given::double precision;
     IF near = 0 THEN
         RETURN '0';
     END IF;
@@ -144,14 +162,21 @@ BEGIN
     IF position('e' IN digits) = 0 THEN
         digits := to_char(near, '9.9999999999999999EEEE');
     END IF;
-    places := substring(digits FROM 'e([+-]?\d+)$')::integer;
+    places := substring(digits FROM 'e([+-]?[0-9]+)$')::integer;
     RETURN trim_scale(split_part(digits, 'e', 1)::numeric)::text
         || 'e' || CASE WHEN places < 0 THEN '-' ELSE '+' END || abs(places);
 END
 $number$;
 
+-- A text that sorts by its bytes as JavaScript sorts the key: by UTF-16 code units, where letters
+-- beyond U+FFFF stand between U+D7FF and U+E000.
+CREATE FUNCTION millrace.key_order(key text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+    RETURN regexp_replace(key, E'([\\U00010000-\\U0010FFFF])', E'\uD7FF\\1', 'g');
+
 -- The canonical text by which two payloads under one idempotency key are compared. The other
--- producers write the same text. Keys are sorted by their code points.
+-- producers write the same text.
 CREATE FUNCTION millrace.canonical_json(given jsonb) RETURNS text
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
@@ -163,7 +188,7 @@ BEGIN
                 SELECT string_agg(
                            to_json(member.key)::text || ':'
                                || millrace.canonical_json(member.value),
-                           ',' ORDER BY member.key COLLATE "C"
+                           ',' ORDER BY millrace.key_order(member.key) COLLATE "C"
                        )
                 FROM jsonb_each(given) AS member
             ), '') || '}';
@@ -179,8 +204,5 @@ BEGIN
         ELSE
             RETURN given::text;
     END CASE;
-EXCEPTION
-    WHEN numeric_value_out_of_range THEN
-        RAISE EXCEPTION 'the payload has a number that is too large' USING ERRCODE = '22023';
 END
 $canonical$;
