@@ -71,6 +71,14 @@ BEGIN
     END IF;
     RETURN NEXT format('GRANT CREATE ON DATABASE %I TO %I', current_database(), own || '_owner');
     RETURN NEXT format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', own);
+    IF EXISTS (
+        SELECT FROM pg_namespace
+        WHERE nspname = own AND pg_get_userbyid(nspowner) <> own || '_owner'
+    ) THEN
+        -- Who gives an object to another role needs this right of that role, unless he is a
+        -- superuser. It is part of what the owner of a schema may.
+        RETURN NEXT format('GRANT CREATE ON SCHEMA %I TO %I', own, own || '_owner');
+    END IF;
     RETURN QUERY SELECT finding.fix FROM millrace.owner_findings() AS finding;
     FOREACH suffix IN ARRAY ARRAY['_producer', '_worker', '_reader', '_maintenance'] LOOP
         RETURN NEXT format('GRANT USAGE ON SCHEMA %I TO %I', own, own || suffix);
