@@ -339,3 +339,20 @@ AS $attributes$
     ) AS attribute (name, is_set)
     WHERE attribute.is_set
 $attributes$;
+
+-- Other databases of the server in which the owner role owns something. Roles belong to the whole
+-- server: members of these roles have their rights in each of the databases.
+CREATE FUNCTION millrace.role_databases() RETURNS SETOF name
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $databases$
+    SELECT DISTINCT other.datname
+    FROM pg_shdepend AS link
+    JOIN pg_roles AS role ON role.oid = link.refobjid
+    JOIN pg_database AS other ON other.oid = link.dbid
+    WHERE link.refclassid = 'pg_authid'::regclass
+      AND link.deptype = 'o'
+      AND role.rolname = millrace.surface_schema() || '_owner'
+      AND other.datname <> current_database()
+    ORDER BY other.datname
+$databases$;

@@ -67,4 +67,24 @@ describe.each(RELEASES)("on %s, the owner of the database", (_, options) => {
     expect(rows).toEqual([]);
     await client.end();
   });
+
+  test("shares the roles of another database only if asked to", async () => {
+    const first = await databaseOf("sharer");
+    await type("migrate", "--db", first);
+    await type("migrate", "--roles", "--db", first);
+    const admin = await connect(server.url);
+    await admin.query("CREATE DATABASE second OWNER sharer");
+    await admin.end();
+    const second = first.replace("/sharer?", "/second?");
+    await type("migrate", "--db", second);
+    for (const more of [[], ["--print"]]) {
+      const { code, err } = await type("migrate", "--roles", ...more, "--db", second);
+      expect(code).not.toBe(0);
+      expect(err).toMatch(
+        /sharer_owner owns objects of another database \(.*sharer.*--shared-roles/s,
+      );
+    }
+    const shared = await type("migrate", "--roles", "--shared-roles", "--db", second);
+    expect(shared).toMatchObject({ code: 0, err: "" });
+  });
 });

@@ -121,6 +121,7 @@ export interface QueryRows {
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   role_findings: { readonly found: string; readonly fix: string; };
   role_statements: { readonly statement: string; };
+  role_databases: { readonly name: string; };
   second_line: { readonly active: boolean; };
   dump_roles: { readonly name: string; };
   failure_causes: { readonly cause: string; readonly last_at: number; };
@@ -452,6 +453,7 @@ export interface QueryParameters {
   prefer_lookups: readonly [];
   role_findings: readonly ["limit"];
   role_statements: readonly [];
+  role_databases: readonly [];
   second_line: readonly ["schema"];
   dump_roles: readonly ["limit"];
   failure_causes: readonly ["max"];
@@ -1264,6 +1266,11 @@ export const queries: {
   },
   role_statements: {
     text: "SELECT statement\nFROM millrace.role_statements() WITH ORDINALITY AS made (statement, turn)\nORDER BY turn",
+    parameters: [],
+    timeout: "answer",
+  },
+  role_databases: {
+    text: "SELECT name::text AS name\nFROM millrace.role_databases() AS name",
     parameters: [],
     timeout: "answer",
   },
