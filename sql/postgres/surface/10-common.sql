@@ -87,14 +87,6 @@ BEGIN
 END
 $intern$;
 
--- The only tenant that this session may act for; null: every tenant.
-CREATE FUNCTION millrace.session_tenant() RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    RETURN (
-        SELECT listed.tenant FROM millrace.role_tenant AS listed WHERE listed.role = session_user
-    );
-
 -- A new job id: a UUIDv7.
 CREATE FUNCTION millrace.new_job_id(moment timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE

@@ -22,6 +22,7 @@ BEGIN
     RETURN QUERY SELECT * FROM millrace.default_findings();
     IF NOT anew THEN
         RETURN QUERY SELECT * FROM millrace.owner_findings();
+        RETURN QUERY SELECT * FROM millrace.limit_findings();
     END IF;
     IF NOT anew OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         RETURN QUERY SELECT * FROM millrace.attribute_findings();
