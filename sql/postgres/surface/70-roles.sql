@@ -59,6 +59,12 @@ BEGIN
              ELSE 'SET' END
     );
     RETURN NEXT format('GRANT %I TO %I', own || '_owner', own || '_migrator');
+    -- So that a worker in TypeScript can call functions with the rights of a worker in SQL.
+    RETURN NEXT format(
+        'GRANT %I TO %I%s', own || '_worker', own || '_owner',
+        CASE WHEN current_setting('server_version_num')::integer < 160000 THEN ''
+             ELSE ' WITH INHERIT FALSE, SET TRUE' END
+    );
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'millrace_tenant') THEN
         RETURN NEXT format(
             'DO $tenant$ BEGIN IF NOT pg_has_role(%1$L, ''millrace_tenant'', ''MEMBER'') THEN '

@@ -165,7 +165,8 @@ AS $grants$
 $grants$;
 
 -- Memberships by which a role may more than it is granted: in another role of the installation, in
--- a superuser, or in a role of the server that reads, writes or runs everything.
+-- a superuser, or in a role of the server that reads, writes or runs everything. The owner is a
+-- member of the worker, so that functions by name are called with the rights of the worker.
 CREATE FUNCTION millrace.member_findings() RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -188,7 +189,11 @@ AS $members$
     FROM millrace.own_roles() AS own
     JOIN reached ON reached.member = own.id
     JOIN pg_roles AS role ON role.oid = reached.role
-    WHERE (role.rolsuper AND (own.is_limited OR own.name = millrace.surface_schema() || '_owner'))
+    WHERE (
+           role.rolsuper
+           AND (own.is_limited OR own.name = millrace.surface_schema() || '_owner')
+           AND role.oid NOT IN (SELECT other.id FROM millrace.own_roles() AS other)
+       )
        OR (
            own.is_limited
            AND (
@@ -199,6 +204,17 @@ AS $members$
                )
            )
        )
+    UNION ALL
+    SELECT format('%s may not take the role %s', owner.rolname, worker.rolname),
+           format('GRANT %I TO %I', worker.rolname, owner.rolname)
+    FROM pg_roles AS owner
+    JOIN pg_roles AS worker ON worker.rolname = millrace.surface_schema() || '_worker'
+    WHERE owner.rolname = millrace.surface_schema() || '_owner'
+      AND NOT pg_has_role(
+          owner.oid, worker.oid,
+          CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
+               ELSE 'SET' END
+      )
 $members$;
 
 -- Functions that run with the rights of their owner and could be led astray by their caller.

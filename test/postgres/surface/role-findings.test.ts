@@ -31,7 +31,11 @@ const CHANGES: readonly (readonly [string, string | RegExp])[] = [
     "REVOKE USAGE ON SCHEMA millrace FROM millrace_worker",
     "millrace_worker may not use the schema millrace",
   ],
-  ["GRANT millrace_owner TO millrace_worker", "millrace_worker is a member of millrace_owner"],
+  ["GRANT millrace_owner TO millrace_reader", "millrace_reader is a member of millrace_owner"],
+  [
+    "REVOKE millrace_worker FROM millrace_owner",
+    "millrace_owner may not take the role millrace_worker",
+  ],
   [
     "GRANT millrace_producer TO between; GRANT between TO millrace_worker",
     "millrace_worker is a member of between, and so of millrace_producer",
@@ -127,6 +131,11 @@ describe("a change of the roles", () => {
     } finally {
       await scene.owner.query("ROLLBACK");
     }
+  });
+
+  test("that makes workers owners is refused by PostgreSQL", async () => {
+    const call = scene.owner.query("GRANT millrace_owner TO millrace_worker");
+    expect(await refusalOf(call)).toBe("0LP01");
   });
 
   test("of the owner's own is none: grants for functions of other schemas", async () => {

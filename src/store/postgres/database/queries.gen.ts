@@ -493,7 +493,7 @@ export interface QueryParameters {
   feed_end: readonly [];
   feed_start: readonly [];
   feed_after: readonly ["position", "limit", "bytes", "jobs"];
-  run_function: readonly ["name", "payload"];
+  run_function: readonly ["schema", "name", "payload"];
   promote_due: readonly ["now", "limit", "look", "declared_ms"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
@@ -1470,8 +1470,8 @@ export const queries: {
     timeout: "answer",
   },
   run_function: {
-    text: "SELECT millrace.run_function($1::text, $2::jsonb)::text AS answer",
-    parameters: ["name","payload"],
+    text: "WITH taken AS MATERIALIZED (\n    SELECT max(set_config('role', role.rolname, true)) AS role\n    FROM pg_roles AS role\n    WHERE role.rolname = $1::text || '_worker'\n      AND pg_has_role(\n              current_user, role.oid,\n              CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'\n                   ELSE 'SET' END\n          )\n)\nSELECT millrace.run_function($2::text, $3::jsonb)::text AS answer\nFROM taken\nWHERE taken.role IS DISTINCT FROM ''",
+    parameters: ["schema","name","payload"],
     timeout: "reader",
   },
   promote_due: {
