@@ -41,8 +41,8 @@ BEGIN
     IF only_tenant = '' THEN
         RAISE EXCEPTION 'the role % is limited to more than one tenant', session_user
             USING ERRCODE = 'MR017',
-                  HINT = 'The owner of the schema looks into role_limit: limits hold for a role and '
-                      || 'for its members. unlimit_role removes one.';
+                  HINT = 'Limits in role_limit hold for a role and for its members. The owner of the '
+                      || 'schema removes one with unlimit_role.';
     END IF;
     RETURN only_tenant;
 END
@@ -124,7 +124,9 @@ AS $limits$
     UNION ALL
     SELECT format('%s is limited to a tenant, and has the rights of %s', role.rolname,
                   pg_get_userbyid(class.relowner)),
-           format('SELECT %I.unlimit_role(%L)', millrace.surface_schema(), quote_ident(role.rolname))
+           format(
+               'SELECT %I.unlimit_role(%L)', millrace.surface_schema(), quote_ident(role.rolname)
+           )
     FROM millrace.role_limit AS own
     JOIN pg_roles AS role ON role.oid = own.role_id
     JOIN pg_class AS class ON class.oid = 'millrace.meta'::regclass

@@ -42,7 +42,8 @@ AS $own$
     WHERE role.rolname IN (
         SELECT given.role FROM millrace.role_grants() AS given
         UNION ALL
-        SELECT millrace.surface_schema() || suffix FROM unnest('{_owner,_migrator}'::text[]) AS suffix
+        SELECT millrace.surface_schema() || suffix
+        FROM unnest('{_owner,_migrator}'::text[]) AS suffix
     )
 $own$;
 
@@ -91,7 +92,7 @@ AS $objects$
     FROM own
 $objects$;
 
--- Missing and excessive grants. Nobody but the owner and the roles of the installation has any;
+-- Missing and excessive grants. Only the owner and the roles of the installation have any;
 -- `millrace_tenant` reads for one tenant, with functions that act with its own rights.
 CREATE FUNCTION millrace.grant_findings(anew boolean) RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE

@@ -2,7 +2,6 @@
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { shown } from "../../core/text.ts";
 import { makeStore } from "../../make-store.ts";
 import { newestOf, type Migration } from "../../store/shared/migrations.ts";
 import {
@@ -69,7 +68,7 @@ export async function migrateRoles(
 /** Roles belong to the whole server: a member of one has its rights in each of the databases. */
 function requireOwnRoles(databases: readonly string[], schema = "millrace"): void {
   if (databases.length === 0) return;
-  const names = databases.map(shown).join(", ");
+  const names = databases.join(", ");
   throw new MillraceError(
     "OPTION_INVALID",
     `the role ${schema}_owner owns objects of another database (${names}), and its members would ` +

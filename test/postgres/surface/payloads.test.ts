@@ -1,4 +1,4 @@
-/** A payload from SQL and one from TypeScript get the same verdict, and the same hash by its key. */
+/** A payload from SQL and one from TypeScript get the same verdict and the same hash. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkPayload, type JobIdentity } from "../../../src/core/payload-rules/check.ts";
@@ -100,7 +100,6 @@ describe("a payload rule", () => {
     ["a field 00 of a list", { required: { "items.00": "any" } }, { items: [1] }],
     ["a field behind a dot", { required: { "a.b": "any" } }, { "a.b": 1 }],
     ["a field of a text", { required: { "a.0": "any" } }, { a: "text" }],
-    ["a whole number by rounding", { required: { a: "integer" } }, { a: 3.000_000_000_000_000_1 }],
     ["a half", { required: { a: "integer" } }, { a: 0.5 }],
     ["a UUID in capitals", { required: { a: "uuid" } }, { a: crypto.randomUUID().toUpperCase() }],
     ["an empty list", { required: { a: "any" } }, { a: [] }],
@@ -114,11 +113,11 @@ describe("a payload rule", () => {
   });
 
   test("002-06 gives the same verdicts on random payloads and rules", async () => {
-    const cases = fc.sample(aCase, { numRuns: 400, seed: 8 });
-    const expected = cases.map(acceptedByTypeScript);
+    const drawn = fc.sample(aCase, { numRuns: 400, seed: 8 });
+    const expected = drawn.map(acceptedByTypeScript);
     expect(expected.filter(Boolean).length).toBeGreaterThan(40);
     expect(expected.filter((accepted) => !accepted).length).toBeGreaterThan(40);
-    expect(await acceptedBySql(cases)).toEqual(expected);
+    expect(await acceptedBySql(drawn)).toEqual(expected);
   });
 });
 

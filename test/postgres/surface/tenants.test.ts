@@ -50,7 +50,7 @@ describe("limit_role_to_tenant", () => {
     await using scene = await withRoles();
     const app = await scene.as("folded_app", "millrace_producer");
     expect(await refusalOf(limit(scene, '"Folded_App"'))).toBe("42704");
-    expect(await refusalOf(limit(scene, "nobody"))).toBe("42704");
+    expect(await refusalOf(limit(scene, "missing_app"))).toBe("42704");
     await limit(scene, "Folded_App");
     expect(await refusalOf(app.query(FOREIGN))).toBe("MR017");
     expect(await refusalOf(app.query(OWN))).toBeNull();
