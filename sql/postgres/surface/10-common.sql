@@ -165,7 +165,10 @@ $number$;
 CREATE FUNCTION millrace.key_order(key text) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp
-    RETURN regexp_replace(key, E'([\\U00010000-\\U0010FFFF])', E'\uD7FF\\1', 'g');
+    RETURN CASE
+        WHEN octet_length(key) = length(key) THEN key
+        ELSE regexp_replace(key, E'([\\U00010000-\\U0010FFFF])', E'\uD7FF\\1', 'g')
+    END;
 
 -- The canonical text by which two payloads under one idempotency key are compared. The other
 -- producers write the same text.

@@ -36,8 +36,13 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $tenant$
 DECLARE
-    only_tenant text := (SELECT own.tenant FROM millrace.role_tenant AS own);
+    only_tenant text;
 BEGIN
+    -- Most installations have no limit: the catalogue need not be read then.
+    IF NOT EXISTS (SELECT FROM millrace.role_limit) THEN
+        RETURN NULL;
+    END IF;
+    SELECT own.tenant INTO only_tenant FROM millrace.role_tenant AS own;
     IF only_tenant = '' THEN
         RAISE EXCEPTION 'the role % is limited to more than one tenant', session_user
             USING ERRCODE = 'MR017',
