@@ -219,12 +219,14 @@ function declareMigrate(program: Command, { terminal, end }: Shell): void {
     .description("Apply the migrations of a store.")
     .option("--print", "print the SQL and change nothing")
     .option("--roles", "make the roles for plain SQL, with their grants (PostgreSQL)")
+    .option("--shared-roles", "the same, also if another database of the server has them")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (options: MigrateCommandOptions) => {
       const { migrate, migrateRoles, printMigrations } = await import("./commands/migrate.ts");
       const isPrint = options.print === true;
-      if (options.roles === true) end(await migrateRoles(options, terminal));
+      const isRoles = options.roles === true || options.sharedRoles === true;
+      if (isRoles) end(await migrateRoles(options, terminal));
       else end(isPrint ? printMigrations(options, terminal) : await migrate(options, terminal));
     });
 }

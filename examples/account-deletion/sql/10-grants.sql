@@ -14,13 +14,16 @@ BEGIN
 END
 $revoke$;
 
-GRANT USAGE ON SCHEMA queues, internal, comms, files, accounts TO worker_service_user;
+GRANT USAGE ON SCHEMA queues, internal TO worker_service_user;
 GRANT EXECUTE ON FUNCTION
     queues.dequeue_next_available_task(),
     queues.complete_task(bigint),
     queues.fail_task(bigint, text),
     internal.run_function(text, jsonb)
 TO worker_service_user;
+
+-- Workers in SQL and in TypeScript call functions with the rights of this role.
+GRANT USAGE ON SCHEMA comms, files, accounts TO millrace_worker;
 
 DO $functions$
 DECLARE
@@ -52,7 +55,7 @@ BEGIN
                 WHERE proc.oid = _function
             )
         );
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO worker_service_user', _function);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO millrace_worker', _function);
     END LOOP;
 END
 $functions$;

@@ -1267,10 +1267,12 @@ CREATE TABLE millrace.task_error (
 
 CREATE INDEX task_error_task ON millrace.task_error (task_id, failed_at);
 
--- The only tenant for which sessions of a role act in plain SQL.
-CREATE TABLE millrace.role_tenant (
-    role   text NOT NULL PRIMARY KEY CHECK (length(role) BETWEEN 1 AND 63),
-    tenant text NOT NULL CHECK (length(tenant) BETWEEN 1 AND 200)
+-- The only tenant for which sessions of a role, or of its members, act in plain SQL. The number of
+-- the role stays if it gets another name; the name stays in a restored dump.
+CREATE TABLE millrace.role_limit (
+    role    text NOT NULL PRIMARY KEY CHECK (length(role) BETWEEN 1 AND 63),
+    role_id oid  NOT NULL,
+    tenant  text NOT NULL CHECK (length(tenant) BETWEEN 1 AND 200)
 );
 
 -- The functions that payloads may name: their schema, name and owner when they were registered. No

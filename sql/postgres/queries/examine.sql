@@ -318,6 +318,13 @@ SELECT statement
 FROM millrace.role_statements() WITH ORDINALITY AS made (statement, turn)
 ORDER BY turn;
 
+-- name: role_databases
+-- only: postgres, because SQLite has no roles.
+-- Other databases of the server that the owner role of the installation owns something in.
+-- returns: name text
+SELECT name::text AS name
+FROM millrace.role_databases() AS name;
+
 -- name: second_line
 -- only: postgres, because SQLite has no roles.
 -- Whether reads for one tenant can run as the role that row level security limits to the tenant.

@@ -89,14 +89,6 @@ BEGIN
 END
 $intern$;
 
--- The only tenant that this session may act for; null: every tenant.
-CREATE FUNCTION millrace.session_tenant() RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path = pg_catalog, pg_temp
-    RETURN (
-        SELECT listed.tenant FROM millrace.role_tenant AS listed WHERE listed.role = session_user
-    );
-
 -- A new job id: a UUIDv7.
 CREATE FUNCTION millrace.new_job_id(moment timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE
@@ -125,6 +117,24 @@ CREATE FUNCTION millrace.job_id_text(id uuid) RETURNS text
         FROM generate_series(0, 25) AS letter
     );
 
+-- A number of JSON as JavaScript reads it. Digits that are too small for it are 0.
+CREATE FUNCTION millrace.json_double(given numeric) RETURNS double precision
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $double$
+BEGIN
+    IF abs(given) > 1e-300 OR given = 0 THEN
+        RETURN given::double precision;
+    END IF;
+    BEGIN
+        RETURN given::double precision;
+    EXCEPTION
+        WHEN numeric_value_out_of_range THEN
+            RETURN 0;
+    END;
+END
+$double$;
+
 -- A number of JSON as JavaScript writes it: with the fewest digits that mean this number, whatever
 -- the session has set.
 CREATE FUNCTION millrace.json_number(given numeric) RETURNS text
@@ -133,11 +143,10 @@ SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1
 AS $number$
 DECLARE
-    near   double precision;
+    near   double precision := millrace.json_double(given);
     digits text;
     places integer;
 BEGIN
-    near := given::double precision;
     IF near = 0 THEN
         RETURN '0';
     END IF;
@@ -154,48 +163,36 @@ BEGIN
 END
 $number$;
 
+-- A text that sorts by its bytes as JavaScript sorts the key: by UTF-16 code units, where letters
+-- beyond U+FFFF stand between U+D7FF and U+E000.
+CREATE FUNCTION millrace.key_order(key text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp
+    RETURN CASE
+        WHEN octet_length(key) = length(key) THEN key
+        ELSE regexp_replace(key, E'([\\U00010000-\\U0010FFFF])', E'\uD7FF\\1', 'g')
+    END;
+
 -- The canonical text by which two payloads under one idempotency key are compared. The other
--- producers write the same text. Keys are sorted by their code points.
+-- producers write the same text. `check_payload` bounds the depth.
 CREATE FUNCTION millrace.canonical_json(given jsonb) RETURNS text
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $canonical$
 BEGIN
-    RETURN millrace.canonical_part(given, 0);
-EXCEPTION
-    WHEN numeric_value_out_of_range THEN
-        RAISE EXCEPTION 'the payload has a number that is too large' USING ERRCODE = '22023';
-END
-$canonical$;
-
--- The canonical text of a part that is nested `depth` levels deep. A recursion without a bound
--- would end at the stack of the server.
-CREATE FUNCTION millrace.canonical_part(given jsonb, depth integer) RETURNS text
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $canonical$
-DECLARE
-    depth_max CONSTANT integer := 100;
-BEGIN
-    IF depth >= depth_max AND jsonb_typeof(given) IN ('object', 'array') THEN
-        RAISE EXCEPTION 'a payload with an idempotency key is nested deeper than % levels',
-            depth_max USING ERRCODE = '22023';
-    END IF;
     CASE jsonb_typeof(given)
         WHEN 'object' THEN
             RETURN '{' || coalesce((
                 SELECT string_agg(
                            to_json(member.key)::text || ':'
-                               || millrace.canonical_part(member.value, depth + 1),
-                           ',' ORDER BY member.key COLLATE "C"
+                               || millrace.canonical_json(member.value),
+                           ',' ORDER BY millrace.key_order(member.key) COLLATE "C"
                        )
                 FROM jsonb_each(given) AS member
             ), '') || '}';
         WHEN 'array' THEN
             RETURN '[' || coalesce((
-                SELECT string_agg(
-                           millrace.canonical_part(item.value, depth + 1), ',' ORDER BY item.turn
-                       )
+                SELECT string_agg(millrace.canonical_json(item.value), ',' ORDER BY item.turn)
                 FROM jsonb_array_elements(given) WITH ORDINALITY AS item (value, turn)
             ), '') || ']';
         WHEN 'number' THEN

@@ -19,6 +19,7 @@ export interface MigrateCommandOptions {
   readonly output: Format;
   readonly print?: boolean;
   readonly roles?: boolean;
+  readonly sharedRoles?: boolean;
 }
 
 /** Opening a store applies its migrations. */
@@ -39,7 +40,7 @@ export async function migrate(
 
 /** Makes the roles of an installation on PostgreSQL, or prints the statements that would. */
 export async function migrateRoles(
-  { db, output, print = false }: MigrateCommandOptions,
+  { db, output, print = false, sharedRoles = false }: MigrateCommandOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const address = parseDatabaseUrl(db);
@@ -51,6 +52,7 @@ export async function migrateRoles(
   const store = makePostgresStore(place, { create: !print });
   await store.open();
   try {
+    if (!sharedRoles) requireOwnRoles(await store.roleDatabases(), schema);
     const statements = await store.roleStatements();
     const sql = statements.map((statement) => `${statement};\n`).join("");
     if (!print) await store.runSql(sql);
@@ -61,6 +63,19 @@ export async function migrateRoles(
   } finally {
     await store.close();
   }
+}
+
+/** Roles belong to the whole server: a member of one has its rights in each of the databases. */
+function requireOwnRoles(databases: readonly string[], schema = "millrace"): void {
+  if (databases.length === 0) return;
+  const names = databases.join(", ");
+  throw new MillraceError(
+    "OPTION_INVALID",
+    `the role ${schema}_owner owns objects of another database (${names}), and its members would ` +
+      "have the same rights here: install Millrace in a schema of another name, or give " +
+      "--shared-roles if the databases may share their roles",
+    { details: { databases } },
+  );
 }
 
 /** Prints the SQL of every migration without opening the store. */

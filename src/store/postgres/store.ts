@@ -371,6 +371,12 @@ export class PostgresJobStore implements JobStore {
     return rows.map(({ statement }) => statement);
   }
 
+  /** Other databases of the server whose roles have the same names. */
+  async roleDatabases(): Promise<readonly string[]> {
+    const rows = await this.#run(({ read }) => read.all("role_databases", {}));
+    return rows.map(({ name }) => name);
+  }
+
   /** Runs statements of `millrace doctor --fix` and `migrate --roles` in one transaction. */
   async runSql(sql: string): Promise<void> {
     // Several statements of one message are one transaction.

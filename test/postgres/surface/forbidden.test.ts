@@ -44,7 +44,9 @@ const ACTS: readonly Act[] = [
   ),
   act("app_worker", "creates a table in public", "CREATE TABLE public.mine ()"),
   act("app_worker", "drops a view", "DROP VIEW millrace.task_completed"),
-  act("app_worker", "makes itself a tenant's role", "DELETE FROM millrace.role_tenant"),
+  act("app_worker", "makes itself a tenant's role", "DELETE FROM millrace.role_limit"),
+  act("app_worker", "limits another", "SELECT millrace.limit_role_to_tenant('app_producer', 'b')"),
+  act("app_producer", "lifts its limit", "SELECT millrace.unlimit_role('app_producer')"),
   act("app_worker", "ends another's lease", "SELECT millrace.complete_task($TASK)", "MR015"),
   act("app_worker", "extends another's lease", "SELECT millrace.heartbeat($TASK)", "MR015"),
   act("app_worker", "notes an error of another", "SELECT millrace.fail_task($TASK, 'x')", "MR015"),
@@ -76,14 +78,14 @@ async function scene() {
   const opened = await surface.open();
   await opened.owner.query(`SELECT millrace.declare_type('a');
     CREATE FUNCTION f(jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT $1 $$;
-    SELECT millrace.register_function('f(jsonb)');
-    INSERT INTO millrace.role_tenant VALUES ('app_producer', 'acme')`);
+    SELECT millrace.register_function('f(jsonb)')`);
   await makeRoles(opened);
   const task = await enqueued(opened);
   await opened.owner.query(DEQUEUE);
   const other = await enqueued(opened, "'{}', tenant => 'other'");
   const worker = await opened.as("app_worker", "millrace_worker");
   const producer = await opened.as("app_producer", "millrace_producer");
+  await opened.owner.query("SELECT millrace.limit_role_to_tenant('app_producer', 'acme')");
   const filled = (sql: string): string => sql.replace("$TASK", task).replace("$OTHER", other);
   return { opened, filled, sessions: { app_worker: worker, app_producer: producer } };
 }

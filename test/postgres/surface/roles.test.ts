@@ -1,4 +1,4 @@
-/** The roles of an installation, their grants, and tenants of roles. */
+/** The roles of an installation and their grants. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, openMillrace } from "../../../src/index.ts";
 import { makePostgresStore } from "../../../src/store/postgres/create.ts";
@@ -244,27 +244,5 @@ describe("millrace migrate --roles", () => {
     await store.close();
     const owner = "SELECT tableowner FROM pg_tables WHERE tablename = 'later'";
     expect(await scene.rows(owner)).toEqual([{ tableowner: "millrace_owner" }]);
-  });
-});
-
-describe("role_tenant", () => {
-  test("limits the sessions of a role to one tenant", async () => {
-    await using scene = await withRoles();
-    const acme = await scene.as("acme_app", "millrace_producer, millrace_worker, millrace_reader");
-    await scene.owner.query("INSERT INTO millrace.role_tenant VALUES ('acme_app', 'acme')");
-    const other = await enqueued(scene, "'{}', tenant => 'other'");
-    const { rows } = await acme.query("SELECT millrace.enqueue('a', '{}') AS id");
-    const own = rows[0].id;
-    const foreign = acme.query("SELECT millrace.enqueue('a', '{}', tenant => 'other')");
-    expect(await refusalOf(foreign)).toBe("MR017");
-    expect(await refusalOf(acme.query("SELECT millrace.cancel($1)", [other]))).toBe("MR017");
-    expect((await acme.query("SELECT task_id, tenant FROM millrace.task")).rows).toEqual([
-      { task_id: own, tenant: "acme" },
-    ]);
-    expect((await acme.query(DEQUEUE)).rows[0].task_id).toBe(own);
-    expect((await acme.query(DEQUEUE)).rows[0].task_id).toBeNull();
-    expect((await acme.query("SELECT task_id FROM millrace.task_lease")).rows).toEqual([
-      { task_id: own },
-    ]);
   });
 });

@@ -103,7 +103,7 @@ function filterOf({ name }: CopiedTable): string {
  * What the owner of an installation on PostgreSQL sets up before it has jobs. A copy leaves these
  * tables as they are.
  */
-export const KEPT: readonly string[] = ["role_tenant", "registered_function"];
+export const KEPT: readonly string[] = ["role_limit", "registered_function"];
 
 /** All other tables of an installation but `meta`, which holds the progress of the copy. */
 const TABLES = [

@@ -121,6 +121,7 @@ export interface QueryRows {
   prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   role_findings: { readonly found: string; readonly fix: string; };
   role_statements: { readonly statement: string; };
+  role_databases: { readonly name: string; };
   second_line: { readonly active: boolean; };
   dump_roles: { readonly name: string; };
   failure_causes: { readonly cause: string; readonly last_at: number; };
@@ -452,6 +453,7 @@ export interface QueryParameters {
   prefer_lookups: readonly [];
   role_findings: readonly ["limit"];
   role_statements: readonly [];
+  role_databases: readonly [];
   second_line: readonly ["schema"];
   dump_roles: readonly ["limit"];
   failure_causes: readonly ["max"];
@@ -491,7 +493,7 @@ export interface QueryParameters {
   feed_end: readonly [];
   feed_start: readonly [];
   feed_after: readonly ["position", "limit", "bytes", "jobs"];
-  run_function: readonly ["name", "payload"];
+  run_function: readonly ["schema", "name", "payload"];
   promote_due: readonly ["now", "limit", "look", "declared_ms"];
   close_gate: readonly ["now", "name", "for_ms", "reason", "by"];
   open_gate: readonly ["name"];
@@ -1267,6 +1269,11 @@ export const queries: {
     parameters: [],
     timeout: "answer",
   },
+  role_databases: {
+    text: "SELECT name::text AS name\nFROM millrace.role_databases() AS name",
+    parameters: [],
+    timeout: "answer",
+  },
   second_line: {
     text: "SELECT EXISTS (\n    SELECT 1\n    FROM pg_policies AS policy\n    WHERE policy.schemaname = $1::text\n      AND policy.tablename = 'job'\n      AND policy.policyname = 'tenant'\n) AND EXISTS (\n    SELECT 1\n    FROM pg_roles AS role\n    WHERE role.rolname = 'millrace_tenant'\n      AND pg_has_role(\n              current_user, role.oid,\n              CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'\n                   ELSE 'SET' END\n          )\n      AND has_table_privilege(role.oid, 'millrace.job'::regclass, 'SELECT')\n) AS active",
     parameters: ["schema"],
@@ -1463,8 +1470,8 @@ export const queries: {
     timeout: "answer",
   },
   run_function: {
-    text: "SELECT millrace.run_function($1::text, $2::jsonb)::text AS answer",
-    parameters: ["name","payload"],
+    text: "WITH taken AS MATERIALIZED (\n    SELECT max(set_config('role', role.rolname, true)) AS role\n    FROM pg_roles AS role\n    WHERE role.rolname = $1::text || '_worker'\n      AND pg_has_role(\n              current_user, role.oid,\n              CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'\n                   ELSE 'SET' END\n          )\n)\nSELECT millrace.run_function($2::text, $3::jsonb)::text AS answer\nFROM taken\nWHERE taken.role IS DISTINCT FROM ''",
+    parameters: ["schema","name","payload"],
     timeout: "reader",
   },
   promote_due: {

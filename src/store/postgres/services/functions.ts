@@ -13,12 +13,12 @@ const UNDEFINED_FUNCTION = "42883";
 
 /** Functions are idempotent by their contract, so a call whose answer was lost is repeated. */
 export async function runFunction(
-  { dice, write }: Session,
+  { dice, write, schema }: Session,
   name: string,
   payload: JsonText,
 ): Promise<JsonText> {
   try {
-    const row = await repeating(dice, () => write.get("run_function", { name, payload }));
+    const row = await repeating(dice, () => write.get("run_function", { schema, name, payload }));
     return row?.answer ?? "null";
   } catch (error) {
     throw meaningOf(error, name) ?? error;
