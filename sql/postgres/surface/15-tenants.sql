@@ -46,8 +46,8 @@ BEGIN
     IF only_tenant = '' THEN
         RAISE EXCEPTION 'the role % is limited to more than one tenant', session_user
             USING ERRCODE = 'MR017',
-                  HINT = 'Limits in role_limit hold for a role and for its members. The owner of the '
-                      || 'schema removes one with unlimit_role.';
+                  HINT = 'Limits in role_limit hold for a role and for its members. The owner of '
+                      || 'the schema removes one with unlimit_role.';
     END IF;
     RETURN only_tenant;
 END
