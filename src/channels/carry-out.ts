@@ -5,10 +5,10 @@
  * The names of the stored steps have the id of the job: a successor takes over what has succeeded,
  * and tries again what has failed.
  */
-import { MillraceError } from "../core/errors.ts";
+import { MillraceError, NonRetryableError } from "../core/errors.ts";
 import type { ErrorClass } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
-import { encodeResult } from "../core/payload.ts";
+import { decode, encodeResult } from "../core/payload.ts";
 import { failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { insideOf, type CallFailure } from "../api/channels/run-inside.ts";
@@ -52,9 +52,10 @@ export async function carryOut(part: Part): Promise<any> {
   throw new ChannelFailed(failure, isFresh);
 }
 
-async function attempt({ ctx, retryOwner, work, judge }: Part): Promise<Tried> {
+async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tried> {
   try {
-    return { answer: storable(ctx, await work()) };
+    const answer = await work();
+    return { answer: name === "send" ? storable(ctx, answer) : message(answer) };
   } catch (error) {
     const inside = insideOf(ctx);
     const failure = await judge(inside.failureOf(error));
@@ -65,11 +66,22 @@ async function attempt({ ctx, retryOwner, work, judge }: Part): Promise<Tried> {
   }
 }
 
+/** A message that cannot be stored is not sent: a successor would send another one. */
+function message(answer: unknown): unknown {
+  try {
+    return decode(encodeResult(answer).text) ?? null;
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    // The message is the payload of an envelope, or of the task.
+    const said = problem.replace(/^result/, "payload");
+    throw new NonRetryableError(`the message cannot be stored: ${said}`, { cause });
+  }
+}
+
 /** What was sent stays sent, also if the answer of the provider cannot be stored. */
 function storable(ctx: AnyContext, answer: unknown): unknown {
   try {
-    const { text } = encodeResult(answer);
-    return text === null ? null : JSON.parse(text);
+    return decode(encodeResult(answer).text) ?? null;
   } catch (error) {
     ctx.log.warn("the answer of a channel cannot be stored, and is left out", { error });
     return null;

@@ -2,7 +2,7 @@ import { NonRetryableError, RateLimitedError, TransientError, typed } from "mill
 import { dbFunction, defineChannel } from "millrace/channels";
 import { perform } from "millrace/testing";
 import { describe, expect, test } from "vitest";
-import { openTest, unchecked, type RuntimeTest } from "../support.ts";
+import { openTest, replaceVerb, unchecked, type RuntimeTest } from "../support.ts";
 import { providerScene } from "./scene.ts";
 
 const TASK = {
@@ -129,6 +129,40 @@ describe("a channel task", () => {
     expect(sent).toEqual([]);
     expect(await kit.mill.jobs.attempts(job.id)).toMatchObject([
       { error: { class: "non_retryable", message: expect.stringContaining("is too long") } },
+    ]);
+  });
+
+  test.each([
+    [{ chat: Number("9007199254740993") }, "payload.chat is beyond"],
+    [{ pdf: "x".repeat(1_100_000) }, "payload.pdf is larger than 1000000 bytes"],
+  ])("sends nothing when its message cannot be stored", async (payload, problem) => {
+    await using kit = await openTest();
+    const { push, functions, calls, sent } = providerScene({
+      message: { status: "succeeded", payload: { to: "ada" } },
+    });
+    // As a function of the database may answer.
+    const answer = JSON.stringify({ status: "succeeded", payload });
+    replaceVerb(kit.store, "runFunction", async () => answer);
+    const job = await kit.mill.enqueue(push, { ...TASK, before_handler: "biz.message" });
+
+    await kit.drain([push], { functions });
+
+    expect(sent).toEqual([]);
+    expect(calls).toMatchObject([["push.failed", { error: expect.stringContaining(problem) }]]);
+    expect(await kit.mill.jobs.attempts(job.id)).toMatchObject([
+      { error: { class: "non_retryable", message: expect.stringContaining(problem) } },
+    ]);
+  });
+
+  test("sends nothing when the task is a message that cannot be stored", async () => {
+    await using kit = await openTest();
+    const { push, sent } = providerScene();
+    const chat: unknown = Reflect.get(JSON, "rawJSON")("9007199254740993");
+    const job = await kit.mill.enqueue(push, unchecked({ chat }));
+    await kit.drain([push]);
+    expect(sent).toEqual([]);
+    expect(await kit.mill.jobs.attempts(job.id)).toMatchObject([
+      { error: { class: "non_retryable", message: expect.stringContaining("payload.chat") } },
     ]);
   });
 
