@@ -1,6 +1,6 @@
 /** `ctx`: the context that a handler gets. */
 import type { Clock } from "../../core/clock.ts";
-import { durationMs, type Duration } from "../../core/duration.ts";
+import { durationMs, SNOOZE_MS_MIN, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
 import type { Envelope } from "../../core/channels/envelope.ts";
 import type { Context, Logger } from "../../api/context.ts";
@@ -10,9 +10,6 @@ import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { LogLevel } from "../../store/types/notes.ts";
 import { Snooze } from "./snooze.ts";
 import type { PhaseScope } from "./phase-scope.ts";
-
-/** A shorter snooze would keep a slot busy with starts and ends of runs. */
-const SNOOZE_MS_MIN = 100;
 
 export interface ContextParts {
   readonly job: ClaimedJob;

@@ -1,12 +1,12 @@
 import { defineJob, typed } from "millrace";
-import { defineSupervisor } from "millrace/channels";
+import { defineChannel, defineSupervisor } from "millrace/channels";
 import { describe, expect, test } from "vitest";
 import {
   namesOf,
   supervisorBehaviour,
   unsteadyChannel,
 } from "../../support/channels/supervisors.ts";
-import { openTest, unchecked, waitsOf } from "../support.ts";
+import { latch, openTest, unchecked, waitsOf } from "../support.ts";
 
 supervisorBehaviour(async () => {
   const kit = await openTest();
@@ -44,6 +44,27 @@ describe("the waits of a supervisor", () => {
     const begins = jobs.map(({ createdAt }) => createdAt.getTime()).toReversed();
     const waits = begins.slice(1).map((at, index) => at - (begins[index] ?? 0));
     expect(waits).toEqual([10_000, 30_000, 60_000]);
+  });
+
+  test("end well when less is left than a job can wait", async () => {
+    await using kit = await openTest();
+    const told: unknown[] = [];
+    const push = defineChannel({ type: "push", sendTimeout: 22_050, send: () => latch().passed });
+    const welcome = defineSupervisor({
+      type: "welcome",
+      task,
+      channel: push,
+      maxAttempts: 3,
+      backoff: { kind: "fixed", base: "10s" },
+      onStuck: (_, { attempts }) => void told.push(attempts),
+    });
+    const job = await kit.mill.enqueue(welcome, { user: 7 });
+    kit.mill.work({ jobs: [welcome, push] });
+
+    await kit.advance("10m");
+
+    expect(told).toEqual([3]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", attempts: 1 });
   });
 
   test("are short at first and then longer while an attempt lasts", async () => {
