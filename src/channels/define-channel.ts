@@ -23,7 +23,10 @@ import { carryOut, ofNoService, prepared, report, type RetryOwner } from "./carr
 import { CHANNEL_TASK, type ChannelTask } from "./tasks.ts";
 
 /** The settings of a channel: those of a job. A run always continues where the last one stopped. */
-export type ChannelSettings = Omit<JobSettings, "onRetry">;
+export interface ChannelSettings extends Omit<JobSettings, "onRetry"> {
+  /** How long `send` may take. Default 60 s. */
+  readonly sendTimeout?: Duration;
+}
 
 export interface ChannelDefinition<Name extends string, Message> extends ChannelSettings {
   readonly type: Name;
@@ -35,8 +38,6 @@ export interface ChannelDefinition<Name extends string, Message> extends Channel
    * `ctx.job.id` on to providers that know idempotency keys.
    */
   readonly send: (message: Message, ctx: Context<{}, {}>) => unknown;
-  /** How long `send` may take. Default 60 s. */
-  readonly sendTimeout?: Duration;
 }
 
 /** A channel, for `jobs` of `mill.work` and for `mill.enqueue`. */
@@ -45,9 +46,10 @@ export type Channel<Name extends string> = Job<Name, ChannelTask, Envelope>;
 const SEND_MS_MAX = 60_000;
 
 /** One rule per setting; `onRetry` is none of them. */
-export const CHANNEL_RULES: Readonly<Record<string, Rule>> = Object.fromEntries(
-  Object.entries(SETTING_RULES).filter(([name]) => name !== "onRetry"),
-);
+export const CHANNEL_RULES: Readonly<Record<string, Rule>> = {
+  ...Object.fromEntries(Object.entries(SETTING_RULES).filter(([name]) => name !== "onRetry")),
+  sendTimeout: must((value) => isDuration(value, { minMs: 1 }), 'a duration such as "30s"'),
+};
 
 const DEFINITION = anObject(
   {
@@ -55,7 +57,6 @@ const DEFINITION = anObject(
     optional: {
       ...CHANNEL_RULES,
       message: must(isSchema, "a Standard Schema or typed<…>()"),
-      sendTimeout: must((value) => isDuration(value, { minMs: 1 }), 'a duration such as "30s"'),
     },
   },
   'an object such as { type: "push", send: async (message) => ({ id }) }',

@@ -1,5 +1,5 @@
 /** `emailChannel`: mails through an SMTP server. */
-import { MillraceError, NonRetryableError, TransientError } from "../core/errors.ts";
+import { MillraceError } from "../core/errors.ts";
 import { propertyOf } from "../core/fault.ts";
 import type { Context } from "../api/context.ts";
 import { aName, anObject, insist, must, type Rule } from "../api/rules.ts";
@@ -9,6 +9,7 @@ import {
   type Channel,
   type ChannelSettings,
 } from "./define-channel.ts";
+import { mailError } from "./mail-error.ts";
 import { aHeaderValue, aText, messageOf } from "./message-rules.ts";
 
 /** What a before handler answers for a mail. A text, a page, or both. */
@@ -35,7 +36,7 @@ export interface EmailOptions<Name extends string> extends ChannelSettings {
   readonly from: string;
 }
 
-/** Longer than an SMTP server needs for one answer; the whole mail has 60 s. */
+/** Longer than an SMTP server needs for one answer; the whole mail has `sendTimeout`. */
 const ANSWER_MS_MAX = 30_000;
 const RECIPIENTS_MAX = 100;
 
@@ -76,8 +77,8 @@ const OWN_HEADERS =
 /**
  * Declares a channel that sends mails through an SMTP server. It needs the package `nodemailer`.
  * The Message-ID is that of the job, so that a mail that was sent twice after a crash can be told
- * apart from two mails. A line break in a header is refused. An answer 5xx of the server to a mail
- * is final, everything else may be tried again.
+ * apart from two mails. A line break in a header is refused. A mail that the server refuses with 5xx
+ * fails for good; what concerns the server or the account may be tried again.
  *
  * @example
  * ```ts
@@ -149,7 +150,7 @@ async function importMailer(): Promise<typeof import("nodemailer")> {
 function mailOf(
   { to, cc, bcc, from, replyTo, subject, text, html, headers }: EmailMessage,
   fromDefault: string,
-  { job }: Context<{}, {}>,
+  { job, signal }: Context<{}, {}>,
 ): object {
   const sender = from ?? fromDefault;
   const domain = /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? "millrace.invalid";
@@ -164,6 +165,8 @@ function mailOf(
     html,
     headers,
     messageId: `<${job.id.toLowerCase()}@${domain}>`,
+    // Each mail has a connection of its own, which an abort closes: nothing is sent afterwards.
+    signal,
   };
 }
 
@@ -174,23 +177,6 @@ async function sendMail(transport: Transport, mail: object): Promise<unknown> {
   } catch (error) {
     throw mailError(error);
   }
-}
-
-/** The mail has no form that a server accepts: no attempt would change that. */
-const FINAL_CODES: readonly unknown[] = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
-
-function mailError(cause: unknown): Error {
-  const code = propertyOf(cause, "code");
-  const responseCode = Number(propertyOf(cause, "responseCode") ?? Number.NaN);
-  const message = cause instanceof Error ? cause.message : String(cause);
-  // A wrong password is the server's or ours, not that of the mail.
-  const isOfMail = code !== "EAUTH" && code !== "ECONNECTION" && code !== "ETLS";
-  const isFinal = Number.isNaN(responseCode)
-    ? FINAL_CODES.includes(code)
-    : isOfMail && responseCode >= 500;
-  return isFinal
-    ? new NonRetryableError(message, { cause })
-    : new TransientError(message, { cause });
 }
 
 function someAddresses(value: unknown, place: string): ReturnType<Rule> {
