@@ -55,7 +55,9 @@ export async function carryOut(part: Part): Promise<any> {
 async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tried> {
   try {
     const answer = await work();
-    return { answer: name === "send" ? storable(ctx, answer) : message(answer) };
+    if (name === "before") return { answer: message(answer) };
+    await insideOf(ctx).serviceAnswered();
+    return { answer: storable(ctx, answer) };
   } catch (error) {
     const inside = insideOf(ctx);
     const failure = await judge(inside.failureOf(error));

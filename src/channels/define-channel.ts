@@ -5,6 +5,7 @@ import { NonRetryableError } from "../core/errors.ts";
 import { succeededWith, type Envelope } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { defineJob } from "../api/define.ts";
+import { calledBy } from "../api/definition.ts";
 import { insideOf } from "../api/channels/run-inside.ts";
 import type { Job } from "../api/job.ts";
 import {
@@ -107,7 +108,7 @@ export function defineChannel<const Name extends string, Message = any>(
   const retryOwner = settings.retryOwner ?? "supervisor";
   const limitMs = durationMs(sendTimeout ?? SEND_MS_MAX, "sendTimeout");
   const sender: Sender = { type, message, send, limitMs, retryOwner };
-  return defineJob({
+  const channel = defineJob({
     ...settings,
     type,
     payload: CHANNEL_TASK,
@@ -117,6 +118,8 @@ export function defineChannel<const Name extends string, Message = any>(
     .phase("before", (task, ctx) => prepare(sender, task, ctx))
     .phase("send", (task, ctx) => sendMessage(sender, task, ctx))
     .phase("record", (task, ctx) => record(task, ctx));
+  // What is left to do after the message was sent needs no service.
+  return calledBy(channel, { phase: "send", unit: "send" });
 }
 
 interface Sender {

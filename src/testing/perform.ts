@@ -121,6 +121,7 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
       failureParts: { job: running, definition, preset: defaults, clock },
       isInterrupted: () => signal.aborted,
       judge: (outcome) => outcome,
+      serviceAnswered: async () => {},
       jobOf: async () => null,
     }),
     logger: SILENT,

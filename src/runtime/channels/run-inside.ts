@@ -11,6 +11,7 @@ interface InsideParts {
   readonly isInterrupted: (error: unknown) => boolean;
   /** The outcome, after the breakers of services know. */
   readonly judge: (outcome: Outcome) => Outcome | Promise<Outcome>;
+  readonly serviceAnswered: RunInside["serviceAnswered"];
   readonly jobOf: RunInside["jobOf"];
 }
 
@@ -24,6 +25,7 @@ export function runInside(parts: InsideParts): RunInside {
       return failureOf(error, parts.failureParts);
     },
     judge: (failure) => judged(parts, failure),
+    serviceAnswered: parts.serviceAnswered,
     jobOf: parts.jobOf,
   };
 }

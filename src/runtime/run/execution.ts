@@ -17,7 +17,7 @@ import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
 import { encodeResult } from "../../core/payload.ts";
-import type { Definition, Handler, Phase } from "../../api/definition.ts";
+import type { CallingUnit, Definition, Handler, Phase } from "../../api/definition.ts";
 import type { Preset } from "../../core/presets.ts";
 import type { Envelope } from "../../core/channels/envelope.ts";
 import type { Context, Logger } from "../../api/context.ts";
@@ -82,6 +82,8 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #interruption: { readonly why: RunInterruption; readonly reason: MillraceError } | null = null;
   #phaseScope: PhaseScope | null = null;
   #services: RunServices | null = null;
+  /** An earlier run has called the declared services, and has stored the answer. */
+  #hasCalled = false;
   #runNotes: RunNotes | null = null;
   #pipeline: PipelineEnd | null = null;
   #note: SettleItem["note"];
@@ -104,15 +106,32 @@ export class Execution implements ContextParts, PhaseScopeParts {
    * Synchronous for types without services, which are most types.
    */
   askServices(): Promise<Outcome | null> | null {
-    const { services = [] } = this.#definition.settings;
-    return services.length === 0 ? null : this.#ownServices.begin();
+    const { settings, caller } = this.#definition;
+    if ((settings.services ?? []).length === 0) return null;
+    const isFirst = caller === undefined || this.job.n === 1;
+    return isFirst ? this.#ownServices.begin() : this.#askUnlessCalled(caller);
+  }
+
+  /** An earlier run has called the services, and this one does what follows from the answer. */
+  async #askUnlessCalled({ phase, unit }: CallingUnit): Promise<Outcome | null> {
+    const { checkpoints } = this.runNotes;
+    // An error of the store is met again by the handler, and is the outcome of the run there.
+    await this.runNotes.loadCheckpoints().catch(() => {});
+    this.#hasCalled =
+      checkpoints.phase(phase) !== undefined ||
+      checkpoints.completed(phase, `${unit} ${this.job.id}`) !== undefined;
+    return this.#hasCalled ? null : this.#ownServices.begin();
+  }
+
+  /** The services that this run calls without a word of its handler. */
+  get #declared(): readonly string[] {
+    return this.#hasCalled ? [] : (this.#definition.settings.services ?? []);
   }
 
   /** The outcome of the run, after the breakers of its services know. */
   judge(outcome: Outcome): Outcome | Promise<Outcome> {
-    const { services = [] } = this.#definition.settings;
     const isNamed = outcome.type === "failed" && outcome.fault.service !== undefined;
-    if (this.#services === null && services.length === 0 && !isNamed) return outcome;
+    if (this.#services === null && this.#declared.length === 0 && !isNamed) return outcome;
     return this.#ownServices.judge(outcome);
   }
 
@@ -129,6 +148,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
       failureParts: this.#failureParts,
       isInterrupted: (error) => this.isInterrupted(error),
       judge: (outcome) => this.judge(outcome),
+      serviceAnswered: async () => this.#ownServices.answered(),
       jobOf: (id) => this.#parts.store.get(id),
     });
   }
@@ -137,7 +157,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.#services ??= new RunServices({
       calls: this.#parts.serviceCalls,
       job: this.job,
-      declared: this.#definition.settings.services ?? [],
+      declared: this.#declared,
       failureOf: (error) => failureOf(error, this.#failureParts),
       isInterrupted: (error) => this.isInterrupted(error),
     });

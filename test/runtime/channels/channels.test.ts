@@ -1,4 +1,4 @@
-import { NonRetryableError, RateLimitedError, TransientError, typed } from "millrace";
+import { NonRetryableError, TransientError, typed } from "millrace";
 import { dbFunction, defineChannel } from "millrace/channels";
 import { perform } from "millrace/testing";
 import { describe, expect, test } from "vitest";
@@ -323,51 +323,6 @@ describe("a channel whose retries the queue owns", () => {
     expect(sent).toHaveLength(2);
     expect(calls.map(([name]) => name)).toEqual(["push.message", "push.failed", "push.sent"]);
     expect(await kit.mill.result(again)).toMatchObject({ payload: { id: "p2" } });
-  });
-});
-
-describe("a channel with a service", () => {
-  test("records no failure of a task that an open breaker sends back", async () => {
-    await using kit = await openTest();
-    let isDown = true;
-    const { push, functions, calls, sent } = providerScene({
-      send: () => {
-        if (isDown) throw new TransientError("down");
-        return { id: "p3" };
-      },
-      settings: { services: ["apns"] },
-    });
-    const jobs = await kit.mill.enqueueMany(
-      Array.from({ length: 20 }, (_, attempt) => push.of({ ...TASK, attempt })),
-    );
-    await kit.drain([push], { functions });
-    expect((await kit.mill.breakers.get("apns")).state).toBe("open");
-    isDown = false;
-    kit.mill.work({ jobs: [push], functions });
-    await kit.advance("1h");
-
-    const named = (name: string) => calls.filter((call) => call[0] === name).length;
-    expect(named("push.failed")).toBe(5);
-    expect(named("push.sent")).toBe(15);
-    expect(sent.length).toBeGreaterThanOrEqual(20);
-    for (const { id } of jobs) {
-      expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "completed" });
-    }
-  });
-
-  test("parks the service that limits its rate", async () => {
-    await using kit = await openTest();
-    const { push, functions, calls } = providerScene({
-      send: () => {
-        throw new RateLimitedError("429", { retryAfter: "30s" });
-      },
-      settings: { services: ["apns"] },
-    });
-    await kit.mill.enqueue(push, TASK);
-    await kit.drain([push], { functions });
-    await kit.mill.enqueue(push, TASK);
-    await kit.drain([push], { functions });
-    expect(calls.map(([name]) => name)).toEqual(["push.message", "push.failed"]);
   });
 });
 
