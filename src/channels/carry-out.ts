@@ -5,7 +5,7 @@
  * The names of the stored steps have the id of the job: a successor takes over what has succeeded,
  * and tries again what has failed.
  */
-import { MillraceError, NonRetryableError } from "../core/errors.ts";
+import { NonRetryableError } from "../core/errors.ts";
 import type { ErrorClass } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import { decode, encodeResult } from "../core/payload.ts";
@@ -48,8 +48,9 @@ export async function carryOut(part: Part): Promise<any> {
   });
   if ("answer" in tried) return tried.answer;
   const { failure } = tried;
-  await report(ctx, "error_handler", task, { original_payload: task, error: failure.message });
-  throw new ChannelFailed(failure, isFresh);
+  const facts = { original_payload: task, error: failure.message };
+  const problem = await report(ctx, "error_handler", task, facts);
+  throw new ChannelFailed(withRemark(failure, problem), isFresh);
 }
 
 async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tried> {
@@ -92,20 +93,21 @@ function storable(ctx: AnyContext, answer: unknown): unknown {
 
 /**
  * Calls the success or error handler of a task. A handler that throws is called again after a
- * growing wait: without its fact, a supervisor would not know what has happened.
+ * growing wait: without its fact, a supervisor would not know what has happened. Answers what is
+ * wrong with a handler that has failed too often, and null for one that has answered.
  */
 export async function report(
   ctx: AnyContext,
   handler: "success_handler" | "error_handler",
   task: ChannelTask,
   payload: object,
-): Promise<void> {
+): Promise<string | null> {
   const name = task[handler];
-  if (name === undefined) return;
+  if (name === undefined) return null;
   for (let n = 1; ; n += 1) {
     const { isFresh, problem } = await reportOnce(ctx, { handler, name, n }, payload);
-    if (problem === null) return;
-    if (n === REPORTS_MAX) throw new ReportFailed(name, problem);
+    if (problem === null) return null;
+    if (n === REPORTS_MAX) return `the handler ${name} has failed ${n} times: ${problem}`;
     if (isFresh) ctx.snooze(Math.min(REPORT_WAIT_MS * 2 ** (n - 1), REPORT_WAIT_MS_MAX));
   }
 }
@@ -131,6 +133,11 @@ async function reportOnce(
   return { isFresh, problem };
 }
 
+/** What has happened stays the failure of the task, whatever is wrong with its handler. */
+function withRemark(failure: Fault, problem: string | null): Fault {
+  return problem === null ? failure : { ...failure, message: `${failure.message} (${problem})` };
+}
+
 /** The message that the before handler of a task answers. */
 export async function prepared(ctx: AnyContext, task: ChannelTask): Promise<unknown> {
   const name = task.before_handler;
@@ -153,11 +160,8 @@ export function logStatus(ctx: AnyContext, name: string, status: string): void {
 
 /** A failure before the provider was called says nothing about the service. */
 export async function ofNoService({ fault }: CallFailure): Promise<Fault> {
-  return withoutService(fault);
-}
-
-function withoutService({ service: _service, ...fault }: Fault): Fault {
-  return fault.class === "non_retryable" ? fault : { ...fault, class: "retryable" };
+  const { service: _service, ...own } = fault;
+  return own.class === "non_retryable" ? own : { ...own, class: "retryable" };
 }
 
 class Unprepared extends Error {
@@ -184,7 +188,8 @@ class ChannelFailed extends Error {
 
   /** A failure of an earlier run is not told to the breakers again. */
   constructor(failure: Fault, isFresh: boolean) {
-    const fault = isFresh ? failure : withoutService(failure);
+    const { service: _service, ...stale } = failure;
+    const fault: Fault = isFresh ? failure : stale;
     super(fault.message);
     this.name = fault.name;
     if (fault.stack !== undefined) this.stack = fault.stack;
@@ -194,16 +199,5 @@ class ChannelFailed extends Error {
 
   get "~class"(): ErrorClass {
     return this.#class;
-  }
-}
-
-class ReportFailed extends MillraceError {
-  constructor(name: string, problem: string) {
-    const message = `the handler ${name} has failed ${REPORTS_MAX} times: ${problem}`;
-    super("FUNCTION_FAILED", message, { details: { function: name } });
-  }
-
-  get "~class"(): ErrorClass {
-    return "non_retryable";
   }
 }

@@ -210,13 +210,13 @@ describe("a handler that throws", () => {
     expect(await kit.outcomes(job)).toEqual(["snoozed", "snoozed", "snoozed", "succeeded"]);
   });
 
-  test("ends the task after ten calls", async () => {
+  const noTable = (): never => {
+    throw new Error("no such table");
+  };
+
+  test("leaves the task a success after ten calls, and says so in the log", async () => {
     await using kit = await openTest();
-    const { push, functions, calls, sent } = providerScene({
-      sent: () => {
-        throw new Error("no such table");
-      },
-    });
+    const { push, functions, calls, sent } = providerScene({ sent: noTable });
     const job = await kit.mill.enqueue(push, TASK);
     kit.mill.work({ jobs: [push], functions });
 
@@ -224,8 +224,36 @@ describe("a handler that throws", () => {
 
     expect(calls).toHaveLength(11);
     expect(sent).toHaveLength(1);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", error: null });
+    expect(await kit.mill.result(job)).toMatchObject({ payload: { id: "p1" } });
+    const problem = "push.sent has failed 10 times: no such table";
+    expect(kit.logged).toContainEqual(
+      expect.objectContaining({ level: "error", message: expect.stringContaining(problem) }),
+    );
+  });
+
+  test("leaves the task its own failure after ten calls, with a remark", async () => {
+    await using kit = await openTest();
+    const { push, functions, sent } = providerScene({
+      send: () => {
+        throw new TransientError("the provider hung up");
+      },
+      failed: noTable,
+      settings: { services: ["apns"] },
+    });
+    const job = await kit.mill.enqueue(push, TASK);
+    kit.mill.work({ jobs: [push], functions });
+
+    await kit.advance("1h");
+
+    expect(sent).toHaveLength(1);
     const { error } = (await kit.mill.jobs.attempts(job.id)).at(-1) ?? {};
-    expect(error?.message).toContain("push.sent has failed 10 times: no such table");
+    expect(error).toMatchObject({
+      class: "transient",
+      message:
+        "the provider hung up (the handler push.failed has failed 10 times: no such table)",
+    });
+    expect((await kit.mill.breakers.get("apns")).failures).toBe(1);
   });
 });
 
