@@ -12,6 +12,7 @@ import { decode, encodeResult } from "../core/payload.ts";
 import { failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { insideOf, type CallFailure } from "../api/channels/run-inside.ts";
+import { awaitNewerCode } from "./newer-code.ts";
 import type { ChannelTask } from "./tasks.ts";
 
 type AnyContext = Context<any, any>;
@@ -60,6 +61,7 @@ async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tr
     await insideOf(ctx).serviceAnswered();
     return { answer: storable(ctx, answer) };
   } catch (error) {
+    if (retryOwner === "supervisor") await awaitNewerCode(ctx, error);
     const inside = insideOf(ctx);
     const failure = await judge(inside.failureOf(error));
     const isLast = ctx.attempt >= inside.maxAttempts || failure.class === "non_retryable";

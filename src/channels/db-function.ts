@@ -6,6 +6,7 @@ import { aName, anObject, insist } from "../api/rules.ts";
 import type { JobSettings } from "../api/settings.ts";
 import { SETTING_RULES } from "../api/settings.ts";
 import { logStatus } from "./carry-out.ts";
+import { awaitNewerCode } from "./newer-code.ts";
 import { FUNCTION_TASK, type FunctionTask } from "./tasks.ts";
 
 const DEFINITION = anObject(
@@ -44,7 +45,10 @@ export function dbFunction<const Name extends string = "db_function">(
   insist("dbFunction", DEFINITION, definition, "");
   const { type = "db_function", ...settings } = definition;
   const job = defineJob({ ...settings, type, payload: FUNCTION_TASK }).run(async (task, ctx) => {
-    const envelope = await ctx.callFunction(task.db_function, task);
+    const envelope = await ctx.callFunction(task.db_function, task).catch(async (error) => {
+      if (settings.retryOwner === "supervisor") await awaitNewerCode(ctx, error);
+      throw error;
+    });
     logStatus(ctx, task.db_function, envelope.status);
     return envelope;
   });

@@ -117,13 +117,18 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     callService: async (_, fn) => fn(signal),
     callFunction: (ctx, name, given) =>
       callFunction({ functions: options.functions ?? {}, store: NO_STORE }, ctx, name, given),
-    inside: runInside({
-      failureParts: { job: running, definition, preset: defaults, clock },
-      isInterrupted: () => signal.aborted,
-      judge: (outcome) => outcome,
-      serviceAnswered: async () => {},
-      jobOf: async () => null,
-    }),
+    inside: {
+      ...runInside({
+        failureParts: { job: running, definition, preset: defaults, clock },
+        isInterrupted: () => signal.aborted,
+        judge: (outcome) => outcome,
+        serviceAnswered: async () => {},
+        jobOf: async () => null,
+      }),
+      sendBack: (_, error) => {
+        throw error;
+      },
+    },
     logger: SILENT,
     deps: options.deps ?? {},
     clock,

@@ -16,6 +16,8 @@ export interface RunInside {
   readonly failureOf: (error: unknown) => CallFailure;
   /** Tells the breakers. Throws a snooze if they count the failure as none of this job. */
   readonly judge: (failure: CallFailure) => Promise<Fault>;
+  /** Ends the run with a snooze, without a charge. The ledger has the error. */
+  readonly sendBack: (delayMs: number, error: unknown) => never;
   /** Tells the breaker of the declared service of a call that has succeeded. */
   readonly serviceAnswered: () => Promise<void>;
   /** A job, as the store knows it; null: there is none. */

@@ -25,6 +25,9 @@ export function runInside(parts: InsideParts): RunInside {
       return failureOf(error, parts.failureParts);
     },
     judge: (failure) => judged(parts, failure),
+    sendBack: (delayMs, error) => {
+      throw new Snooze(delayMs, failureOf(error, parts.failureParts).fault);
+    },
     serviceAnswered: parts.serviceAnswered,
     jobOf: parts.jobOf,
   };

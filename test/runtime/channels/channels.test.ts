@@ -1,4 +1,4 @@
-import { NonRetryableError, TransientError, typed } from "millrace";
+import { NonRetryableError, TransientError, typed, type AnyJob } from "millrace";
 import { dbFunction, defineChannel } from "millrace/channels";
 import { perform } from "millrace/testing";
 import { describe, expect, test } from "vitest";
@@ -250,8 +250,7 @@ describe("a handler that throws", () => {
     const { error } = (await kit.mill.jobs.attempts(job.id)).at(-1) ?? {};
     expect(error).toMatchObject({
       class: "transient",
-      message:
-        "the provider hung up (the handler push.failed has failed 10 times: no such table)",
+      message: "the provider hung up (the handler push.failed has failed 10 times: no such table)",
     });
     expect((await kit.mill.breakers.get("apns")).failures).toBe(1);
   });
@@ -278,6 +277,44 @@ describe("a worker that dies in a channel task", () => {
       expect(sent).toHaveLength(isRepeated ? 2 : 1);
     },
   );
+});
+
+describe("a function that no worker knows yet", () => {
+  const asSupervisor = { retryOwner: "supervisor" } as const;
+
+  test.each([
+    ["a before handler", () => providerScene().push, TASK],
+    ["a db_function", () => dbFunction(asSupervisor), { db_function: "push.message", attempt: 1 }],
+  ])("is waited for as %s, as in a deploy", async (_, jobOf, task) => {
+    await using kit = await openTest();
+    const own: AnyJob = jobOf();
+    const { functions } = providerScene();
+    const job = await kit.mill.enqueue(own, task);
+    const older = kit.mill.work({ jobs: [own], functions: {} });
+    await kit.advance("1m");
+    await older.stop();
+    kit.mill.work({ jobs: [own], functions });
+
+    await kit.advance("1m");
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", attempts: 1 });
+    expect(await kit.outcomes(job)).toEqual(["snoozed", "snoozed", "snoozed", "succeeded"]);
+    const [{ error } = {}] = await kit.mill.jobs.attempts(job.id);
+    expect(error?.message).toContain('there is no function "push.message"');
+  });
+
+  test("is a failure after a quarter of an hour", async () => {
+    await using kit = await openTest();
+    const { push, sent } = providerScene();
+    const job = await kit.mill.enqueue(push, { before_handler: "push.message" });
+    kit.mill.work({ jobs: [push], functions: {} });
+    await kit.advance("16m");
+    expect(sent).toEqual([]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({
+      outcome: "failed",
+      error: { message: expect.stringContaining("there is no function") },
+    });
+  });
 });
 
 describe("a channel whose retries the queue owns", () => {
