@@ -43,6 +43,42 @@ describe("runFunction on PostgreSQL", () => {
   });
 });
 
+describe("the code of an error on PostgreSQL", () => {
+  test.each(["ACC01", "P0001", "22023", "23505", "42P01", "MR123", "2F003", "44000"])(
+    "%s is the function's own",
+    async (state) => {
+      await using db = await openPostgres(server, "shared");
+      await raises(db, state);
+      await expect(db.store.runFunction("comms.raising", "{}")).rejects.toMatchObject({
+        code: "FUNCTION_FAILED",
+        message: 'the function "comms.raising" raised: account closed',
+        details: { sqlState: state },
+      });
+    },
+  );
+
+  test.each(["42501", "53100", "55P03", "57014", "58030", "XX000", "MR001"])(
+    "%s is one of the database",
+    async (state) => {
+      await using db = await openPostgres(server, "shared");
+      await raises(db, state);
+      const called = db.store.runFunction("comms.raising", "{}");
+      await expect(called).rejects.toMatchObject({ code: expect.stringMatching(/^STORE_/) });
+    },
+  );
+});
+
+/** Registers a function that raises this code. */
+async function raises(db: PostgresTestStore, state: string): Promise<void> {
+  await db.pool.query(
+    `CREATE OR REPLACE FUNCTION "${db.schema}".raise_it() RETURNS jsonb
+     LANGUAGE plpgsql AS $$ BEGIN
+       RAISE EXCEPTION 'account closed' USING ERRCODE = '${state}';
+     END $$`,
+  );
+  await register(db, "raising", `"${db.schema}".raise_it()`);
+}
+
 /** Registers a function as `comms.<name>`; its body is an expression that may use `payload`. */
 async function register(db: PostgresTestStore, name: string, body: string): Promise<void> {
   const signature = `"${db.schema}".${name}(jsonb)`;

@@ -11,6 +11,12 @@ const UNREGISTERED = "MR018";
 /** The installation has no `run_function`. */
 const UNDEFINED_FUNCTION = "42883";
 
+/**
+ * Conditions of the server, of a session or of the installation, and a missing privilege. A function
+ * may raise any other code as its own.
+ */
+const OF_DATABASE = /^(08|25|28|3D|40|53|55|57|58|F0|XX|MR00|42501$)/;
+
 /** Functions are idempotent by their contract, so a call whose answer was lost is repeated. */
 export async function runFunction(
   { dice, write }: Session,
@@ -33,12 +39,14 @@ function meaningOf(error: unknown, name: string): MillraceError | null {
   if (state === UNREGISTERED || isMissing) {
     return failed("FUNCTION_UNKNOWN", `there is no function ${shown(name)}`, { name, error });
   }
-  const failure = failureOf(error);
-  if (failure !== "refused" && failure !== "other") return null;
-  // A missing privilege, a full disk or a time-out is not the function's own.
-  if (!/^(P0|2|42|0A|MR1)/.test(state) || state === "42501") return null;
+  if (OF_DATABASE.test(state) || !isAnswered(error)) return null;
   const message = `the function ${shown(name)} raised: ${error.message}`;
   return failed("FUNCTION_FAILED", message, { name, error });
+}
+
+/** The server has executed the statement and refused it. */
+function isAnswered(error: unknown): boolean {
+  return ["refused", "other"].includes(failureOf(error));
 }
 
 function failed(
