@@ -7,15 +7,18 @@ import type { NamedFunctions } from "../../api/channels/functions.ts";
 import { aName } from "../../api/rules.ts";
 import { insistOn } from "../../jobs/check-text.ts";
 import type { JobStore } from "../../store/store.ts";
+import type { CallLimits } from "../../store/types/services.ts";
 
 export interface FunctionParts {
   readonly functions: NamedFunctions;
   readonly store: Pick<JobStore, "runFunction">;
+  /** How long a function of the database may take. */
+  readonly limits?: CallLimits;
 }
 
 /** Payload and answer are JSON on either side, so that a function may move into the database. */
 export async function callFunction(
-  { functions, store }: FunctionParts,
+  { functions, store, limits = {} }: FunctionParts,
   ctx: Context<any, any>,
   name: string,
   payload: unknown,
@@ -25,7 +28,7 @@ export async function callFunction(
   const named = Object.hasOwn(functions, name) ? functions[name] : undefined;
   const answer =
     named === undefined
-      ? await store.runFunction(name, text)
+      ? await store.runFunction(name, text, limits)
       : encodeResult(await named(decode(text), ctx)).text;
   return envelopeOf(decode(answer), `the function ${shown(name)}`);
 }

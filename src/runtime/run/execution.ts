@@ -31,25 +31,17 @@ import { acceptedPayload, storedPayload } from "./stored-payload.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
 import { RunAborted, RunNotes, type RunStore } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
-import { IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
+import { callMs, IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { RunServices } from "../services/run-services.ts";
 import type { ServiceCalls } from "../services/service-calls.ts";
 import { callFunction, type FunctionParts } from "../channels/functions.ts";
+import { isAbortBy, isExpiry, reasonOf, type RunInterruption } from "./interruption.ts";
 import { runInside } from "../channels/run-inside.ts";
 import { Snooze } from "./snooze.ts";
 import { currentRunOf } from "./unhandled-rejections.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
-
-/**
- * Why a run is interrupted. A stop of the worker has its own time limit for handlers. The expiry of
- * the lease has none, because the run may still be the only one of its job.
- */
-export type RunInterruption =
-  | { readonly type: "cancelled"; readonly reason: string | null }
-  | { readonly type: "timed_out"; readonly limitMs: number }
-  | { readonly type: "interrupted"; readonly by: "stop" | "store" | "expiry" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
 const NO_LOCKS: readonly never[] = [];
@@ -93,6 +85,8 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #hasReturned = false;
   #isOver = false;
   #stopTimer = nothing;
+  /** When the time of the run is over; null: it has no limit. */
+  #endsAt: number | null = null;
 
   constructor(parts: ExecutionParts, definition: Definition, lease: Lease, job: ClaimedJob) {
     this.#parts = parts;
@@ -112,14 +106,9 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return isFirst ? this.#ownServices.begin() : this.#askUnlessCalled(caller);
   }
 
-  /** An earlier run has called the services, and this one does what follows from the answer. */
-  async #askUnlessCalled({ phase, unit }: CallingUnit): Promise<Outcome | null> {
-    const { checkpoints } = this.runNotes;
-    // An error of the store is met again by the handler, and is the outcome of the run there.
-    await this.runNotes.loadCheckpoints().catch(() => {});
-    this.#hasCalled =
-      checkpoints.phase(phase) !== undefined ||
-      checkpoints.completed(phase, `${unit} ${this.job.id}`) !== undefined;
+  /** An earlier run may have called the services; this one does what follows from the answer. */
+  async #askUnlessCalled(caller: CallingUnit): Promise<Outcome | null> {
+    this.#hasCalled = await this.runNotes.hasStored(caller.phase, `${caller.unit} ${this.job.id}`);
     return this.#hasCalled ? null : this.#ownServices.begin();
   }
 
@@ -140,7 +129,10 @@ export class Execution implements ContextParts, PhaseScopeParts {
   }
 
   callFunction(ctx: Context<any, any>, name: string, payload: unknown): Promise<Envelope> {
-    return callFunction(this.#parts, ctx, name, payload);
+    const endsAt = this.#endsAt;
+    const leftMs = endsAt === null ? null : callMs(endsAt - this.clock.monotonic());
+    const limits = { leftMs, signal: this.runSignal };
+    return callFunction({ ...this.#parts, limits }, ctx, name, payload);
   }
 
   get inside(): RunInside {
@@ -208,6 +200,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     if (limitMs !== null) {
       const overrun = (): void => this.interrupt({ type: "timed_out", limitMs });
       this.#stopTimer = this.#parts.clock.after(limitMs, overrun);
+      this.#endsAt = this.#parts.clock.monotonic() + limitMs;
     }
     this.#handler = this.#handled().then(
       (result) => this.#handlerReturned(result),
@@ -493,23 +486,6 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
 function outcomeOfSnooze({ delayMs, fault }: Snooze): Outcome {
   return fault === null ? { type: "snoozed", delayMs } : { type: "snoozed", delayMs, fault };
-}
-
-function isExpiry(why: RunInterruption): boolean {
-  return why.type === "interrupted" && why.by === "expiry";
-}
-
-/** The reason itself, or the error of an aborted call, whose cause is the reason. */
-function isAbortBy(reason: unknown, error: unknown): boolean {
-  if (error === reason) return true;
-  return error instanceof Error && (error.name === "AbortError" || error.cause === reason);
-}
-
-function reasonOf(why: RunInterruption): MillraceError {
-  const message = isExpiry(why)
-    ? "the lease of the worker has expired: another worker may run this job"
-    : `the run was ended: ${why.type}`;
-  return new MillraceError("JOB_CANCELLED", message);
 }
 
 function nothing(): void {}
