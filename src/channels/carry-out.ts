@@ -6,10 +6,11 @@
  * and tries again what has failed.
  */
 import { NonRetryableError } from "../core/errors.ts";
-import type { ErrorClass } from "../core/job.ts";
+import type { ErrorClass, JsonText } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
-import { decode, encodeResult } from "../core/payload.ts";
-import { failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
+import { ANSWER_BYTES_MAX, decode, encodeResult } from "../core/payload.ts";
+import { shown } from "../core/text.ts";
+import { envelopeOf, failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { insideOf, type CallFailure } from "../api/channels/run-inside.ts";
 import { awaitNewerCode } from "./newer-code.ts";
@@ -49,8 +50,7 @@ export async function carryOut(part: Part): Promise<any> {
   });
   if ("answer" in tried) return tried.answer;
   const { failure } = tried;
-  const facts = { original_payload: task, error: failure.message };
-  const problem = await report(ctx, "error_handler", task, facts);
+  const problem = await report(ctx, "error_handler", task, { error: failure.message });
   throw new ChannelFailed(withRemark(failure, problem), isFresh);
 }
 
@@ -61,7 +61,7 @@ async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tr
     await insideOf(ctx).serviceAnswered();
     return { answer: storable(ctx, answer) };
   } catch (error) {
-    if (retryOwner === "supervisor") await awaitNewerCode(ctx, error);
+    if (name === "before" && retryOwner === "supervisor") await awaitNewerCode(ctx, error);
     const inside = insideOf(ctx);
     const failure = await judge(inside.failureOf(error));
     const isLast = ctx.attempt >= inside.maxAttempts || failure.class === "non_retryable";
@@ -74,7 +74,7 @@ async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tr
 /** A message that cannot be stored is not sent: a successor would send another one. */
 function message(answer: unknown): unknown {
   try {
-    return decode(encodeResult(answer).text) ?? null;
+    return bounded(answer);
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
     // The message is the payload of an envelope, or of the task.
@@ -83,10 +83,17 @@ function message(answer: unknown): unknown {
   }
 }
 
+/** A value as it is read back, with room for what it is stored in. Throws if it cannot be stored. */
+function bounded(answer: unknown): unknown {
+  const { text, bytes } = encodeResult(answer);
+  if (bytes <= ANSWER_BYTES_MAX) return decode(text) ?? null;
+  throw new Error(`it is larger than ${ANSWER_BYTES_MAX} bytes as JSON`);
+}
+
 /** What was sent stays sent, also if the answer of the provider cannot be stored. */
 function storable(ctx: AnyContext, answer: unknown): unknown {
   try {
-    return decode(encodeResult(answer).text) ?? null;
+    return bounded(answer);
   } catch (error) {
     ctx.log.warn("the answer of a channel cannot be stored, and is left out", { error });
     return null;
@@ -102,10 +109,11 @@ export async function report(
   ctx: AnyContext,
   handler: "success_handler" | "error_handler",
   task: ChannelTask,
-  payload: object,
+  facts: object,
 ): Promise<string | null> {
   const name = task[handler];
   if (name === undefined) return null;
+  const payload = handlerPayload(insideOf(ctx).textOf(task), facts);
   for (let n = 1; ; n += 1) {
     const { isFresh, problem } = await reportOnce(ctx, { handler, name, n }, payload);
     if (problem === null) return null;
@@ -114,17 +122,22 @@ export async function report(
   }
 }
 
+/** Both parts were stored, so the whole needs no limit of its own. */
+function handlerPayload(task: JsonText, facts: object): JsonText {
+  const rest = JSON.stringify(facts).slice(1);
+  return `{"original_payload":${task},${rest}`;
+}
+
 async function reportOnce(
   ctx: AnyContext,
   { handler, name, n }: { handler: string; name: string; n: number },
-  payload: object,
+  payload: JsonText,
 ): Promise<{ readonly isFresh: boolean; readonly problem: string | null }> {
   let isFresh = false;
   const problem = await ctx.step(`${handler} ${ctx.job.id} ${n}`, async () => {
     isFresh = true;
     try {
-      const envelope = await ctx.callFunction(name, payload);
-      logStatus(ctx, name, envelope.status);
+      logStatus(ctx, name, envelopeOf(await answer(ctx, name, payload), subjectOf(name)).status);
       return null;
     } catch (error) {
       const { message } = insideOf(ctx).failureOf(error).fault;
@@ -144,11 +157,21 @@ function withRemark(failure: Fault, problem: string | null): Fault {
 export async function prepared(ctx: AnyContext, task: ChannelTask): Promise<unknown> {
   const name = task.before_handler;
   if (name === undefined) return task;
-  const envelope = await ctx.callFunction(name, task);
+  const answered = await answer(ctx, name, insideOf(ctx).textOf(task));
+  const envelope = envelopeOf(answered, subjectOf(name));
   logStatus(ctx, name, envelope.status);
   const failure = failureIn(envelope, `the before handler ${name}`);
   if (failure === null) return envelope.payload;
   throw new Unprepared(failure.message, failure.class);
+}
+
+function subjectOf(name: string): string {
+  return `the function ${shown(name)}`;
+}
+
+/** The payload goes to the function with the digits that are stored. */
+async function answer(ctx: AnyContext, name: string, payload: JsonText): Promise<unknown> {
+  return decode(await insideOf(ctx).answerOf(ctx, name, payload));
 }
 
 /** An outcome other than success is no error of the worker, and is not hidden either. */

@@ -147,8 +147,7 @@ function sendMessage(sender: Sender, task: ChannelTask, ctx: Context<any, any>) 
 
 async function record(task: ChannelTask, ctx: Context<any, any>): Promise<Envelope> {
   const answer: unknown = ctx.results.send;
-  const facts = { original_payload: task, worker_payload: answer };
-  const problem = await report(ctx, "success_handler", task, facts);
+  const problem = await report(ctx, "success_handler", task, { worker_payload: answer });
   // The message was sent: a supervisor that counted this as a failure would send it again.
   if (problem !== null) ctx.log.error(`task ${ctx.job.id} was sent, but ${problem}`);
   return succeededWith(answer);

@@ -44,7 +44,10 @@ const MESSAGE = anObject(
 /** The part of an answer that is JSON; another answer is of no use to a handler. */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // An id with more digits than a number of JavaScript has is handed on as a text.
+    return JSON.parse(text, (_, value, at?: { source?: string }) =>
+      Number.isInteger(value) && !Number.isSafeInteger(value) ? (at?.source ?? value) : value,
+    );
   } catch {
     return null;
   }

@@ -19,8 +19,7 @@ import type { Fault, Outcome } from "../../core/outcome.ts";
 import { encodeResult } from "../../core/payload.ts";
 import type { CallingUnit, Definition, Handler, Phase } from "../../api/definition.ts";
 import type { Preset } from "../../core/presets.ts";
-import type { Envelope } from "../../core/channels/envelope.ts";
-import type { Context, Logger } from "../../api/context.ts";
+import type { Logger } from "../../api/context.ts";
 import type { RunInside } from "../../api/channels/run-inside.ts";
 import type { JobStore } from "../../store/store.ts";
 import { isInstance } from "../../lib/is-instance.ts";
@@ -35,7 +34,7 @@ import { callMs, IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { RunServices } from "../services/run-services.ts";
 import type { ServiceCalls } from "../services/service-calls.ts";
-import { callFunction, type FunctionParts } from "../channels/functions.ts";
+import { answerOf, type AnswerOf, type FunctionParts } from "../channels/functions.ts";
 import { isAbortBy, isExpiry, reasonOf, type RunInterruption } from "./interruption.ts";
 import { runInside } from "../channels/run-inside.ts";
 import { Snooze } from "./snooze.ts";
@@ -128,18 +127,20 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return this.#ownServices.call(service, fn, this.signal);
   }
 
-  callFunction(ctx: Context<any, any>, name: string, payload: unknown): Promise<Envelope> {
+  answerOf: AnswerOf = (...call) => {
     const endsAt = this.#endsAt;
     const leftMs = endsAt === null ? null : callMs(endsAt - this.clock.monotonic());
     const limits = { leftMs, signal: this.runSignal };
-    return callFunction({ ...this.#parts, limits }, ctx, name, payload);
-  }
+    return answerOf({ ...this.#parts, limits }, ...call);
+  };
 
   get inside(): RunInside {
     return runInside({
       failureParts: this.#failureParts,
       isInterrupted: (error) => this.isInterrupted(error),
       judge: (outcome) => this.judge(outcome),
+      answerOf: this.answerOf,
+      isStored: (unit) => this.runNotes.hasStored("", unit),
       serviceAnswered: async () => this.#ownServices.answered(),
       jobOf: (id) => this.#parts.store.get(id),
     });

@@ -100,6 +100,25 @@ describe("the attempt of a supervisor", () => {
     });
   });
 
+  test("is not read again when its outcome is stored", async () => {
+    await using kit = await openTest();
+    const { push } = unsteadyChannel([down(), down(), down(), down(), down()]);
+    const welcome = defineSupervisor({ type: "welcome", task, channel: push });
+    await kit.mill.enqueue(welcome, { user: 7 });
+    const reads = new Map<string, number>();
+    const get = kit.store.get.bind(kit.store);
+    Reflect.set(kit.store, "get", (id: string) => {
+      reads.set(id, (reads.get(id) ?? 0) + 1);
+      return get(id);
+    });
+    kit.mill.work({ jobs: [welcome, push] });
+
+    await kit.advance("5m");
+
+    // Twice while it lasts, and once when it has ended.
+    expect([...reads.values()]).toEqual([3, 3, 3, 3, 3]);
+  });
+
   test("is made with the idempotency key of the supervisor alone", async () => {
     await using kit = await openTest();
     const { push } = unsteadyChannel([]);
