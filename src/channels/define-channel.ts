@@ -6,7 +6,7 @@ import { succeededWith, type Envelope } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { defineJob } from "../api/define.ts";
 import { calledBy } from "../api/definition.ts";
-import { insideOf } from "../api/channels/run-inside.ts";
+import { insideOf, withInside } from "../api/channels/run-inside.ts";
 import type { Job } from "../api/job.ts";
 import {
   aFunction,
@@ -139,10 +139,26 @@ function sendMessage(sender: Sender, task: ChannelTask, ctx: Context<any, any>) 
   const { retryOwner, limitMs } = sender;
   const work = async (): Promise<unknown> => {
     const message = await accepted(sender, ctx.results.before);
-    return ctx.timeout(limitMs, (signal) => sender.send(message, { ...ctx, signal }));
+    return ctx.timeout(limitMs, (signal) => sender.send(message, within(ctx, signal)));
   };
   const { judge } = insideOf(ctx);
   return carryOut({ name: "send", task, ctx, retryOwner, work, judge });
+}
+
+/** The context of `send`, whose time limits end with that of `send`. */
+function within(ctx: Context<any, any>, signal: AbortSignal): Context<{}, {}> {
+  type Work<R> = (signal: AbortSignal) => R | Promise<R>;
+  const limited =
+    <R>(fn: Work<R>): Work<R> =>
+    (own) =>
+      fn(AbortSignal.any([own, signal]));
+  const inner: Context<{}, {}> = {
+    ...ctx,
+    signal,
+    timeout: (limit, fn) => ctx.timeout(limit, limited(fn)),
+    breaker: (service, fn) => ctx.breaker(service, limited(fn)),
+  };
+  return withInside(inner, insideOf(ctx));
 }
 
 async function record(task: ChannelTask, ctx: Context<any, any>): Promise<Envelope> {

@@ -47,3 +47,8 @@ export function insideOf(ctx: Context<any, any> & WithInside): RunInside {
   const message = "channels and supervisors need the context of mill.work or of millrace/testing";
   throw new MillraceError("DEFINITION_INVALID", message);
 }
+
+/** Gives a context what {@link insideOf} finds. */
+export function withInside<Ctx extends Context<any, any>>(ctx: Ctx, inside: RunInside): Ctx {
+  return Object.defineProperty(ctx, "~run", { value: inside, enumerable: false });
+}

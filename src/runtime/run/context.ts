@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 import { durationMs, SNOOZE_MS_MIN, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
 import type { Context, Logger } from "../../api/context.ts";
-import type { RunInside } from "../../api/channels/run-inside.ts";
+import { withInside, type RunInside } from "../../api/channels/run-inside.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { LogLevel } from "../../store/types/notes.ts";
@@ -60,8 +60,7 @@ export function contextOf(
     breaker: (service, fn) => parts.callService(service, fn),
     callFunction: (name, payload) => callFunction(parts, ctx, name, payload),
   };
-  Object.defineProperty(ctx, "~run", { value: parts.inside, enumerable: false });
-  return ctx;
+  return withInside(ctx, parts.inside);
 }
 
 function snooze(delay: Duration): never {

@@ -2,7 +2,7 @@ import { NonRetryableError, TransientError, typed, type AnyJob } from "millrace"
 import { dbFunction, defineChannel } from "millrace/channels";
 import { perform } from "millrace/testing";
 import { describe, expect, test } from "vitest";
-import { openTest, replaceVerb, unchecked, type RuntimeTest } from "../support.ts";
+import { openTest, replaceVerb, unchecked, untilAborted, type RuntimeTest } from "../support.ts";
 import { providerScene } from "./scene.ts";
 
 const TASK = {
@@ -178,6 +178,25 @@ describe("a channel task", () => {
     await kit.advance("11s");
 
     expect(calls[1]).toMatchObject(["push.failed", { error: expect.stringContaining("10000 ms") }]);
+  });
+
+  test("ends what send has begun when send takes too long", async () => {
+    await using kit = await openTest();
+    const ended: string[] = [];
+    const until = (name: string) => (signal: AbortSignal) =>
+      untilAborted(signal).catch(() => void ended.push(name));
+    const push = defineChannel({
+      type: "push",
+      sendTimeout: "10s",
+      send: async (_, ctx) => {
+        const calls = [ctx.breaker("apns", until("breaker")), ctx.timeout("1m", until("timeout"))];
+        await Promise.all(calls);
+      },
+    });
+    await kit.mill.enqueue(push, {});
+    kit.mill.work({ jobs: [push] });
+    await kit.advance("11s");
+    expect(ended.toSorted()).toEqual(["breaker", "timeout"]);
   });
 
   test("keeps what was sent when the answer of the provider is not JSON", async () => {
