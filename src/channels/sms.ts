@@ -1,4 +1,5 @@
 /** `smsChannel`: text messages through a provider with a simple HTTP interface. */
+import { insideOf } from "../api/channels/run-inside.ts";
 import { aName, anObject, insist, must } from "../api/rules.ts";
 import {
   CHANNEL_RULES,
@@ -77,7 +78,8 @@ export function smsChannel<const Name extends string = "sms">(
     ...settings,
     type,
     message: messageOf<SmsMessage>(MESSAGE),
-    send: async (message, { job, signal }) => {
+    send: async (message, ctx) => {
+      const { job, signal } = ctx;
       const headers = {
         "content-type": "application/json",
         "idempotency-key": job.id,
@@ -85,7 +87,7 @@ export function smsChannel<const Name extends string = "sms">(
       };
       const body = JSON.stringify({ id: job.id, ...message });
       const request = { url, method: "POST", headers, body, signal } as const;
-      const answer = await askProvider(request, allow);
+      const answer = await askProvider(request, { allow, now: insideOf(ctx).now() });
       return { status: answer.status, answer: jsonOf(answer.body) };
     },
   });

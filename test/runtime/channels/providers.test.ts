@@ -134,10 +134,10 @@ describe("smsChannel", () => {
     [429, { "retry-after": "30" }, { "~class": "rate_limited", retryAfter: 30_000 }],
     [
       429,
-      { "retry-after": "Fri, 31 Dec 1999 23:59:59 GMT" },
-      { "~class": "rate_limited", retryAfter: "1999-12-31T23:59:59.000Z" },
+      { "retry-after": "Fri, 31 Dec 2100 23:59:59 GMT" },
+      { "~class": "rate_limited", retryAfter: 86_400_000 },
     ],
-    [429, { "retry-after": "soon" }, { "~class": "rate_limited" }],
+    [429, { "retry-after": "9".repeat(11) }, { "~class": "rate_limited", retryAfter: 86_400_000 }],
   ])("counts the answer %d with %o as %o", async (status, headers, thrown) => {
     await using provider = await openHttp(() => ({ status, headers, body: "" }));
     const { origin } = provider;
@@ -145,6 +145,24 @@ describe("smsChannel", () => {
     const sms = smsChannel({ url: origin, allow: [origin], ...retries });
     await expect(perform(sms, SMS)).rejects.toMatchObject(thrown);
     expect(provider.requests).toHaveLength(1);
+  });
+
+  test.each([
+    "Fri, 31 Dec 1999 23:59:59 GMT",
+    "soon",
+    "",
+    "0",
+    "-5",
+    "1.5",
+    "10, 20",
+    "2100-01-01",
+  ])("waits by the backoff when Retry-After is %o", async (text) => {
+    const headers = { "retry-after": text };
+    await using provider = await openHttp(() => ({ status: 429, headers, body: "" }));
+    const { origin } = provider;
+    const sms = smsChannel({ url: origin, allow: [origin], retryOwner: "queue", maxAttempts: 2 });
+    const thrown = await perform(sms, SMS).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ "~class": "rate_limited", retryAfter: undefined });
   });
 
   test("reaches nothing on this machine that is not allowed", async () => {
