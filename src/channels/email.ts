@@ -9,17 +9,18 @@ import {
   type Channel,
   type ChannelSettings,
 } from "./define-channel.ts";
+import { addressesOf, anAddress, someAddresses, type EmailAddress } from "./mail-addresses.ts";
 import { mailError } from "./mail-error.ts";
 import { aHeaderValue, aText, messageOf } from "./message-rules.ts";
 
 /** What a before handler answers for a mail. A text, a page, or both. */
 export interface EmailMessage {
-  readonly to: string | readonly string[];
-  readonly cc?: string | readonly string[];
-  readonly bcc?: string | readonly string[];
+  readonly to: EmailAddress | readonly EmailAddress[];
+  readonly cc?: EmailAddress | readonly EmailAddress[];
+  readonly bcc?: EmailAddress | readonly EmailAddress[];
   /** Default: `from` of the channel. */
-  readonly from?: string;
-  readonly replyTo?: string;
+  readonly from?: EmailAddress;
+  readonly replyTo?: EmailAddress;
   readonly subject: string;
   readonly text?: string;
   readonly html?: string;
@@ -33,12 +34,11 @@ export interface EmailOptions<Name extends string> extends ChannelSettings {
   /** Such as `smtps://user:password@mail.example`. */
   readonly smtp: string;
   /** Such as `Example <no-reply@mail.example>`. */
-  readonly from: string;
+  readonly from: EmailAddress;
 }
 
 /** Longer than an SMTP server needs for one answer; the whole mail has `sendTimeout`. */
 const ANSWER_MS_MAX = 30_000;
-const RECIPIENTS_MAX = 100;
 
 const anSmtpUrl = must(
   (value) =>
@@ -48,7 +48,7 @@ const anSmtpUrl = must(
 
 const OPTIONS = anObject(
   {
-    required: { smtp: anSmtpUrl, from: aHeaderValue },
+    required: { smtp: anSmtpUrl, from: anAddress },
     optional: { ...CHANNEL_RULES, type: aName },
   },
   'an object such as { smtp: "smtp://127.0.0.1:2525", from: "no-reply@example.com" }',
@@ -60,8 +60,8 @@ const MESSAGE = anObject(
     optional: {
       cc: someAddresses,
       bcc: someAddresses,
-      from: aHeaderValue,
-      replyTo: aHeaderValue,
+      from: anAddress,
+      replyTo: anAddress,
       text: aText,
       html: aText,
       headers: someHeaders,
@@ -149,17 +149,17 @@ async function importMailer(): Promise<typeof import("nodemailer")> {
 /** Field by field, so that a message cannot set other options of the library. */
 function mailOf(
   { to, cc, bcc, from, replyTo, subject, text, html, headers }: EmailMessage,
-  fromDefault: string,
+  fromDefault: EmailAddress,
   { job, signal }: Context<{}, {}>,
 ): object {
-  const sender = from ?? fromDefault;
-  const domain = /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? "millrace.invalid";
+  const [sender] = addressesOf(from ?? fromDefault);
+  const domain = /@([\w.-]+)$/.exec(sender?.address ?? "")?.[1] ?? "millrace.invalid";
   return {
     from: sender,
-    to,
-    cc,
-    bcc,
-    replyTo,
+    to: addressesOf(to),
+    cc: addressesOf(cc),
+    bcc: addressesOf(bcc),
+    replyTo: addressesOf(replyTo),
     subject,
     text,
     html,
@@ -177,16 +177,6 @@ async function sendMail(transport: Transport, mail: object): Promise<unknown> {
   } catch (error) {
     throw mailError(error);
   }
-}
-
-function someAddresses(value: unknown, place: string): ReturnType<Rule> {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (list.length === 0 || list.length > RECIPIENTS_MAX) {
-    return { place, problem: `must have 1 to ${RECIPIENTS_MAX} addresses` };
-  }
-  return (
-    list.map((each) => aHeaderValue(each, place)).find((mismatch) => mismatch !== null) ?? null
-  );
 }
 
 function someHeaders(value: unknown, place: string): ReturnType<Rule> {

@@ -43,6 +43,32 @@ describe("a mail that takes too long", () => {
   });
 });
 
+describe("the addresses of a mail", () => {
+  test("are those of its entries, one by one", async () => {
+    await using smtp = await openRawSmtp();
+    const email = emailChannel({ smtp: smtp.url, from: "Mill <no-reply@example.com>" });
+    const to = ["Bob <bob@example.com>", { name: "Eve, eve@evil.com", address: "c@example.com" }];
+    await perform(email, { ...MAIL, to, cc: '"Lovelace, Ada" <ada@example.com>' });
+    expect(smtp.lines.filter((line) => line.startsWith("RCPT"))).toEqual([
+      "RCPT TO:<bob@example.com>",
+      "RCPT TO:<c@example.com>",
+      "RCPT TO:<ada@example.com>",
+    ]);
+  });
+
+  test.each(["eve@evil.com, Bob <bob@example.com>", "Bob, eve@evil.com <bob@example.com>"])(
+    "are refused in one entry: %s",
+    async (to) => {
+      await using smtp = await openRawSmtp();
+      const email = emailChannel({ smtp: smtp.url, from });
+      await expect(perform(email, { ...MAIL, to })).rejects.toMatchObject({
+        "~class": "non_retryable",
+      });
+      expect(smtp.lines).toEqual([]);
+    },
+  );
+});
+
 describe("a server that refuses", () => {
   test.each([
     ["the connection", "CONN", "554 5.7.1 your address is blocked", "transient"],
