@@ -11,7 +11,7 @@ import {
 } from "./define-channel.ts";
 import { addressesOf, anAddress, someAddresses, type EmailAddress } from "./mail-addresses.ts";
 import { mailError } from "./mail-error.ts";
-import { aHeaderValue, aText, messageOf } from "./message-rules.ts";
+import { aHeaderValue, anIdempotencyKey, aText, messageOf } from "./message-rules.ts";
 
 /** What a before handler answers for a mail. A text, a page, or both. */
 export interface EmailMessage {
@@ -26,6 +26,8 @@ export interface EmailMessage {
   readonly html?: string;
   /** Further headers, such as `List-Unsubscribe`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The part of the Message-ID before the `@`. Default: the id of the job. */
+  readonly idempotencyKey?: string;
 }
 
 export interface EmailOptions<Name extends string> extends ChannelSettings {
@@ -65,6 +67,7 @@ const MESSAGE = anObject(
       text: aText,
       html: aText,
       headers: someHeaders,
+      idempotencyKey: anIdempotencyKey,
     },
   },
   'an object such as { to: "ada@example.com", subject: "Hello", text: "…" }',
@@ -76,8 +79,8 @@ const OWN_HEADERS =
 
 /**
  * Declares a channel that sends mails through an SMTP server. It needs the package `nodemailer`.
- * The Message-ID is that of the job, so that a mail that was sent twice after a crash can be told
- * apart from two mails. A line break in a header is refused. A mail that the server refuses with 5xx
+ * The Message-ID is made of the id of the job, unless the message has an `idempotencyKey`: a mail
+ * that was sent twice after a crash can be told apart from two mails. A line break in a header is refused. A mail that the server refuses with 5xx
  * fails for good; what concerns the server or the account may be tried again.
  *
  * @example
@@ -148,7 +151,7 @@ async function importMailer(): Promise<typeof import("nodemailer")> {
 
 /** Field by field, so that a message cannot set other options of the library. */
 function mailOf(
-  { to, cc, bcc, from, replyTo, subject, text, html, headers }: EmailMessage,
+  { to, cc, bcc, from, replyTo, subject, text, html, headers, idempotencyKey }: EmailMessage,
   fromDefault: EmailAddress,
   { job, signal }: Context<{}, {}>,
 ): object {
@@ -164,7 +167,7 @@ function mailOf(
     text,
     html,
     headers,
-    messageId: `<${job.id.toLowerCase()}@${domain}>`,
+    messageId: `<${idempotencyKey ?? job.id.toLowerCase()}@${domain}>`,
     // Each mail has a connection of its own, which an abort closes: nothing is sent afterwards.
     signal,
   };

@@ -65,6 +65,15 @@ describe("emailChannel", () => {
     expect(smtp.sessions).toBe(0);
   });
 
+  test("has the Message-ID that the message sets", async () => {
+    await using smtp = await openSmtp();
+    const email = emailChannel({ smtp: smtp.url, from: "no-reply@example.com" });
+    await perform(email, { ...MAIL, idempotencyKey: "welcome-7" });
+    expect(smtp.mails[0]).toContain("Message-ID: <welcome-7@example.com>");
+    const hostile = { ...MAIL, idempotencyKey: "a>\r\nBcc: b@c.d" };
+    await expect(perform(email, hostile)).rejects.toMatchObject({ "~class": "non_retryable" });
+  });
+
   test.each([
     [550, "non_retryable"],
     [451, "transient"],
@@ -163,6 +172,17 @@ describe("smsChannel", () => {
     const sms = smsChannel({ url: origin, allow: [origin], retryOwner: "queue", maxAttempts: 2 });
     const thrown = await perform(sms, SMS).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ "~class": "rate_limited", retryAfter: undefined });
+  });
+
+  test("sends the key that the message sets, in all attempts", async () => {
+    await using provider = await openHttp(() => ({ status: 200, body: "" }));
+    const { origin } = provider;
+    const sms = smsChannel({ url: origin, allow: [origin] });
+    await perform(sms, { ...SMS, idempotencyKey: "welcome-7" });
+    await perform(sms, { ...SMS, idempotencyKey: "welcome-7" });
+    const body = JSON.stringify({ id: "welcome-7", ...SMS });
+    const asked = { headers: { "idempotency-key": "welcome-7" }, body };
+    expect(provider.requests).toMatchObject([asked, asked]);
   });
 
   test("reaches nothing on this machine that is not allowed", async () => {
