@@ -213,9 +213,12 @@ describe("fileDeleteChannel in a folder", () => {
     await expect(perform(files, { path: "in/a.txt" })).resolves.toMatchObject({
       payload: { deleted: false },
     });
-    await expect(perform(files, { path: "no/such/a.txt" })).resolves.toMatchObject({
-      payload: { deleted: false },
-    });
+    for (const path of ["no/such/a.txt", "in/b.txt/c.txt"]) {
+      await writeFile(join(place.folder, "in/b.txt"), "b");
+      await expect(perform(files, { path })).resolves.toMatchObject({
+        payload: { deleted: false },
+      });
+    }
     expect(await place.left()).not.toContain("files/in/a.txt");
   });
 
@@ -232,6 +235,9 @@ describe("fileDeleteChannel in a folder", () => {
     ["a doubled slash", "in//a.txt"],
     ["a backslash", "in\\a.txt"],
     ["a drive", "C:a.txt"],
+    ["a symbolic link to itself", "loop/a.txt"],
+    ["a name that is too long", `in/${"x".repeat(300)}`],
+    ["a folder whose name is too long", `${"x".repeat(300)}/a.txt`],
   ])("refuses %s", async (_, path) => {
     await using place = await openFolder();
     const before = await place.left();
@@ -369,6 +375,7 @@ async function openFolder() {
   await symlink(join(root, "out"), join(folder, "way"));
   await symlink(join(root, "out/b.txt"), join(folder, "link.txt"));
   await symlink(join(folder, "in/a.txt"), join(folder, "inner.txt"));
+  await symlink("loop", join(folder, "loop"));
   return {
     root,
     folder,
