@@ -20,4 +20,5 @@ export type {
   Supervisor,
   SupervisorBackoff,
   SupervisorDefinition,
+  SupervisorSettings,
 } from "./supervisor.ts";

@@ -175,6 +175,7 @@ describe("the entrance", () => {
     [{ type: "welcome" }],
     [{ type: "welcome", channel: push, attempt: () => push.of() }],
     [{ type: "welcome", channel: { type: "push" } }],
+    [{ type: "welcome", channel: unsteadyChannel([]).push }],
     [{ type: "welcome", channel: push, maxAttempts: 0 }],
     [{ type: "welcome", channel: push, backoff: { kind: "exponential", base: "1s", jitter: 1 } }],
     [{ type: "welcome", channel: push, backoff: { kind: "exponential" } }],
