@@ -57,7 +57,7 @@ export async function carryOut(part: Part): Promise<any> {
 async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tried> {
   try {
     const answer = await work();
-    if (name === "before") return { answer: message(answer) };
+    if (name === "before") return { answer: sendable(answer) };
     await insideOf(ctx).serviceAnswered();
     return { answer: storable(ctx, answer) };
   } catch (error) {
@@ -72,7 +72,7 @@ async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tr
 }
 
 /** A message that cannot be stored is not sent: a successor would send another one. */
-function message(answer: unknown): unknown {
+function sendable(answer: unknown): unknown {
   try {
     return bounded(answer);
   } catch (cause) {
@@ -83,7 +83,7 @@ function message(answer: unknown): unknown {
   }
 }
 
-/** A value as it is read back, with room for what it is stored in. Throws if it cannot be stored. */
+/** A value as it is read back, with room for what surrounds it. Throws if it cannot be stored. */
 function bounded(answer: unknown): unknown {
   const { text, bytes } = encodeResult(answer);
   if (bytes <= ANSWER_BYTES_MAX) return decode(text) ?? null;
@@ -137,7 +137,7 @@ async function reportOnce(
   const problem = await ctx.step(`${handler} ${ctx.job.id} ${n}`, async () => {
     isFresh = true;
     try {
-      logStatus(ctx, name, envelopeOf(await answer(ctx, name, payload), subjectOf(name)).status);
+      logStatus(ctx, name, envelopeOf(await answerTo(ctx, name, payload), subjectOf(name)).status);
       return null;
     } catch (error) {
       const { message } = insideOf(ctx).failureOf(error).fault;
@@ -157,7 +157,7 @@ function withRemark(failure: Fault, problem: string | null): Fault {
 export async function prepared(ctx: AnyContext, task: ChannelTask): Promise<unknown> {
   const name = task.before_handler;
   if (name === undefined) return task;
-  const answered = await answer(ctx, name, insideOf(ctx).textOf(task));
+  const answered = await answerTo(ctx, name, insideOf(ctx).textOf(task));
   const envelope = envelopeOf(answered, subjectOf(name));
   logStatus(ctx, name, envelope.status);
   const failure = failureIn(envelope, `the before handler ${name}`);
@@ -170,7 +170,7 @@ function subjectOf(name: string): string {
 }
 
 /** The payload goes to the function with the digits that are stored. */
-async function answer(ctx: AnyContext, name: string, payload: JsonText): Promise<unknown> {
+async function answerTo(ctx: AnyContext, name: string, payload: JsonText): Promise<unknown> {
   return decode(await insideOf(ctx).answerOf(ctx, name, payload));
 }
 

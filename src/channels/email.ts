@@ -80,8 +80,9 @@ const OWN_HEADERS =
 /**
  * Declares a channel that sends mails through an SMTP server. It needs the package `nodemailer`.
  * The Message-ID is made of the id of the job, unless the message has an `idempotencyKey`: a mail
- * that was sent twice after a crash can be told apart from two mails. A line break in a header is refused. A mail that the server refuses with 5xx
- * fails for good; what concerns the server or the account may be tried again.
+ * that was sent twice after a crash can be told apart from two mails. A line break in a header is
+ * refused. A mail that the server refuses with 5xx fails for good; what concerns the server or the
+ * account may be tried again.
  *
  * @example
  * ```ts

@@ -61,8 +61,9 @@ function jsonOf(text: string): unknown {
 
 /**
  * Declares a channel that posts text messages: `POST` with the JSON `{ id, to, text, from }`. The
- * header `Idempotency-Key` is the id of the job, or the `idempotencyKey` of the message. 2xx means sent. 429 with `Retry-After` parks the
- * service, 5xx, 408 and 425 may be tried again, and every other answer is final.
+ * header `Idempotency-Key` is the id of the job, or the `idempotencyKey` of the message. 2xx means
+ * sent. 429 with `Retry-After` parks the service, 5xx, 408 and 425 may be tried again, and every
+ * other answer is final.
  *
  * @example
  * ```ts

@@ -35,7 +35,7 @@ import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { RunServices } from "../services/run-services.ts";
 import type { ServiceCalls } from "../services/service-calls.ts";
 import { answerOf, type AnswerOf, type FunctionParts } from "../channels/functions.ts";
-import { isAbortBy, isExpiry, reasonOf, type RunInterruption } from "./interruption.ts";
+import { isAbortBy, isExpiry, reasonOf, type RunInterruption } from "../interruption.ts";
 import { runInside } from "../channels/run-inside.ts";
 import { Snooze } from "./snooze.ts";
 import { currentRunOf } from "./unhandled-rejections.ts";

@@ -2,7 +2,7 @@
 import { within, type Clock } from "../../core/clock.ts";
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import type { Execution } from "./execution.ts";
-import type { RunInterruption } from "./interruption.ts";
+import type { RunInterruption } from "../interruption.ts";
 import { runKey, type RunName } from "./lock-queue.ts";
 
 interface RunningJob {

@@ -10,14 +10,14 @@ import type { Session } from "../database/session.ts";
 
 /** The SQLSTATE of `run_function` for a name that is not registered. */
 const UNREGISTERED = "MR018";
-/** The server has cancelled the statement: for a time-out, or because somebody asked it to. */
+/** The server has cancelled the statement, for a time-out or at the request of a client. */
 const CANCELLED = "57014";
 /** The installation has no `run_function`. */
 const UNDEFINED_FUNCTION = "42883";
 
 /**
- * Conditions of the server, of a session or of the installation, and a missing privilege. A function
- * may raise any other code as its own.
+ * Conditions of the server, a session or the installation, and a missing privilege. A function may
+ * raise any other code as its own.
  */
 const OF_DATABASE = /^(08|25|28|3D|40|53|55|57|58|F0|XX|MR00|42501$)/;
 

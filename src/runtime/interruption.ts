@@ -1,5 +1,5 @@
 /** Reasons to interrupt a run, and the errors that they cause. */
-import { MillraceError } from "../../core/errors.ts";
+import { MillraceError } from "../core/errors.ts";
 
 /**
  * Why a run is interrupted. A stop of the worker has its own time limit for handlers. The expiry of
