@@ -20,6 +20,14 @@ export interface Definition {
   readonly schema: StandardSchemaV1 | undefined;
   readonly settings: JobSettings;
   readonly body: Body;
+  /** The unit that calls the declared services; absent: the whole run does. */
+  readonly caller?: CallingUnit;
+}
+
+/** A unit by its phase. Its name in the store is this name, a blank and the id of the job. */
+export interface CallingUnit {
+  readonly phase: string;
+  readonly unit: string;
 }
 
 /** The handlers of a definition. */
@@ -74,6 +82,17 @@ export function makeContract(definition: Definition, steps: object): AnyContract
     ...steps,
   };
   return sealed(contract, { "~definition": definition });
+}
+
+/** The same job, whose services only one of its units calls. */
+export function calledBy<Contract extends AnyContract & { readonly phases: readonly string[] }>(
+  contract: Contract,
+  caller: CallingUnit,
+): Contract {
+  const { phases } = contract;
+  const made: AnyContract = makeContract({ ...definitionOf(contract), caller }, { phases });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The same steps, but `.phase`.
+  return made as Contract;
 }
 
 function sealed<T extends object>(value: T, inside: Sealed): T {

@@ -5,13 +5,15 @@
  * The names of the stored steps have the id of the job: a successor takes over what has succeeded,
  * and tries again what has failed.
  */
-import { MillraceError } from "../core/errors.ts";
-import type { ErrorClass } from "../core/job.ts";
+import { NonRetryableError } from "../core/errors.ts";
+import type { ErrorClass, JsonText } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
-import { encodeResult } from "../core/payload.ts";
-import { failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
+import { ANSWER_BYTES_MAX, decode, encodeResult } from "../core/payload.ts";
+import { shown } from "../core/text.ts";
+import { envelopeOf, failureIn, SUCCEEDED } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { insideOf, type CallFailure } from "../api/channels/run-inside.ts";
+import { awaitNewerCode } from "./newer-code.ts";
 import type { ChannelTask } from "./tasks.ts";
 
 type AnyContext = Context<any, any>;
@@ -48,14 +50,18 @@ export async function carryOut(part: Part): Promise<any> {
   });
   if ("answer" in tried) return tried.answer;
   const { failure } = tried;
-  await report(ctx, "error_handler", task, { original_payload: task, error: failure.message });
-  throw new ChannelFailed(failure, isFresh);
+  const problem = await report(ctx, "error_handler", task, { error: failure.message });
+  throw new ChannelFailed(withRemark(failure, problem), isFresh);
 }
 
-async function attempt({ ctx, retryOwner, work, judge }: Part): Promise<Tried> {
+async function attempt({ name, ctx, retryOwner, work, judge }: Part): Promise<Tried> {
   try {
-    return { answer: storable(ctx, await work()) };
+    const answer = await work();
+    if (name === "before") return { answer: sendable(answer) };
+    await insideOf(ctx).serviceAnswered();
+    return { answer: storable(ctx, answer) };
   } catch (error) {
+    if (name === "before" && retryOwner === "supervisor") await awaitNewerCode(ctx, error);
     const inside = insideOf(ctx);
     const failure = await judge(inside.failureOf(error));
     const isLast = ctx.attempt >= inside.maxAttempts || failure.class === "non_retryable";
@@ -65,11 +71,29 @@ async function attempt({ ctx, retryOwner, work, judge }: Part): Promise<Tried> {
   }
 }
 
+/** A message that cannot be stored is not sent: a successor would send another one. */
+function sendable(answer: unknown): unknown {
+  try {
+    return bounded(answer);
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    // The message is the payload of an envelope, or of the task.
+    const said = problem.replace(/^result/, "payload");
+    throw new NonRetryableError(`the message cannot be stored: ${said}`, { cause });
+  }
+}
+
+/** A value as it is read back, with room for what surrounds it. Throws if it cannot be stored. */
+function bounded(answer: unknown): unknown {
+  const { text, bytes } = encodeResult(answer);
+  if (bytes <= ANSWER_BYTES_MAX) return decode(text) ?? null;
+  throw new Error(`it is larger than ${ANSWER_BYTES_MAX} bytes as JSON`);
+}
+
 /** What was sent stays sent, also if the answer of the provider cannot be stored. */
 function storable(ctx: AnyContext, answer: unknown): unknown {
   try {
-    const { text } = encodeResult(answer);
-    return text === null ? null : JSON.parse(text);
+    return bounded(answer);
   } catch (error) {
     ctx.log.warn("the answer of a channel cannot be stored, and is left out", { error });
     return null;
@@ -78,35 +102,42 @@ function storable(ctx: AnyContext, answer: unknown): unknown {
 
 /**
  * Calls the success or error handler of a task. A handler that throws is called again after a
- * growing wait: without its fact, a supervisor would not know what has happened.
+ * growing wait: without its fact, a supervisor would not know what has happened. Answers what is
+ * wrong with a handler that has failed too often, and null for one that has answered.
  */
 export async function report(
   ctx: AnyContext,
   handler: "success_handler" | "error_handler",
   task: ChannelTask,
-  payload: object,
-): Promise<void> {
+  facts: object,
+): Promise<string | null> {
   const name = task[handler];
-  if (name === undefined) return;
+  if (name === undefined) return null;
+  const payload = handlerPayload(insideOf(ctx).textOf(task), facts);
   for (let n = 1; ; n += 1) {
     const { isFresh, problem } = await reportOnce(ctx, { handler, name, n }, payload);
-    if (problem === null) return;
-    if (n === REPORTS_MAX) throw new ReportFailed(name, problem);
+    if (problem === null) return null;
+    if (n === REPORTS_MAX) return `the handler ${name} has failed ${n} times: ${problem}`;
     if (isFresh) ctx.snooze(Math.min(REPORT_WAIT_MS * 2 ** (n - 1), REPORT_WAIT_MS_MAX));
   }
+}
+
+/** Both parts were stored, so the whole needs no limit of its own. */
+function handlerPayload(task: JsonText, facts: object): JsonText {
+  const rest = JSON.stringify(facts).slice(1);
+  return `{"original_payload":${task},${rest}`;
 }
 
 async function reportOnce(
   ctx: AnyContext,
   { handler, name, n }: { handler: string; name: string; n: number },
-  payload: object,
+  payload: JsonText,
 ): Promise<{ readonly isFresh: boolean; readonly problem: string | null }> {
   let isFresh = false;
   const problem = await ctx.step(`${handler} ${ctx.job.id} ${n}`, async () => {
     isFresh = true;
     try {
-      const envelope = await ctx.callFunction(name, payload);
-      logStatus(ctx, name, envelope.status);
+      logStatus(ctx, name, envelopeOf(await answerTo(ctx, name, payload), subjectOf(name)).status);
       return null;
     } catch (error) {
       const { message } = insideOf(ctx).failureOf(error).fault;
@@ -117,15 +148,30 @@ async function reportOnce(
   return { isFresh, problem };
 }
 
+/** What has happened stays the failure of the task, whatever is wrong with its handler. */
+function withRemark(failure: Fault, problem: string | null): Fault {
+  return problem === null ? failure : { ...failure, message: `${failure.message} (${problem})` };
+}
+
 /** The message that the before handler of a task answers. */
 export async function prepared(ctx: AnyContext, task: ChannelTask): Promise<unknown> {
   const name = task.before_handler;
   if (name === undefined) return task;
-  const envelope = await ctx.callFunction(name, task);
+  const answered = await answerTo(ctx, name, insideOf(ctx).textOf(task));
+  const envelope = envelopeOf(answered, subjectOf(name));
   logStatus(ctx, name, envelope.status);
   const failure = failureIn(envelope, `the before handler ${name}`);
   if (failure === null) return envelope.payload;
   throw new Unprepared(failure.message, failure.class);
+}
+
+function subjectOf(name: string): string {
+  return `the function ${shown(name)}`;
+}
+
+/** The payload goes to the function with the digits that are stored. */
+async function answerTo(ctx: AnyContext, name: string, payload: JsonText): Promise<unknown> {
+  return decode(await insideOf(ctx).answerOf(ctx, name, payload));
 }
 
 /** An outcome other than success is no error of the worker, and is not hidden either. */
@@ -139,11 +185,8 @@ export function logStatus(ctx: AnyContext, name: string, status: string): void {
 
 /** A failure before the provider was called says nothing about the service. */
 export async function ofNoService({ fault }: CallFailure): Promise<Fault> {
-  return withoutService(fault);
-}
-
-function withoutService({ service: _service, ...fault }: Fault): Fault {
-  return fault.class === "non_retryable" ? fault : { ...fault, class: "retryable" };
+  const { service: _service, ...own } = fault;
+  return own.class === "non_retryable" ? own : { ...own, class: "retryable" };
 }
 
 class Unprepared extends Error {
@@ -170,7 +213,8 @@ class ChannelFailed extends Error {
 
   /** A failure of an earlier run is not told to the breakers again. */
   constructor(failure: Fault, isFresh: boolean) {
-    const fault = isFresh ? failure : withoutService(failure);
+    const { service: _service, ...stale } = failure;
+    const fault: Fault = isFresh ? failure : stale;
     super(fault.message);
     this.name = fault.name;
     if (fault.stack !== undefined) this.stack = fault.stack;
@@ -180,16 +224,5 @@ class ChannelFailed extends Error {
 
   get "~class"(): ErrorClass {
     return this.#class;
-  }
-}
-
-class ReportFailed extends MillraceError {
-  constructor(name: string, problem: string) {
-    const message = `the handler ${name} has failed ${REPORTS_MAX} times: ${problem}`;
-    super("FUNCTION_FAILED", message, { details: { function: name } });
-  }
-
-  get "~class"(): ErrorClass {
-    return "non_retryable";
   }
 }

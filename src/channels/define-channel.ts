@@ -5,7 +5,8 @@ import { NonRetryableError } from "../core/errors.ts";
 import { succeededWith, type Envelope } from "../core/channels/envelope.ts";
 import type { Context } from "../api/context.ts";
 import { defineJob } from "../api/define.ts";
-import { insideOf } from "../api/channels/run-inside.ts";
+import { calledBy } from "../api/definition.ts";
+import { insideOf, withInside } from "../api/channels/run-inside.ts";
 import type { Job } from "../api/job.ts";
 import {
   aFunction,
@@ -23,7 +24,10 @@ import { carryOut, ofNoService, prepared, report, type RetryOwner } from "./carr
 import { CHANNEL_TASK, type ChannelTask } from "./tasks.ts";
 
 /** The settings of a channel: those of a job. A run always continues where the last one stopped. */
-export type ChannelSettings = Omit<JobSettings, "onRetry">;
+export interface ChannelSettings extends Omit<JobSettings, "onRetry"> {
+  /** How long `send` may take. Default 60 s. */
+  readonly sendTimeout?: Duration;
+}
 
 export interface ChannelDefinition<Name extends string, Message> extends ChannelSettings {
   readonly type: Name;
@@ -35,8 +39,6 @@ export interface ChannelDefinition<Name extends string, Message> extends Channel
    * `ctx.job.id` on to providers that know idempotency keys.
    */
   readonly send: (message: Message, ctx: Context<{}, {}>) => unknown;
-  /** How long `send` may take. Default 60 s. */
-  readonly sendTimeout?: Duration;
 }
 
 /** A channel, for `jobs` of `mill.work` and for `mill.enqueue`. */
@@ -45,9 +47,10 @@ export type Channel<Name extends string> = Job<Name, ChannelTask, Envelope>;
 const SEND_MS_MAX = 60_000;
 
 /** One rule per setting; `onRetry` is none of them. */
-export const CHANNEL_RULES: Readonly<Record<string, Rule>> = Object.fromEntries(
-  Object.entries(SETTING_RULES).filter(([name]) => name !== "onRetry"),
-);
+export const CHANNEL_RULES: Readonly<Record<string, Rule>> = {
+  ...Object.fromEntries(Object.entries(SETTING_RULES).filter(([name]) => name !== "onRetry")),
+  sendTimeout: must((value) => isDuration(value, { minMs: 1 }), 'a duration such as "30s"'),
+};
 
 const DEFINITION = anObject(
   {
@@ -55,7 +58,6 @@ const DEFINITION = anObject(
     optional: {
       ...CHANNEL_RULES,
       message: must(isSchema, "a Standard Schema or typed<…>()"),
-      sendTimeout: must((value) => isDuration(value, { minMs: 1 }), 'a duration such as "30s"'),
     },
   },
   'an object such as { type: "push", send: async (message) => ({ id }) }',
@@ -106,7 +108,7 @@ export function defineChannel<const Name extends string, Message = any>(
   const retryOwner = settings.retryOwner ?? "supervisor";
   const limitMs = durationMs(sendTimeout ?? SEND_MS_MAX, "sendTimeout");
   const sender: Sender = { type, message, send, limitMs, retryOwner };
-  return defineJob({
+  const channel = defineJob({
     ...settings,
     type,
     payload: CHANNEL_TASK,
@@ -116,6 +118,8 @@ export function defineChannel<const Name extends string, Message = any>(
     .phase("before", (task, ctx) => prepare(sender, task, ctx))
     .phase("send", (task, ctx) => sendMessage(sender, task, ctx))
     .phase("record", (task, ctx) => record(task, ctx));
+  // What is left to do after the message was sent needs no service.
+  return calledBy(channel, { phase: "send", unit: "send" });
 }
 
 interface Sender {
@@ -135,15 +139,33 @@ function sendMessage(sender: Sender, task: ChannelTask, ctx: Context<any, any>) 
   const { retryOwner, limitMs } = sender;
   const work = async (): Promise<unknown> => {
     const message = await accepted(sender, ctx.results.before);
-    return ctx.timeout(limitMs, (signal) => sender.send(message, { ...ctx, signal }));
+    return ctx.timeout(limitMs, (signal) => sender.send(message, within(ctx, signal)));
   };
   const { judge } = insideOf(ctx);
   return carryOut({ name: "send", task, ctx, retryOwner, work, judge });
 }
 
+/** The context of `send`, whose time limits end with that of `send`. */
+function within(ctx: Context<any, any>, signal: AbortSignal): Context<{}, {}> {
+  type Work<R> = (signal: AbortSignal) => R | Promise<R>;
+  const limited =
+    <R>(fn: Work<R>): Work<R> =>
+    (own) =>
+      fn(AbortSignal.any([own, signal]));
+  const inner: Context<{}, {}> = {
+    ...ctx,
+    signal,
+    timeout: (limit, fn) => ctx.timeout(limit, limited(fn)),
+    breaker: (service, fn) => ctx.breaker(service, limited(fn)),
+  };
+  return withInside(inner, insideOf(ctx));
+}
+
 async function record(task: ChannelTask, ctx: Context<any, any>): Promise<Envelope> {
   const answer: unknown = ctx.results.send;
-  await report(ctx, "success_handler", task, { original_payload: task, worker_payload: answer });
+  const problem = await report(ctx, "success_handler", task, { worker_payload: answer });
+  // The message was sent: a supervisor that counted this as a failure would send it again.
+  if (problem !== null) ctx.log.error(`task ${ctx.job.id} was sent, but ${problem}`);
   return succeededWith(answer);
 }
 

@@ -1,5 +1,5 @@
 /** `emailChannel`: mails through an SMTP server. */
-import { MillraceError, NonRetryableError, TransientError } from "../core/errors.ts";
+import { MillraceError } from "../core/errors.ts";
 import { propertyOf } from "../core/fault.ts";
 import type { Context } from "../api/context.ts";
 import { aName, anObject, insist, must, type Rule } from "../api/rules.ts";
@@ -9,21 +9,25 @@ import {
   type Channel,
   type ChannelSettings,
 } from "./define-channel.ts";
-import { aHeaderValue, aText, messageOf } from "./message-rules.ts";
+import { addressesOf, anAddress, someAddresses, type EmailAddress } from "./mail-addresses.ts";
+import { mailError } from "./mail-error.ts";
+import { aHeaderValue, anIdempotencyKey, aText, messageOf } from "./message-rules.ts";
 
 /** What a before handler answers for a mail. A text, a page, or both. */
 export interface EmailMessage {
-  readonly to: string | readonly string[];
-  readonly cc?: string | readonly string[];
-  readonly bcc?: string | readonly string[];
+  readonly to: EmailAddress | readonly EmailAddress[];
+  readonly cc?: EmailAddress | readonly EmailAddress[];
+  readonly bcc?: EmailAddress | readonly EmailAddress[];
   /** Default: `from` of the channel. */
-  readonly from?: string;
-  readonly replyTo?: string;
+  readonly from?: EmailAddress;
+  readonly replyTo?: EmailAddress;
   readonly subject: string;
   readonly text?: string;
   readonly html?: string;
   /** Further headers, such as `List-Unsubscribe`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The part of the Message-ID before the `@`. Default: the id of the job. */
+  readonly idempotencyKey?: string;
 }
 
 export interface EmailOptions<Name extends string> extends ChannelSettings {
@@ -32,12 +36,11 @@ export interface EmailOptions<Name extends string> extends ChannelSettings {
   /** Such as `smtps://user:password@mail.example`. */
   readonly smtp: string;
   /** Such as `Example <no-reply@mail.example>`. */
-  readonly from: string;
+  readonly from: EmailAddress;
 }
 
-/** Longer than an SMTP server needs for one answer; the whole mail has 60 s. */
+/** Longer than an SMTP server needs for one answer; the whole mail has `sendTimeout`. */
 const ANSWER_MS_MAX = 30_000;
-const RECIPIENTS_MAX = 100;
 
 const anSmtpUrl = must(
   (value) =>
@@ -47,7 +50,7 @@ const anSmtpUrl = must(
 
 const OPTIONS = anObject(
   {
-    required: { smtp: anSmtpUrl, from: aHeaderValue },
+    required: { smtp: anSmtpUrl, from: anAddress },
     optional: { ...CHANNEL_RULES, type: aName },
   },
   'an object such as { smtp: "smtp://127.0.0.1:2525", from: "no-reply@example.com" }',
@@ -59,11 +62,12 @@ const MESSAGE = anObject(
     optional: {
       cc: someAddresses,
       bcc: someAddresses,
-      from: aHeaderValue,
-      replyTo: aHeaderValue,
+      from: anAddress,
+      replyTo: anAddress,
       text: aText,
       html: aText,
       headers: someHeaders,
+      idempotencyKey: anIdempotencyKey,
     },
   },
   'an object such as { to: "ada@example.com", subject: "Hello", text: "…" }',
@@ -75,9 +79,10 @@ const OWN_HEADERS =
 
 /**
  * Declares a channel that sends mails through an SMTP server. It needs the package `nodemailer`.
- * The Message-ID is that of the job, so that a mail that was sent twice after a crash can be told
- * apart from two mails. A line break in a header is refused. An answer 5xx of the server to a mail
- * is final, everything else may be tried again.
+ * The Message-ID is made of the id of the job, unless the message has an `idempotencyKey`: a mail
+ * that was sent twice after a crash can be told apart from two mails. A line break in a header is
+ * refused. A mail that the server refuses with 5xx fails for good; what concerns the server or the
+ * account may be tried again.
  *
  * @example
  * ```ts
@@ -147,23 +152,25 @@ async function importMailer(): Promise<typeof import("nodemailer")> {
 
 /** Field by field, so that a message cannot set other options of the library. */
 function mailOf(
-  { to, cc, bcc, from, replyTo, subject, text, html, headers }: EmailMessage,
-  fromDefault: string,
-  { job }: Context<{}, {}>,
+  { to, cc, bcc, from, replyTo, subject, text, html, headers, idempotencyKey }: EmailMessage,
+  fromDefault: EmailAddress,
+  { job, signal }: Context<{}, {}>,
 ): object {
-  const sender = from ?? fromDefault;
-  const domain = /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? "millrace.invalid";
+  const [sender] = addressesOf(from ?? fromDefault);
+  const domain = /@([\w.-]+)$/.exec(sender?.address ?? "")?.[1] ?? "millrace.invalid";
   return {
     from: sender,
-    to,
-    cc,
-    bcc,
-    replyTo,
+    to: addressesOf(to),
+    cc: addressesOf(cc),
+    bcc: addressesOf(bcc),
+    replyTo: addressesOf(replyTo),
     subject,
     text,
     html,
     headers,
-    messageId: `<${job.id.toLowerCase()}@${domain}>`,
+    messageId: `<${idempotencyKey ?? job.id.toLowerCase()}@${domain}>`,
+    // Each mail has a connection of its own, which an abort closes: nothing is sent afterwards.
+    signal,
   };
 }
 
@@ -174,33 +181,6 @@ async function sendMail(transport: Transport, mail: object): Promise<unknown> {
   } catch (error) {
     throw mailError(error);
   }
-}
-
-/** The mail has no form that a server accepts: no attempt would change that. */
-const FINAL_CODES: readonly unknown[] = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
-
-function mailError(cause: unknown): Error {
-  const code = propertyOf(cause, "code");
-  const responseCode = Number(propertyOf(cause, "responseCode") ?? Number.NaN);
-  const message = cause instanceof Error ? cause.message : String(cause);
-  // A wrong password is the server's or ours, not that of the mail.
-  const isOfMail = code !== "EAUTH" && code !== "ECONNECTION" && code !== "ETLS";
-  const isFinal = Number.isNaN(responseCode)
-    ? FINAL_CODES.includes(code)
-    : isOfMail && responseCode >= 500;
-  return isFinal
-    ? new NonRetryableError(message, { cause })
-    : new TransientError(message, { cause });
-}
-
-function someAddresses(value: unknown, place: string): ReturnType<Rule> {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (list.length === 0 || list.length > RECIPIENTS_MAX) {
-    return { place, problem: `must have 1 to ${RECIPIENTS_MAX} addresses` };
-  }
-  return (
-    list.map((each) => aHeaderValue(each, place)).find((mismatch) => mismatch !== null) ?? null
-  );
 }
 
 function someHeaders(value: unknown, place: string): ReturnType<Rule> {

@@ -1,4 +1,5 @@
 /** `fileDeleteChannel`: deletes files, in a folder or through signed URLs. */
+import { insideOf } from "../api/channels/run-inside.ts";
 import type { Context } from "../api/context.ts";
 import { aFunction, aName, anObject, insist, isObject } from "../api/rules.ts";
 import {
@@ -110,7 +111,8 @@ function signedChannel({
     send: async (message: unknown, ctx) => {
       const url = await signedUrl(message, ctx);
       const request = { url, method: "DELETE", signal: ctx.signal } as const;
-      const { status } = await askProvider(request, allow, (answered) => answered === NOT_FOUND);
+      const isDone = (answered: number): boolean => answered === NOT_FOUND;
+      const { status } = await askProvider(request, { allow, now: insideOf(ctx).now(), isDone });
       return { deleted: status !== NOT_FOUND };
     },
   });

@@ -8,6 +8,7 @@ export type { ChannelTask, FunctionTask } from "./tasks.ts";
 export type { Envelope } from "../core/channels/envelope.ts";
 export { emailChannel } from "./email.ts";
 export type { EmailMessage, EmailOptions } from "./email.ts";
+export type { EmailAddress } from "./mail-addresses.ts";
 export { smsChannel } from "./sms.ts";
 export type { SmsMessage, SmsOptions } from "./sms.ts";
 export { fileDeleteChannel } from "./file-delete.ts";
@@ -19,4 +20,5 @@ export type {
   Supervisor,
   SupervisorBackoff,
   SupervisorDefinition,
+  SupervisorSettings,
 } from "./supervisor.ts";

@@ -5,6 +5,11 @@ import { NonRetryableError } from "../core/errors.ts";
 import { propertyOf } from "../core/fault.ts";
 import { shown } from "../core/text.ts";
 
+/** There is no such file: its folder is missing, or is a file. */
+const MISSING: readonly unknown[] = ["ENOENT", "ENOTDIR"];
+/** No file can have this path, now or later. */
+const UNUSABLE: readonly unknown[] = ["ENAMETOOLONG", "ELOOP"];
+
 /**
  * Deletes the file at a path within the folder. Answers false if there is no such file. The folder
  * of the file is checked by its real path, and a symbolic link is never deleted nor followed.
@@ -25,8 +30,11 @@ export async function deleteInFolder(folder: string, path: string): Promise<bool
     await unlink(file);
     return true;
   } catch (error) {
-    if (propertyOf(error, "code") === "ENOENT") return false;
-    throw error;
+    const code = propertyOf(error, "code");
+    if (MISSING.includes(code)) return false;
+    if (!UNUSABLE.includes(code)) throw error;
+    const problem = code === "ELOOP" ? "leads in a circle" : "is longer than a path can be";
+    throw new NonRetryableError(`the path ${shown(path)} ${problem}`, { cause: error });
   }
 }
 

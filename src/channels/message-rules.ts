@@ -20,6 +20,12 @@ export const aHeaderValue: Rule = must(
   "a text without line breaks and other control characters",
 );
 
+/** What makes several sendings one message for the provider. */
+export const anIdempotencyKey: Rule = must(
+  (value) => typeof value === "string" && /^[\w.+-]{1,200}$/.test(value),
+  "a text of up to 200 letters, digits and the signs . _ + -",
+);
+
 /** Origins that a channel may request although they are no public https. */
 export const someOrigins: Rule = must(
   (value) =>

@@ -1,4 +1,5 @@
 /** `smsChannel`: text messages through a provider with a simple HTTP interface. */
+import { insideOf } from "../api/channels/run-inside.ts";
 import { aName, anObject, insist, must } from "../api/rules.ts";
 import {
   CHANNEL_RULES,
@@ -7,7 +8,7 @@ import {
   type ChannelSettings,
 } from "./define-channel.ts";
 import { askProvider } from "./http-provider.ts";
-import { aHeaderValue, aText, messageOf, someOrigins } from "./message-rules.ts";
+import { aHeaderValue, anIdempotencyKey, aText, messageOf, someOrigins } from "./message-rules.ts";
 
 /** What a before handler answers for a text message. */
 export interface SmsMessage {
@@ -15,6 +16,8 @@ export interface SmsMessage {
   readonly text: string;
   /** The sender, if the provider lets one choose. */
   readonly from?: string;
+  /** What is sent as `id` and as `Idempotency-Key`. Default: the id of the job. */
+  readonly idempotencyKey?: string;
 }
 
 export interface SmsOptions<Name extends string> extends ChannelSettings {
@@ -37,14 +40,20 @@ const OPTIONS = anObject(
 );
 
 const MESSAGE = anObject(
-  { required: { to: aHeaderValue, text: aText }, optional: { from: aHeaderValue } },
+  {
+    required: { to: aHeaderValue, text: aText },
+    optional: { from: aHeaderValue, idempotencyKey: anIdempotencyKey },
+  },
   'an object such as { to: "+43 1 123", text: "Hello" }',
 );
 
 /** The part of an answer that is JSON; another answer is of no use to a handler. */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // An id with more digits than a number of JavaScript has is handed on as a text.
+    return JSON.parse(text, (_, value, at?: { source?: string }) =>
+      Number.isInteger(value) && !Number.isSafeInteger(value) ? (at?.source ?? value) : value,
+    );
   } catch {
     return null;
   }
@@ -52,8 +61,9 @@ function jsonOf(text: string): unknown {
 
 /**
  * Declares a channel that posts text messages: `POST` with the JSON `{ id, to, text, from }`. The
- * header `Idempotency-Key` is the id of the job. 2xx means sent. 429 with `Retry-After` parks the
- * service, 5xx, 408 and 425 may be tried again, and every other answer is final.
+ * header `Idempotency-Key` is the id of the job, or the `idempotencyKey` of the message. 2xx means
+ * sent. 429 with `Retry-After` parks the service, 5xx, 408 and 425 may be tried again, and every
+ * other answer is final.
  *
  * @example
  * ```ts
@@ -74,15 +84,17 @@ export function smsChannel<const Name extends string = "sms">(
     ...settings,
     type,
     message: messageOf<SmsMessage>(MESSAGE),
-    send: async (message, { job, signal }) => {
+    send: async ({ idempotencyKey, ...message }, ctx) => {
+      const { job, signal } = ctx;
+      const id = idempotencyKey ?? job.id;
       const headers = {
         "content-type": "application/json",
-        "idempotency-key": job.id,
+        "idempotency-key": id,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       };
-      const body = JSON.stringify({ id: job.id, ...message });
+      const body = JSON.stringify({ id, ...message });
       const request = { url, method: "POST", headers, body, signal } as const;
-      const answer = await askProvider(request, allow);
+      const answer = await askProvider(request, { allow, now: insideOf(ctx).now() });
       return { status: answer.status, answer: jsonOf(answer.body) };
     },
   });

@@ -7,11 +7,13 @@ import { failureIn, isEnvelope, succeededWith, type Envelope } from "../core/cha
 import { supervise, type AttemptFact } from "../core/channels/supervise.ts";
 import { durationMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
-import { isFinal } from "../core/job.ts";
-import { decode } from "../core/payload.ts";
+import { isFinal, type JsonText } from "../core/job.ts";
+import { ANSWER_BYTES_MAX, decode, encodeResult } from "../core/payload.ts";
+import { utf8Bytes } from "../core/text.ts";
 import type { Context } from "../api/context.ts";
 import { requestOf, type RequestParts } from "../api/definition.ts";
 import { insideOf } from "../api/channels/run-inside.ts";
+import { readExactly } from "../lib/exact-json.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type {
   SupervisedStuck,
@@ -28,8 +30,15 @@ const CAP_MS = 3_600_000;
 
 /** The end of an attempt, as the supervisor stores it. */
 type AttemptEnd =
-  | { readonly state: "succeeded"; readonly result: any }
+  | {
+      readonly state: "succeeded";
+      readonly result: any;
+      /** The JSON of a result with numbers that JavaScript cannot hold. */
+      readonly exactly?: JsonText;
+    }
   | Extract<AttemptFact, { state: "failed" }>;
+
+const NOTHING = { state: "succeeded", result: null } as const;
 
 export class SupervisedProcess {
   readonly #definition: SupervisorDefinition<string, any>;
@@ -58,8 +67,7 @@ export class SupervisedProcess {
           return ctx.snooze(decided.delayMs);
         case "succeeded": {
           const fact = facts[decided.n - 1];
-          const result: unknown = fact?.state === "succeeded" ? fact.result : null;
-          return this.#succeed(task, { attempts: decided.n, result }, ctx);
+          return this.#succeed(task, decided.n, fact?.state === "succeeded" ? fact : NOTHING, ctx);
         }
         case "stuck": {
           const { failures: attempts, message } = decided;
@@ -83,10 +91,11 @@ export class SupervisedProcess {
       const { id } = await ctx.enqueue(contract, payload, { ...options, idempotencyKey });
       return { id, at: inside.now() };
     });
-    const job = await inside.jobOf(made.id);
+    const step = `outcome ${n}`;
+    const job = (await inside.isStored(step)) ? null : await inside.jobOf(made.id);
     if (job !== null && !isFinal(job.state)) return { state: "outstanding", startedAt: made.at };
     // A fact: the process decides by the outcome as it was read first.
-    return ctx.step(`outcome ${n}`, () => endOf(job, n, inside.now()));
+    return ctx.step(step, () => bounded(endOf(job, n, inside.now()), ctx));
   }
 
   async #request(task: any, n: number, ctx: AnyContext): Promise<RequestParts> {
@@ -99,12 +108,19 @@ export class SupervisedProcess {
     throw new MillraceError("OPTION_INVALID", message, { details: { option: "idempotencyKey" } });
   }
 
-  async #succeed(task: any, success: SupervisedSuccess, ctx: AnyContext): Promise<Envelope> {
+  async #succeed(
+    task: any,
+    attempts: number,
+    { result, exactly }: Extract<AttemptEnd, { state: "succeeded" }>,
+    ctx: AnyContext,
+  ): Promise<Envelope> {
+    const success: SupervisedSuccess = { attempts, result: decode(exactly ?? null) ?? result };
     await ctx.step(
       "succeeded",
       async () => void (await this.#definition.onSuccess?.(task, success, ctx)),
     );
-    return succeededWith(success);
+    if (exactly === undefined) return succeededWith(success);
+    return succeededWith({ attempts, result: readExactly(exactly) });
   }
 
   async #stick(task: any, stuck: SupervisedStuck, ctx: AnyContext): Promise<Envelope> {
@@ -136,11 +152,23 @@ function endOf(job: JobRecord | null, n: number, now: number): AttemptEnd {
     const { fault } = job;
     return failed(fault?.message ?? `attempt ${n} has failed`, fault?.class === "non_retryable");
   }
-  const result = decode(job.result) ?? null;
+  const result = readExactly(job.result ?? "null");
   if (!isEnvelope(result)) return { state: "succeeded", result };
   const failure = failureIn(result, `attempt ${n}`);
   if (failure === null) return { state: "succeeded", result: result.payload };
   return failed(failure.message, failure.class === "non_retryable");
+}
+
+/** The success stays if its result is too large to be stored once more, within another value. */
+function bounded(end: AttemptEnd, ctx: AnyContext): AttemptEnd {
+  if (end.state !== "succeeded") return end;
+  const text = encodeResult(end.result).text ?? "null";
+  const plain = decode(text);
+  const isPlain = JSON.stringify(plain) === text;
+  const stored = isPlain ? { ...end, result: plain } : { ...NOTHING, exactly: text };
+  if (utf8Bytes(JSON.stringify(stored)) <= ANSWER_BYTES_MAX) return stored;
+  ctx.log.warn("the result of an attempt is too large for its supervisor, and is left out");
+  return NOTHING;
 }
 
 function backoffOf({ kind, base, factor = 2, cap }: SupervisorBackoff): BackoffPolicy {

@@ -5,8 +5,9 @@ import type { Duration } from "../core/duration.ts";
 import type { Context } from "../api/context.ts";
 import type { JobContract, JobRequest } from "../api/contract.ts";
 import { defineJob } from "../api/define.ts";
-import { isContract } from "../api/definition.ts";
+import { definitionOf, isContract } from "../api/definition.ts";
 import type { Job } from "../api/job.ts";
+import type { Refused } from "../api/json.ts";
 import {
   aFunction,
   aName,
@@ -46,7 +47,7 @@ export interface SupervisedStuck {
   readonly message: string;
 }
 
-export interface SupervisorDefinition<Name extends string, Task> extends Pick<
+export interface SupervisorSettings<Name extends string, Task> extends Pick<
   JobSettings,
   "lane" | "category" | "priority"
 > {
@@ -57,19 +58,42 @@ export interface SupervisorDefinition<Name extends string, Task> extends Pick<
   readonly maxAttempts?: number;
   /** Default: exponential from 10 s, up to an hour. */
   readonly backoff?: SupervisorBackoff;
-  /** The job type of the attempts, whose payload is the task. Either this or `attempt`. */
-  readonly channel?: JobContract<string, any, unknown>;
-  /** The job of the n-th attempt, counted from 1. */
-  readonly attempt?: (
-    task: Task,
-    n: number,
-    ctx: AnyContext,
-  ) => JobRequest<unknown> | Promise<JobRequest<unknown>>;
   /** Called when an attempt has succeeded; again after a crash, so it must be idempotent. */
   readonly onSuccess?: (task: Task, success: SupervisedSuccess, ctx: AnyContext) => unknown;
   /** Called when no attempt is left; again after a crash, so it must be idempotent. */
   readonly onStuck?: (task: Task, stuck: SupervisedStuck, ctx: AnyContext) => unknown;
 }
+
+/** Attempts of one job type, whose payload is the task. */
+interface ByChannel<Task, Input> {
+  readonly channel: JobContract<string, Input, unknown> & Taking<Task, Input>;
+  readonly attempt?: undefined;
+}
+
+/** Attempts of any job types. */
+interface ByAttempt<Task> {
+  /** The job of the n-th attempt, counted from 1. */
+  readonly attempt: (
+    task: Task,
+    n: number,
+    ctx: AnyContext,
+  ) => JobRequest<unknown> | Promise<JobRequest<unknown>>;
+  readonly channel?: undefined;
+}
+
+/** The settings of a supervisor, and how its attempts are made: by `channel` or by `attempt`. */
+export type SupervisorDefinition<Name extends string, Task, Input = any> = SupervisorSettings<
+  Name,
+  Task
+> &
+  (ByChannel<Task, Input> | ByAttempt<Task>);
+
+/** A number is assignable to a type of optional fields, but is no payload of that kind. */
+type Taking<Task, Input> = [Task] extends [Input]
+  ? [Input, Task] extends [object, object] | [Exclude<Input, object>, unknown]
+    ? unknown
+    : Refused<"the channel does not take the task as its payload">
+  : Refused<"the channel does not take the task as its payload">;
 
 /** A supervisor, for `jobs` of `mill.work` and for `mill.enqueue`. */
 export type Supervisor<Name extends string, Task> = Job<Name, Task, Envelope>;
@@ -152,14 +176,19 @@ const DEFINITION = anObject(
  * assert.deepEqual(payload, { attempts: 3, result: { id: "p1" } });
  * ```
  */
-export function defineSupervisor<const Name extends string, Task = undefined>(
-  definition: SupervisorDefinition<Name, Task>,
+export function defineSupervisor<const Name extends string, Task = undefined, Input = any>(
+  definition: SupervisorDefinition<Name, Task, Input>,
 ): Supervisor<Name, Task> {
   const subject = subjectOf(definition);
   insist(subject, DEFINITION, definition, "");
   const { channel, attempt } = definition;
   if ((channel === undefined) === (attempt === undefined)) {
     const problem = "needs one of channel and attempt";
+    throw refusal(subject, { place: "", problem });
+  }
+  const isTaken = channel === undefined || definitionOf(channel).schema === undefined;
+  if (definition.task === undefined && !isTaken) {
+    const problem = `needs a task, because the payload of "${channel.type}" is the task`;
     throw refusal(subject, { place: "", problem });
   }
   const { type, task, lane, category, priority } = definition;

@@ -1,9 +1,11 @@
 /** The payloads of channel tasks, whose fields name the functions to call. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Json } from "../core/payload.ts";
 import { aName, isObject } from "../api/rules.ts";
 
-/** The payload of a channel task. Other fields are for the functions, which get all of them. */
+/**
+ * The payload of a channel task. Other fields are JSON for the functions, which get all of them; a
+ * type of JSON would refuse interfaces.
+ */
 export interface ChannelTask {
   /** Answers the message in the payload of its envelope. Without it, the task is the message. */
   readonly before_handler?: string;
@@ -11,14 +13,14 @@ export interface ChannelTask {
   readonly success_handler?: string;
   /** Gets `{ original_payload, error }` when the message could not be sent. */
   readonly error_handler?: string;
-  readonly [field: string]: Json | undefined;
+  readonly [field: string]: any;
 }
 
 /** The payload of a task whose work is a function. */
 export interface FunctionTask {
   /** The name of the function, which gets the whole payload. */
   readonly db_function: string;
-  readonly [field: string]: Json | undefined;
+  readonly [field: string]: any;
 }
 
 const HANDLERS = ["before_handler", "success_handler", "error_handler"] as const;

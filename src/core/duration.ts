@@ -24,6 +24,9 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
 /** A hundred years. A longer duration is a mistake, and might overflow. */
 export const DURATION_MS_MAX: number = 36_525 * DAY_MS;
 
+/** A shorter snooze would keep a slot busy with starts and ends of runs. */
+export const SNOOZE_MS_MIN = 100;
+
 /** In the year 2255. In microseconds, this number is still exact in JavaScript. */
 const INSTANT_MS_MAX = 9_000_000_000_000;
 

@@ -38,6 +38,12 @@ export interface Encoded {
 /** The largest payload or result. */
 export const PAYLOAD_BYTES_MAX = 1_000_000;
 
+/**
+ * The largest value that is stored within an envelope, and the envelope within another one: the
+ * rest is for what surrounds it.
+ */
+export const ANSWER_BYTES_MAX = 999_000;
+
 /** The maximum depth of nested arrays and objects. */
 export const DEPTH_MAX = 100;
 

@@ -3,7 +3,7 @@ import { defaults } from "../core/presets.ts";
 import { MillraceError } from "../core/errors.ts";
 import { shown } from "../core/text.ts";
 import { runInJob } from "../jobs/async-context.ts";
-import { callFunction } from "../runtime/channels/functions.ts";
+import { answerOf, type AnswerOf } from "../runtime/channels/functions.ts";
 import { runInside } from "../runtime/channels/run-inside.ts";
 import { newJobOf, parsePayload } from "../jobs/new-job.ts";
 import type { Clock } from "../core/clock.ts";
@@ -106,6 +106,8 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     acquireLocks: async (_, names) => ({ status: "done", names }),
     lockQueue: new LockQueue(),
   };
+  const parts = { functions: options.functions ?? {}, store: NO_STORE };
+  const ask: AnswerOf = (...call) => answerOf(parts, ...call);
   const signal = options.signal ?? new AbortController().signal;
   return {
     job: running,
@@ -115,14 +117,21 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     isInterrupted: () => signal.aborted,
     keepLine() {},
     callService: async (_, fn) => fn(signal),
-    callFunction: (ctx, name, given) =>
-      callFunction({ functions: options.functions ?? {}, store: NO_STORE }, ctx, name, given),
-    inside: runInside({
-      failureParts: { job: running, definition, preset: defaults, clock },
-      isInterrupted: () => signal.aborted,
-      judge: (outcome) => outcome,
-      jobOf: async () => null,
-    }),
+    answerOf: ask,
+    inside: {
+      ...runInside({
+        failureParts: { job: running, definition, preset: defaults, clock },
+        isInterrupted: () => signal.aborted,
+        judge: (outcome) => outcome,
+        answerOf: ask,
+        isStored: async () => false,
+        serviceAnswered: async () => {},
+        jobOf: async () => null,
+      }),
+      sendBack: (_, error) => {
+        throw error;
+      },
+    },
     logger: SILENT,
     deps: options.deps ?? {},
     clock,

@@ -11,7 +11,7 @@ import { builtFiles, entries, install } from "./installed.ts";
 import type { Installed } from "./installed.ts";
 
 const CONFIG = join(import.meta.dirname, "tsconfig.json");
-const FILES = ["usage.ts", "api.test-d.ts"];
+const FILES = ["usage.ts", "api.test-d.ts", "channels.test-d.ts"];
 const compilers = Object.entries(COMPILERS);
 
 const temporary: string[] = [];

@@ -30,6 +30,10 @@ describe("envelopeOf", () => {
       { ...NOTHING, status: "failed", validationFailure: "no address" },
     ],
     [
+      { validation_failure_message: "no address" },
+      { ...NOTHING, status: "failed", validationFailure: "no address" },
+    ],
+    [
       { success: true, status: null, error: "", validation_failure_message: "" },
       { ...NOTHING, status: "succeeded" },
     ],

@@ -31,7 +31,9 @@ export function envelopeOf(answer: unknown, subject: string): Envelope {
   if (!isPlain(answer)) throw invalid(subject, `answered ${shown(answer)}`);
   const error = textIn(answer, "error", subject);
   const validationFailure = textIn(answer, "validation_failure_message", subject);
-  const status = statusIn(answer, subject);
+  // What is wrong with the data says enough: some functions answer nothing else.
+  const isRefusal = validationFailure !== null && hasNone(answer);
+  const status = isRefusal ? FAILED : statusIn(answer, subject);
   if (status === SUCCEEDED && (error ?? validationFailure) !== null) {
     throw invalid(
       subject,
@@ -84,6 +86,10 @@ function textIn(answer: Plain, field: string, subject: string): string | null {
     throw invalid(subject, `answered the ${field} ${shown(text)}, which is not a text`);
   }
   return text === "" ? null : text;
+}
+
+function hasNone({ status = null, success = null }: Plain): boolean {
+  return status === null && success === null;
 }
 
 function statusIn({ status, success }: Plain, subject: string): string {

@@ -53,8 +53,11 @@ describe("supervise", () => {
   });
 
   test("starts the next attempt when it has waited", () => {
-    expect(supervise([failed(1_000)], 10_999, RULE)).toEqual({ next: "wait", delayMs: 1 });
     expect(supervise([failed(1_000)], 11_000, RULE)).toEqual({ next: "start", n: 2 });
+  });
+
+  test.each([10_901, 10_999])("waits no shorter than a job can, at %d ms", (now) => {
+    expect(supervise([failed(1_000)], now, RULE)).toEqual({ next: "wait", delayMs: 100 });
   });
 
   test("waits no longer than the backoff when the clock of the store is ahead", () => {

@@ -3,6 +3,7 @@
  * supervisor carries the decision out, and decides again when it has waited.
  */
 import { backoffMs, type BackoffPolicy } from "../backoff.ts";
+import { SNOOZE_MS_MIN } from "../duration.ts";
 
 /** What is known about one attempt. Instants are milliseconds since the epoch. */
 export type AttemptFact =
@@ -62,7 +63,8 @@ export function supervise(
   // The clock of the store and that of a worker differ: no wait is longer than the backoff.
   const leftMs = between(last.endedAt + waitMs - now, 0, waitMs);
   if (leftMs === 0) return { next: "start", n: failed.length + 1 };
-  return { next: "wait", delayMs: leftMs };
+  // The rest of a wait may be shorter than a job can wait.
+  return { next: "wait", delayMs: Math.max(leftMs, SNOOZE_MS_MIN) };
 }
 
 function between(value: number, min: number, max: number): number {

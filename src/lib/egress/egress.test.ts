@@ -74,6 +74,7 @@ describe("a request to the inside of the network", () => {
     ["private, class C", "https://192.168.1.1/"],
     ["shared address space", "https://100.64.0.1/"],
     ["metadata", "https://169.254.169.254/latest/meta-data/"],
+    ["metadata with an address that looks public", "https://168.63.129.16/machine"],
     ["metadata as one number", "https://2852039166/"],
     ["metadata by name", "https://metadata.google.internal/"],
     ["multicast", "https://224.0.0.1/"],

@@ -1,5 +1,6 @@
 /** What channels and supervisors do with a run beyond its context. */
 import type { Fault, Outcome } from "../../core/outcome.ts";
+import { encodePayload } from "../../core/payload.ts";
 import type { CallFailure, RunInside } from "../../api/channels/run-inside.ts";
 import { failureOf, type FailureParts } from "../run/failures.ts";
 import { Snooze } from "../run/snooze.ts";
@@ -11,11 +12,16 @@ interface InsideParts {
   readonly isInterrupted: (error: unknown) => boolean;
   /** The outcome, after the breakers of services know. */
   readonly judge: (outcome: Outcome) => Outcome | Promise<Outcome>;
+  readonly answerOf: RunInside["answerOf"];
+  readonly isStored: RunInside["isStored"];
+  readonly serviceAnswered: RunInside["serviceAnswered"];
   readonly jobOf: RunInside["jobOf"];
 }
 
 export function runInside(parts: InsideParts): RunInside {
-  const { job, clock } = parts.failureParts;
+  const { job, definition, clock } = parts.failureParts;
+  // Another version of the payload has another text than the payload that the handler gets.
+  const isAsStored = job.payloadVersion === null && definition.settings.upcast === undefined;
   return {
     maxAttempts: job.maxAttempts,
     now: () => clock.now(),
@@ -24,6 +30,13 @@ export function runInside(parts: InsideParts): RunInside {
       return failureOf(error, parts.failureParts);
     },
     judge: (failure) => judged(parts, failure),
+    textOf: (payload) => (isAsStored ? job.payload : encodePayload(payload).text) ?? "{}",
+    answerOf: parts.answerOf,
+    isStored: parts.isStored,
+    sendBack: (delayMs, error) => {
+      throw new Snooze(delayMs, failureOf(error, parts.failureParts).fault);
+    },
+    serviceAnswered: parts.serviceAnswered,
     jobOf: parts.jobOf,
   };
 }

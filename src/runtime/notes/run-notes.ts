@@ -118,6 +118,16 @@ export class RunNotes {
     return this.#loaded;
   }
 
+  /** Whether an earlier run has completed a unit, or its phase. */
+  async hasStored(phase: string, unit: string): Promise<boolean> {
+    // An error of the store is met again by the handler, and is the outcome of the run there.
+    await this.loadCheckpoints().catch(nothing);
+    const { checkpoints } = this;
+    return (
+      checkpoints.phase(phase) !== undefined || checkpoints.completed(phase, unit) !== undefined
+    );
+  }
+
   /** Resolves when the note is stored; rejects if it cannot be stored. */
   async record(body: NoteBody): Promise<void> {
     const { job, lease, runStore, onLost } = this.#parts;

@@ -1,18 +1,15 @@
 /** `ctx`: the context that a handler gets. */
 import type { Clock } from "../../core/clock.ts";
-import { durationMs, type Duration } from "../../core/duration.ts";
+import { durationMs, SNOOZE_MS_MIN, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
-import type { Envelope } from "../../core/channels/envelope.ts";
 import type { Context, Logger } from "../../api/context.ts";
-import type { RunInside } from "../../api/channels/run-inside.ts";
+import { withInside, type RunInside } from "../../api/channels/run-inside.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 import type { LogLevel } from "../../store/types/notes.ts";
+import { callFunction, type AnswerOf } from "../channels/functions.ts";
 import { Snooze } from "./snooze.ts";
 import type { PhaseScope } from "./phase-scope.ts";
-
-/** A shorter snooze would keep a slot busy with starts and ends of runs. */
-const SNOOZE_MS_MIN = 100;
 
 export interface ContextParts {
   readonly job: ClaimedJob;
@@ -23,7 +20,7 @@ export interface ContextParts {
   readonly clock: Clock;
   /** Calls a service through its breaker. */
   callService<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
-  callFunction(ctx: Context<any, any>, name: string, payload: unknown): Promise<Envelope>;
+  readonly answerOf: AnswerOf;
   /** For channels and supervisors. */
   readonly inside: RunInside;
   /** Stores a line in the log of the job. Never throws. */
@@ -61,10 +58,9 @@ export function contextOf(
     step: (name, fn) => phaseScope().step(name, fn),
     each: (items, key, fn, options) => phaseScope().each(items, key, fn, options),
     breaker: (service, fn) => parts.callService(service, fn),
-    callFunction: (name, payload) => parts.callFunction(ctx, name, payload),
+    callFunction: (name, payload) => callFunction(parts, ctx, name, payload),
   };
-  Object.defineProperty(ctx, "~run", { value: parts.inside, enumerable: false });
-  return ctx;
+  return withInside(ctx, parts.inside);
 }
 
 function snooze(delay: Duration): never {

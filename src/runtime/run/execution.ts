@@ -17,10 +17,9 @@ import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
 import { encodeResult } from "../../core/payload.ts";
-import type { Definition, Handler, Phase } from "../../api/definition.ts";
+import type { CallingUnit, Definition, Handler, Phase } from "../../api/definition.ts";
 import type { Preset } from "../../core/presets.ts";
-import type { Envelope } from "../../core/channels/envelope.ts";
-import type { Context, Logger } from "../../api/context.ts";
+import type { Logger } from "../../api/context.ts";
 import type { RunInside } from "../../api/channels/run-inside.ts";
 import type { JobStore } from "../../store/store.ts";
 import { isInstance } from "../../lib/is-instance.ts";
@@ -31,25 +30,17 @@ import { acceptedPayload, storedPayload } from "./stored-payload.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
 import { RunAborted, RunNotes, type RunStore } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
-import { IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
+import { callMs, IGNORED_SIGNAL_MS_MAX } from "./limits.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { RunServices } from "../services/run-services.ts";
 import type { ServiceCalls } from "../services/service-calls.ts";
-import { callFunction, type FunctionParts } from "../channels/functions.ts";
+import { answerOf, type AnswerOf, type FunctionParts } from "../channels/functions.ts";
+import { isAbortBy, isExpiry, reasonOf, type RunInterruption } from "../interruption.ts";
 import { runInside } from "../channels/run-inside.ts";
 import { Snooze } from "./snooze.ts";
 import { currentRunOf } from "./unhandled-rejections.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
-
-/**
- * Why a run is interrupted. A stop of the worker has its own time limit for handlers. The expiry of
- * the lease has none, because the run may still be the only one of its job.
- */
-export type RunInterruption =
-  | { readonly type: "cancelled"; readonly reason: string | null }
-  | { readonly type: "timed_out"; readonly limitMs: number }
-  | { readonly type: "interrupted"; readonly by: "stop" | "store" | "expiry" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
 const NO_LOCKS: readonly never[] = [];
@@ -82,6 +73,8 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #interruption: { readonly why: RunInterruption; readonly reason: MillraceError } | null = null;
   #phaseScope: PhaseScope | null = null;
   #services: RunServices | null = null;
+  /** An earlier run has called the declared services, and has stored the answer. */
+  #hasCalled = false;
   #runNotes: RunNotes | null = null;
   #pipeline: PipelineEnd | null = null;
   #note: SettleItem["note"];
@@ -91,6 +84,8 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #hasReturned = false;
   #isOver = false;
   #stopTimer = nothing;
+  /** When the time of the run is over; null: it has no limit. */
+  #endsAt: number | null = null;
 
   constructor(parts: ExecutionParts, definition: Definition, lease: Lease, job: ClaimedJob) {
     this.#parts = parts;
@@ -104,15 +99,27 @@ export class Execution implements ContextParts, PhaseScopeParts {
    * Synchronous for types without services, which are most types.
    */
   askServices(): Promise<Outcome | null> | null {
-    const { services = [] } = this.#definition.settings;
-    return services.length === 0 ? null : this.#ownServices.begin();
+    const { settings, caller } = this.#definition;
+    if ((settings.services ?? []).length === 0) return null;
+    const isFirst = caller === undefined || this.job.n === 1;
+    return isFirst ? this.#ownServices.begin() : this.#askUnlessCalled(caller);
+  }
+
+  /** An earlier run may have called the services; this one does what follows from the answer. */
+  async #askUnlessCalled(caller: CallingUnit): Promise<Outcome | null> {
+    this.#hasCalled = await this.runNotes.hasStored(caller.phase, `${caller.unit} ${this.job.id}`);
+    return this.#hasCalled ? null : this.#ownServices.begin();
+  }
+
+  /** The services that this run calls without a word of its handler. */
+  get #declared(): readonly string[] {
+    return this.#hasCalled ? [] : (this.#definition.settings.services ?? []);
   }
 
   /** The outcome of the run, after the breakers of its services know. */
   judge(outcome: Outcome): Outcome | Promise<Outcome> {
-    const { services = [] } = this.#definition.settings;
     const isNamed = outcome.type === "failed" && outcome.fault.service !== undefined;
-    if (this.#services === null && services.length === 0 && !isNamed) return outcome;
+    if (this.#services === null && this.#declared.length === 0 && !isNamed) return outcome;
     return this.#ownServices.judge(outcome);
   }
 
@@ -120,15 +127,21 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return this.#ownServices.call(service, fn, this.signal);
   }
 
-  callFunction(ctx: Context<any, any>, name: string, payload: unknown): Promise<Envelope> {
-    return callFunction(this.#parts, ctx, name, payload);
-  }
+  answerOf: AnswerOf = (...call) => {
+    const endsAt = this.#endsAt;
+    const leftMs = endsAt === null ? null : callMs(endsAt - this.clock.monotonic());
+    const limits = { leftMs, signal: this.runSignal };
+    return answerOf({ ...this.#parts, limits }, ...call);
+  };
 
   get inside(): RunInside {
     return runInside({
       failureParts: this.#failureParts,
       isInterrupted: (error) => this.isInterrupted(error),
       judge: (outcome) => this.judge(outcome),
+      answerOf: this.answerOf,
+      isStored: (unit) => this.runNotes.hasStored("", unit),
+      serviceAnswered: async () => this.#ownServices.answered(),
       jobOf: (id) => this.#parts.store.get(id),
     });
   }
@@ -137,7 +150,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.#services ??= new RunServices({
       calls: this.#parts.serviceCalls,
       job: this.job,
-      declared: this.#definition.settings.services ?? [],
+      declared: this.#declared,
       failureOf: (error) => failureOf(error, this.#failureParts),
       isInterrupted: (error) => this.isInterrupted(error),
     });
@@ -188,6 +201,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     if (limitMs !== null) {
       const overrun = (): void => this.interrupt({ type: "timed_out", limitMs });
       this.#stopTimer = this.#parts.clock.after(limitMs, overrun);
+      this.#endsAt = this.#parts.clock.monotonic() + limitMs;
     }
     this.#handler = this.#handled().then(
       (result) => this.#handlerReturned(result),
@@ -473,23 +487,6 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
 function outcomeOfSnooze({ delayMs, fault }: Snooze): Outcome {
   return fault === null ? { type: "snoozed", delayMs } : { type: "snoozed", delayMs, fault };
-}
-
-function isExpiry(why: RunInterruption): boolean {
-  return why.type === "interrupted" && why.by === "expiry";
-}
-
-/** The reason itself, or the error of an aborted call, whose cause is the reason. */
-function isAbortBy(reason: unknown, error: unknown): boolean {
-  if (error === reason) return true;
-  return error instanceof Error && (error.name === "AbortError" || error.cause === reason);
-}
-
-function reasonOf(why: RunInterruption): MillraceError {
-  const message = isExpiry(why)
-    ? "the lease of the worker has expired: another worker may run this job"
-    : `the run was ended: ${why.type}`;
-  return new MillraceError("JOB_CANCELLED", message);
 }
 
 function nothing(): void {}

@@ -1,7 +1,8 @@
 /** The runs of one worker that have not ended. */
 import { within, type Clock } from "../../core/clock.ts";
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
-import type { Execution, RunInterruption } from "./execution.ts";
+import type { Execution } from "./execution.ts";
+import type { RunInterruption } from "../interruption.ts";
 import { runKey, type RunName } from "./lock-queue.ts";
 
 interface RunningJob {

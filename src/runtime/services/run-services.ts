@@ -94,6 +94,14 @@ export class RunServices {
     }
   }
 
+  /** The declared service has answered well, long before the run ends. */
+  answered(): Promise<void> | undefined {
+    const service = this.#only;
+    if (service === undefined || this.#called.has(service)) return undefined;
+    this.#called.add(service);
+    return this.#succeeded(service);
+  }
+
   /** The outcome of the run, after its breakers know. */
   judge(outcome: Outcome): Outcome | Promise<Outcome> {
     const judged = this.#judgeCalls(outcome);

@@ -29,6 +29,7 @@ import type { AcquiredLocks, Checkpoints, NoteAnswer, OpenRun, RunNote } from ".
 import type { Promotion } from "../types/records.ts";
 import type {
   CallAnswer,
+  CallLimits,
   CallReport,
   ProbeClaim,
   ReportAnswer,
@@ -107,9 +108,9 @@ export interface WorkerStore {
    * Calls a function of the application that is registered in the database, with the rights of the
    * role of this store. The payload and the answer are JSON. The call is a transaction of its own,
    * and is repeated if its answer was lost. Throws FUNCTION_UNKNOWN, on SQLite for every name, and
-   * FUNCTION_FAILED if the function raises.
+   * FUNCTION_FAILED if the function raises or exceeds its time. An abort cancels the call.
    */
-  runFunction(name: string, payload: JsonText): Promise<JsonText>;
+  runFunction(name: string, payload: JsonText, limits?: CallLimits): Promise<JsonText>;
   /**
    * A probe of this type has succeeded: forgets the jobs of the type that died alone, and opens the
    * gate that they have closed. A pause of an operator stays.

@@ -48,6 +48,14 @@ export interface TypeOverride {
   readonly timeoutMs: number | null;
 }
 
+/** How long the call of a function may last. */
+export interface CallLimits {
+  /** The time that is left; null: there is no limit. */
+  readonly leftMs?: number | null;
+  /** An abort cancels the call. */
+  readonly signal?: AbortSignal;
+}
+
 /** A run, by the key of its job and its number in the ledger. */
 export type ServiceRun = BreakerRun;
 

@@ -1,8 +1,8 @@
-import { NonRetryableError, RateLimitedError, TransientError, typed } from "millrace";
+import { NonRetryableError, TransientError, typed, type AnyJob } from "millrace";
 import { dbFunction, defineChannel } from "millrace/channels";
 import { perform } from "millrace/testing";
 import { describe, expect, test } from "vitest";
-import { openTest, unchecked, type RuntimeTest } from "../support.ts";
+import { openTest, replaceVerb, unchecked, untilAborted, type RuntimeTest } from "../support.ts";
 import { providerScene } from "./scene.ts";
 
 const TASK = {
@@ -132,6 +132,40 @@ describe("a channel task", () => {
     ]);
   });
 
+  test.each([
+    [{ chat: Number("9007199254740993") }, "payload.chat is beyond"],
+    [{ pdf: "x".repeat(1_100_000) }, "payload.pdf is larger than 1000000 bytes"],
+  ])("sends nothing when its message cannot be stored", async (payload, problem) => {
+    await using kit = await openTest();
+    const { push, functions, calls, sent } = providerScene({
+      message: { status: "succeeded", payload: { to: "ada" } },
+    });
+    // As a function of the database may answer.
+    const answer = JSON.stringify({ status: "succeeded", payload });
+    replaceVerb(kit.store, "runFunction", async () => answer);
+    const job = await kit.mill.enqueue(push, { ...TASK, before_handler: "biz.message" });
+
+    await kit.drain([push], { functions });
+
+    expect(sent).toEqual([]);
+    expect(calls).toMatchObject([["push.failed", { error: expect.stringContaining(problem) }]]);
+    expect(await kit.mill.jobs.attempts(job.id)).toMatchObject([
+      { error: { class: "non_retryable", message: expect.stringContaining(problem) } },
+    ]);
+  });
+
+  test("sends nothing when the task is a message that cannot be stored", async () => {
+    await using kit = await openTest();
+    const { push, sent } = providerScene();
+    const chat: unknown = Reflect.get(JSON, "rawJSON")("9007199254740993");
+    const job = await kit.mill.enqueue(push, unchecked({ chat }));
+    await kit.drain([push]);
+    expect(sent).toEqual([]);
+    expect(await kit.mill.jobs.attempts(job.id)).toMatchObject([
+      { error: { class: "non_retryable", message: expect.stringContaining("payload.chat") } },
+    ]);
+  });
+
   test("reports a send that takes too long", async () => {
     await using kit = await openTest();
     const { push, functions, calls } = providerScene({
@@ -144,6 +178,25 @@ describe("a channel task", () => {
     await kit.advance("11s");
 
     expect(calls[1]).toMatchObject(["push.failed", { error: expect.stringContaining("10000 ms") }]);
+  });
+
+  test("ends what send has begun when send takes too long", async () => {
+    await using kit = await openTest();
+    const ended: string[] = [];
+    const until = (name: string) => (signal: AbortSignal) =>
+      untilAborted(signal).catch(() => void ended.push(name));
+    const push = defineChannel({
+      type: "push",
+      sendTimeout: "10s",
+      send: async (_, ctx) => {
+        const calls = [ctx.breaker("apns", until("breaker")), ctx.timeout("1m", until("timeout"))];
+        await Promise.all(calls);
+      },
+    });
+    await kit.mill.enqueue(push, {});
+    kit.mill.work({ jobs: [push] });
+    await kit.advance("11s");
+    expect(ended.toSorted()).toEqual(["breaker", "timeout"]);
   });
 
   test("keeps what was sent when the answer of the provider is not JSON", async () => {
@@ -176,13 +229,13 @@ describe("a handler that throws", () => {
     expect(await kit.outcomes(job)).toEqual(["snoozed", "snoozed", "snoozed", "succeeded"]);
   });
 
-  test("ends the task after ten calls", async () => {
+  const noTable = (): never => {
+    throw new Error("no such table");
+  };
+
+  test("leaves the task a success after ten calls, and says so in the log", async () => {
     await using kit = await openTest();
-    const { push, functions, calls, sent } = providerScene({
-      sent: () => {
-        throw new Error("no such table");
-      },
-    });
+    const { push, functions, calls, sent } = providerScene({ sent: noTable });
     const job = await kit.mill.enqueue(push, TASK);
     kit.mill.work({ jobs: [push], functions });
 
@@ -190,8 +243,35 @@ describe("a handler that throws", () => {
 
     expect(calls).toHaveLength(11);
     expect(sent).toHaveLength(1);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", error: null });
+    expect(await kit.mill.result(job)).toMatchObject({ payload: { id: "p1" } });
+    const problem = "push.sent has failed 10 times: no such table";
+    expect(kit.logged).toContainEqual(
+      expect.objectContaining({ level: "error", message: expect.stringContaining(problem) }),
+    );
+  });
+
+  test("leaves the task its own failure after ten calls, with a remark", async () => {
+    await using kit = await openTest();
+    const { push, functions, sent } = providerScene({
+      send: () => {
+        throw new TransientError("the provider hung up");
+      },
+      failed: noTable,
+      settings: { services: ["apns"] },
+    });
+    const job = await kit.mill.enqueue(push, TASK);
+    kit.mill.work({ jobs: [push], functions });
+
+    await kit.advance("1h");
+
+    expect(sent).toHaveLength(1);
     const { error } = (await kit.mill.jobs.attempts(job.id)).at(-1) ?? {};
-    expect(error?.message).toContain("push.sent has failed 10 times: no such table");
+    expect(error).toMatchObject({
+      class: "transient",
+      message: "the provider hung up (the handler push.failed has failed 10 times: no such table)",
+    });
+    expect((await kit.mill.breakers.get("apns")).failures).toBe(1);
   });
 });
 
@@ -216,6 +296,44 @@ describe("a worker that dies in a channel task", () => {
       expect(sent).toHaveLength(isRepeated ? 2 : 1);
     },
   );
+});
+
+describe("a function that no worker knows yet", () => {
+  const asSupervisor = { retryOwner: "supervisor" } as const;
+
+  test.each([
+    ["a before handler", () => providerScene().push, TASK],
+    ["a db_function", () => dbFunction(asSupervisor), { db_function: "push.message", attempt: 1 }],
+  ])("is waited for as %s, as in a deploy", async (_, jobOf, task) => {
+    await using kit = await openTest();
+    const own: AnyJob = jobOf();
+    const { functions } = providerScene();
+    const job = await kit.mill.enqueue(own, task);
+    const older = kit.mill.work({ jobs: [own], functions: {} });
+    await kit.advance("1m");
+    await older.stop();
+    kit.mill.work({ jobs: [own], functions });
+
+    await kit.advance("1m");
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", attempts: 1 });
+    expect(await kit.outcomes(job)).toEqual(["snoozed", "snoozed", "snoozed", "succeeded"]);
+    const [{ error } = {}] = await kit.mill.jobs.attempts(job.id);
+    expect(error?.message).toContain('there is no function "push.message"');
+  });
+
+  test("is a failure after a quarter of an hour", async () => {
+    await using kit = await openTest();
+    const { push, sent } = providerScene();
+    const job = await kit.mill.enqueue(push, { before_handler: "push.message" });
+    kit.mill.work({ jobs: [push], functions: {} });
+    await kit.advance("16m");
+    expect(sent).toEqual([]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({
+      outcome: "failed",
+      error: { message: expect.stringContaining("there is no function") },
+    });
+  });
 });
 
 describe("a channel whose retries the queue owns", () => {
@@ -289,51 +407,6 @@ describe("a channel whose retries the queue owns", () => {
     expect(sent).toHaveLength(2);
     expect(calls.map(([name]) => name)).toEqual(["push.message", "push.failed", "push.sent"]);
     expect(await kit.mill.result(again)).toMatchObject({ payload: { id: "p2" } });
-  });
-});
-
-describe("a channel with a service", () => {
-  test("records no failure of a task that an open breaker sends back", async () => {
-    await using kit = await openTest();
-    let isDown = true;
-    const { push, functions, calls, sent } = providerScene({
-      send: () => {
-        if (isDown) throw new TransientError("down");
-        return { id: "p3" };
-      },
-      settings: { services: ["apns"] },
-    });
-    const jobs = await kit.mill.enqueueMany(
-      Array.from({ length: 20 }, (_, attempt) => push.of({ ...TASK, attempt })),
-    );
-    await kit.drain([push], { functions });
-    expect((await kit.mill.breakers.get("apns")).state).toBe("open");
-    isDown = false;
-    kit.mill.work({ jobs: [push], functions });
-    await kit.advance("1h");
-
-    const named = (name: string) => calls.filter((call) => call[0] === name).length;
-    expect(named("push.failed")).toBe(5);
-    expect(named("push.sent")).toBe(15);
-    expect(sent.length).toBeGreaterThanOrEqual(20);
-    for (const { id } of jobs) {
-      expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "completed" });
-    }
-  });
-
-  test("parks the service that limits its rate", async () => {
-    await using kit = await openTest();
-    const { push, functions, calls } = providerScene({
-      send: () => {
-        throw new RateLimitedError("429", { retryAfter: "30s" });
-      },
-      settings: { services: ["apns"] },
-    });
-    await kit.mill.enqueue(push, TASK);
-    await kit.drain([push], { functions });
-    await kit.mill.enqueue(push, TASK);
-    await kit.drain([push], { functions });
-    expect(calls.map(([name]) => name)).toEqual(["push.message", "push.failed"]);
   });
 });
 

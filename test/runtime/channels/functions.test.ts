@@ -41,8 +41,24 @@ describe("ctx.callFunction", () => {
 
     await kit.drain([call], { functions: { toString: () => ({ status: "succeeded" }) } });
 
-    expect(asked).toEqual([["comms.get", '{"id":7}']]);
+    expect(asked).toMatchObject([["comms.get", '{"id":7}', { signal: { aborted: false } }]]);
     expect(await kit.mill.result(job)).toMatchObject({ status: "gone" });
+  });
+
+  test("tells the store how much time is left to the run", async () => {
+    await using kit = await openTest();
+    const left: unknown[] = [];
+    replaceVerb(kit.store, "runFunction", async (_name, _payload, { leftMs }) => {
+      left.push(leftMs);
+      return '{"status":"succeeded"}';
+    });
+    const limited = defineJob({ type: "limited", timeout: "60s" }).run((_, ctx) =>
+      ctx.callFunction("comms.get"),
+    );
+    await kit.mill.enqueue(limited);
+    await kit.drain([limited]);
+    // A little is kept back for the end of the run.
+    expect(left).toEqual([55_000]);
   });
 
   test("on SQLite knows no other function, and says where to name one", async () => {

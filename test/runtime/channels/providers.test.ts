@@ -65,6 +65,15 @@ describe("emailChannel", () => {
     expect(smtp.sessions).toBe(0);
   });
 
+  test("has the Message-ID that the message sets", async () => {
+    await using smtp = await openSmtp();
+    const email = emailChannel({ smtp: smtp.url, from: "no-reply@example.com" });
+    await perform(email, { ...MAIL, idempotencyKey: "welcome-7" });
+    expect(smtp.mails[0]).toContain("Message-ID: <welcome-7@example.com>");
+    const hostile = { ...MAIL, idempotencyKey: "a>\r\nBcc: b@c.d" };
+    await expect(perform(email, hostile)).rejects.toMatchObject({ "~class": "non_retryable" });
+  });
+
   test.each([
     [550, "non_retryable"],
     [451, "transient"],
@@ -134,10 +143,10 @@ describe("smsChannel", () => {
     [429, { "retry-after": "30" }, { "~class": "rate_limited", retryAfter: 30_000 }],
     [
       429,
-      { "retry-after": "Fri, 31 Dec 1999 23:59:59 GMT" },
-      { "~class": "rate_limited", retryAfter: "1999-12-31T23:59:59.000Z" },
+      { "retry-after": "Fri, 31 Dec 2100 23:59:59 GMT" },
+      { "~class": "rate_limited", retryAfter: 86_400_000 },
     ],
-    [429, { "retry-after": "soon" }, { "~class": "rate_limited" }],
+    [429, { "retry-after": "9".repeat(11) }, { "~class": "rate_limited", retryAfter: 86_400_000 }],
   ])("counts the answer %d with %o as %o", async (status, headers, thrown) => {
     await using provider = await openHttp(() => ({ status, headers, body: "" }));
     const { origin } = provider;
@@ -145,6 +154,35 @@ describe("smsChannel", () => {
     const sms = smsChannel({ url: origin, allow: [origin], ...retries });
     await expect(perform(sms, SMS)).rejects.toMatchObject(thrown);
     expect(provider.requests).toHaveLength(1);
+  });
+
+  test.each([
+    "Fri, 31 Dec 1999 23:59:59 GMT",
+    "soon",
+    "",
+    "0",
+    "-5",
+    "1.5",
+    "10, 20",
+    "2100-01-01",
+  ])("waits by the backoff when Retry-After is %o", async (text) => {
+    const headers = { "retry-after": text };
+    await using provider = await openHttp(() => ({ status: 429, headers, body: "" }));
+    const { origin } = provider;
+    const sms = smsChannel({ url: origin, allow: [origin], retryOwner: "queue", maxAttempts: 2 });
+    const thrown = await perform(sms, SMS).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ "~class": "rate_limited", retryAfter: undefined });
+  });
+
+  test("sends the key that the message sets, in all attempts", async () => {
+    await using provider = await openHttp(() => ({ status: 200, body: "" }));
+    const { origin } = provider;
+    const sms = smsChannel({ url: origin, allow: [origin] });
+    await perform(sms, { ...SMS, idempotencyKey: "welcome-7" });
+    await perform(sms, { ...SMS, idempotencyKey: "welcome-7" });
+    const body = JSON.stringify({ id: "welcome-7", ...SMS });
+    const asked = { headers: { "idempotency-key": "welcome-7" }, body };
+    expect(provider.requests).toMatchObject([asked, asked]);
   });
 
   test("reaches nothing on this machine that is not allowed", async () => {
@@ -175,9 +213,12 @@ describe("fileDeleteChannel in a folder", () => {
     await expect(perform(files, { path: "in/a.txt" })).resolves.toMatchObject({
       payload: { deleted: false },
     });
-    await expect(perform(files, { path: "no/such/a.txt" })).resolves.toMatchObject({
-      payload: { deleted: false },
-    });
+    for (const path of ["no/such/a.txt", "in/b.txt/c.txt"]) {
+      await writeFile(join(place.folder, "in/b.txt"), "b");
+      await expect(perform(files, { path })).resolves.toMatchObject({
+        payload: { deleted: false },
+      });
+    }
     expect(await place.left()).not.toContain("files/in/a.txt");
   });
 
@@ -194,6 +235,9 @@ describe("fileDeleteChannel in a folder", () => {
     ["a doubled slash", "in//a.txt"],
     ["a backslash", "in\\a.txt"],
     ["a drive", "C:a.txt"],
+    ["a symbolic link to itself", "loop/a.txt"],
+    ["a name that is too long", `in/${"x".repeat(300)}`],
+    ["a folder whose name is too long", `${"x".repeat(300)}/a.txt`],
   ])("refuses %s", async (_, path) => {
     await using place = await openFolder();
     const before = await place.left();
@@ -331,6 +375,7 @@ async function openFolder() {
   await symlink(join(root, "out"), join(folder, "way"));
   await symlink(join(root, "out/b.txt"), join(folder, "link.txt"));
   await symlink(join(folder, "in/a.txt"), join(folder, "inner.txt"));
+  await symlink("loop", join(folder, "loop"));
   return {
     root,
     folder,

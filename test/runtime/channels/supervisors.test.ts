@@ -1,12 +1,12 @@
 import { defineJob, typed } from "millrace";
-import { defineSupervisor } from "millrace/channels";
+import { defineChannel, defineSupervisor } from "millrace/channels";
 import { describe, expect, test } from "vitest";
 import {
   namesOf,
   supervisorBehaviour,
   unsteadyChannel,
 } from "../../support/channels/supervisors.ts";
-import { openTest, unchecked, waitsOf } from "../support.ts";
+import { latch, openTest, unchecked, waitsOf } from "../support.ts";
 
 supervisorBehaviour(async () => {
   const kit = await openTest();
@@ -46,6 +46,27 @@ describe("the waits of a supervisor", () => {
     expect(waits).toEqual([10_000, 30_000, 60_000]);
   });
 
+  test("end well when less is left than a job can wait", async () => {
+    await using kit = await openTest();
+    const told: unknown[] = [];
+    const push = defineChannel({ type: "push", sendTimeout: 22_050, send: () => latch().passed });
+    const welcome = defineSupervisor({
+      type: "welcome",
+      task,
+      channel: push,
+      maxAttempts: 3,
+      backoff: { kind: "fixed", base: "10s" },
+      onStuck: (_, { attempts }) => void told.push(attempts),
+    });
+    const job = await kit.mill.enqueue(welcome, { user: 7 });
+    kit.mill.work({ jobs: [welcome, push] });
+
+    await kit.advance("10m");
+
+    expect(told).toEqual([3]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "completed", attempts: 1 });
+  });
+
   test("are short at first and then longer while an attempt lasts", async () => {
     await using kit = await openTest();
     const slow = defineJob({ type: "slow" }).run(() => "done");
@@ -77,6 +98,25 @@ describe("the attempt of a supervisor", () => {
       status: "stuck",
       error: "attempt 1 was cancelled: by mistake",
     });
+  });
+
+  test("is not read again when its outcome is stored", async () => {
+    await using kit = await openTest();
+    const { push } = unsteadyChannel([down(), down(), down(), down(), down()]);
+    const welcome = defineSupervisor({ type: "welcome", task, channel: push });
+    await kit.mill.enqueue(welcome, { user: 7 });
+    const reads = new Map<string, number>();
+    const get = kit.store.get.bind(kit.store);
+    Reflect.set(kit.store, "get", (id: string) => {
+      reads.set(id, (reads.get(id) ?? 0) + 1);
+      return get(id);
+    });
+    kit.mill.work({ jobs: [welcome, push] });
+
+    await kit.advance("5m");
+
+    // Twice while it lasts, and once when it has ended.
+    expect([...reads.values()]).toEqual([3, 3, 3, 3, 3]);
   });
 
   test("is made with the idempotency key of the supervisor alone", async () => {
@@ -135,6 +175,7 @@ describe("the entrance", () => {
     [{ type: "welcome" }],
     [{ type: "welcome", channel: push, attempt: () => push.of() }],
     [{ type: "welcome", channel: { type: "push" } }],
+    [{ type: "welcome", channel: unsteadyChannel([]).push }],
     [{ type: "welcome", channel: push, maxAttempts: 0 }],
     [{ type: "welcome", channel: push, backoff: { kind: "exponential", base: "1s", jitter: 1 } }],
     [{ type: "welcome", channel: push, backoff: { kind: "exponential" } }],

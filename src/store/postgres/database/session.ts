@@ -2,6 +2,7 @@
 import type { Clock, Dice } from "../../../core/clock.ts";
 import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
+import { cancelStatement } from "./cancel-statement.ts";
 import { KnownSettings, SYNC_COMMIT } from "./connection-settings.ts";
 import {
   breaksConnection,
@@ -25,6 +26,9 @@ import type { Notifier } from "../events/notifier.ts";
 const LOCK_MS = 7_000;
 /** The server releases the locks of an interrupted transaction after this time. */
 const IDLE_MS_MAX = 10_000;
+
+/** A day: no call of a function takes longer. */
+const CALL_MS_MAX = 86_400_000;
 
 /** Instead of the limit of the role, which may be shorter than a turn of a busy event loop. */
 export const IDLE_LIMIT: string = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
@@ -150,6 +154,33 @@ export class Session {
     if (outbox.wakeUp !== null) this.notifier.wake(outbox.wakeUp);
     if (outbox.dependencyTask !== null) this.dependencyTasks.add(outbox.dependencyTask);
     return answer;
+  }
+
+  /**
+   * A transaction that may take long, because code of the application runs in it. The server ends
+   * a statement at the limit, and an abort cancels it.
+   */
+  async call<Answer>(
+    work: (sql: Sql, client: PgClient) => Promise<Answer>,
+    {
+      limitMs,
+      signal,
+    }: { readonly limitMs: number | null; readonly signal?: AbortSignal | undefined },
+  ): Promise<Answer> {
+    const limit = Math.min(Math.ceil(limitMs ?? CALL_MS_MAX), CALL_MS_MAX);
+    const begin = `${BEGIN}; SET LOCAL statement_timeout = ${limit}`;
+    return retrying(this.dice, () =>
+      this.pool.withConnection(async (client) => {
+        const sql = this.#statements.through((run) => run(client), limit);
+        const cancel = (): void => cancelStatement(client);
+        signal?.addEventListener("abort", cancel, { once: true });
+        try {
+          return await inTransaction(client, begin, () => work(sql, client));
+        } finally {
+          signal?.removeEventListener("abort", cancel);
+        }
+      }),
+    );
   }
 
   /** Wakes workers for jobs that claims have passed: of a released lock or an opened gate. */
