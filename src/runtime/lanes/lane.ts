@@ -43,6 +43,8 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   /** From this number of crashes on, a job runs alone. */
   readonly crashCap: number;
   readonly start: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
+  /** A run has left its slot. The slot may be taken for a job that no lane claims. */
+  readonly onSlotFree: (lane: Lane) => void;
   readonly onLost: () => void;
   /** After every claim: whether a job waits that must run alone. */
   readonly onClaimed: (awaitsAlone: boolean) => void;
@@ -129,6 +131,8 @@ export class Lane {
   /** A run of this lane has ended, after `ms`. The slot takes a job that is marked as started. */
   runEnded(job: ClaimedJob, ms: number): void {
     this.#running -= 1;
+    // Before anything else that fills slots.
+    this.#parts.onSlotFree(this);
     this.#parts.process.runEnded(job);
     this.#prefetched.runEnded(ms);
     this.#startMarked();
