@@ -1,11 +1,12 @@
 -- The job that `claim_alone` would take now, if there is one. A due probe comes first: a job of a
 -- type whose gate is closed because of crashes; `probe` is this type. Otherwise it is the most
 -- urgent due job with at least `cap` crashes. Of the jobs that are not behind the gate yet, only
--- the front of each lane is searched for a probe. The lease of one job that runs alone excludes all
--- others. The settings are those of the caller.
+-- the front of each lane is searched for a probe. Jobs of the types and tenants in `used_up`, whose
+-- limits are used up, are passed: the job that is answered must be able to run. The lease of one
+-- job that runs alone excludes all others. The settings are those of the caller.
 CREATE FUNCTION millrace.find_lone(
-    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked bigint[],
-    cap integer, moment timestamptz
+    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[],
+    used_up integer[], parked bigint[], cap integer, moment timestamptz
 )
 RETURNS TABLE (key bigint, probe integer, priority integer, tenant integer, concurrency text)
 LANGUAGE plpgsql STABLE
@@ -33,6 +34,7 @@ BEGIN
                     WHERE gate = streak.type
                       AND lane = ANY (open_lanes)
                       AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+                      AND tenant <> ALL (used_up)
                       AND tenant <> ALL (closed)
                       AND NOT EXISTS (
                           SELECT 1
@@ -64,6 +66,7 @@ BEGIN
                 ) AS front
                 WHERE front.type = streak.type
                   AND (of_tenants IS NULL OR front.tenant = ANY (of_tenants))
+                  AND front.tenant <> ALL (used_up)
                   AND front.tenant <> ALL (closed)
                   AND NOT EXISTS (
                       SELECT 1
@@ -77,6 +80,7 @@ BEGIN
         WHERE streak.probe_at <= moment
           AND (of_types IS NULL OR streak.type = ANY (of_types))
           AND streak.type = ANY (closed)
+          AND streak.type <> ALL (used_up)
           -- A closed service of the type allows no probe.
           AND NOT EXISTS (
               SELECT 1
@@ -119,6 +123,8 @@ BEGIN
           AND crashes > 0
           AND (of_types IS NULL OR type = ANY (of_types))
           AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+          AND type <> ALL (used_up)
+          AND tenant <> ALL (used_up)
           AND type <> ALL (closed)
           AND tenant <> ALL (closed)
           AND (tenant::bigint << 32) + type <> ALL (parked)
@@ -162,7 +168,9 @@ DECLARE
     asker  record;
     lone   record;
     place  record;
+    limits record;
     permits record;
+    used_up integer[] := '{}';
     has_rate boolean;
 BEGIN
     SELECT worker.quiet,
@@ -194,10 +202,20 @@ BEGIN
         RETURN;
     END IF;
 
+    -- Jobs without a permit are passed: otherwise the first of them would stop all others.
+    IF asker.has_limits THEN
+        SELECT * INTO limits
+        FROM millrace.look_at_limits(claimer, lent, lent_counts, false, moment);
+        IF limits.is_closed THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        used_up := limits.closed;
+    END IF;
     SELECT found.key, found.probe
     INTO lone
     FROM millrace.find_lone(
-        asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
+        asker.lanes, of_types, of_tenants, asker.closed, used_up, asker.parked, cap, moment
     ) AS found;
     -- A job that another transaction is moving is left to a later call.
     SELECT ready.key, coalesce(ready.due * 1000, ready.rank) AS rank, ready.n, ready.tries,

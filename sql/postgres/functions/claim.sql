@@ -93,6 +93,7 @@ DECLARE
     awaited    text;
     awaited_priority integer;
     limits     record;
+    used_up    integer[] := '{}';
     permits    record;
     has_queued boolean := false;
     has_rates  boolean := false;
@@ -141,18 +142,19 @@ BEGIN
         SELECT * INTO limits
         FROM millrace.look_at_limits(claimer, lent, lent_counts, to_prefetch, moment);
         tags := limits.words;
-        asker.closed := asker.closed || limits.closed;
+        used_up := limits.closed;
     END IF;
 
     IF cap IS NOT NULL AND (asker.has_crashed OR asker.has_probe) THEN
         SELECT 'alone', lone.tenant || ' ' || lone.concurrency, lone.priority
         INTO kind, awaited, awaited_priority
         FROM millrace.find_lone(
-            asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
+            asker.lanes, of_types, of_tenants, asker.closed, used_up, asker.parked, cap, moment
         ) AS lone;
     END IF;
 
     IF asker.has_limits THEN
+        asker.closed := asker.closed || limits.closed;
         IF limits.is_closed THEN
             PERFORM millrace.want_limits(limits.unheard, moment);
             RETURN NEXT;

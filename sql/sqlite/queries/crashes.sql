@@ -61,7 +61,7 @@ WHERE alone = 1;
 
 -- name: due_probes
 -- The types whose gate is closed because of crashes and of which a job may be tried, longest due
--- first.
+-- first. The limits of the types in `full` are used up.
 -- returns: type integer, probe_ms integer
 SELECT streak.type, streak.probe_ms
 FROM millrace_crash_streak AS streak
@@ -76,10 +76,12 @@ WHERE streak.probe_at <= :now
         AND (barrier.until IS NULL OR barrier.until > :now)
   )
   AND (:types IS NULL OR streak.type IN (SELECT value FROM json_each(:types)))
+  AND streak.type NOT IN (SELECT value FROM json_each(:full))
 ORDER BY streak.probe_at, streak.type;
 
 -- name: probe_in_blocked
--- The most urgent job behind the closed gate of its type that nothing else blocks.
+-- The most urgent job behind the closed gate of its type that nothing else blocks. The limits of the
+-- tenants in `full` are used up.
 -- returns: key integer, priority integer, rank integer, tenant integer, concurrency text?
 SELECT key, priority, rank, tenant, concurrency
 FROM millrace_blocked
@@ -88,6 +90,7 @@ WHERE gate = :type
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock
@@ -113,6 +116,7 @@ WHERE front.type = :type
   AND (:tenants IS NULL OR front.tenant IN (SELECT value FROM json_each(:tenants)))
   AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND front.tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock

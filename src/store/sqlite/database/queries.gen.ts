@@ -384,9 +384,9 @@ export interface QueryParameters {
   look_for_crashed: readonly ["lanes"];
   crash_numbers: readonly ["lanes"];
   lone_lease: readonly [];
-  due_probes: readonly ["now", "types"];
-  probe_in_blocked: readonly ["type", "lanes", "tenants", "now"];
-  probe_in_ready: readonly ["lane", "crashes", "depth", "type", "tenants", "now"];
+  due_probes: readonly ["now", "types", "full"];
+  probe_in_blocked: readonly ["type", "lanes", "tenants", "now", "full"];
+  probe_in_ready: readonly ["lane", "crashes", "depth", "type", "tenants", "now", "full"];
   set_next_probe: readonly ["probe_at", "probe_ms", "type"];
   find_streak: readonly ["type"];
   put_streak: readonly ["type", "ended", "probe_at", "probe_ms"];
@@ -1031,16 +1031,16 @@ export const queries: {
     parameters: [],
   },
   due_probes: {
-    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE streak.probe_at <= ?1\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = streak.type\n        AND barrier.gate <> streak.type\n        AND (barrier.until IS NULL OR barrier.until > ?1)\n  )\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\nORDER BY streak.probe_at, streak.type",
-    parameters: ["now","types"],
+    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE streak.probe_at <= ?1\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = streak.type\n        AND barrier.gate <> streak.type\n        AND (barrier.until IS NULL OR barrier.until > ?1)\n  )\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\n  AND streak.type NOT IN (SELECT value FROM json_each(?3))\nORDER BY streak.probe_at, streak.type",
+    parameters: ["now","types","full"],
   },
   probe_in_blocked: {
-    text: "SELECT key, priority, rank, tenant, concurrency\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
-    parameters: ["type","lanes","tenants","now"],
+    text: "SELECT key, priority, rank, tenant, concurrency\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT value FROM json_each(?5))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["type","lanes","tenants","now","full"],
   },
   probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
-    parameters: ["lane","crashes","depth","type","tenants","now"],
+    text: "SELECT front.key, front.priority, front.rank, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    parameters: ["lane","crashes","depth","type","tenants","now","full"],
   },
   set_next_probe: {
     text: "UPDATE millrace_crash_streak\nSET probe_at = ?1,\n    probe_ms = ?2\nWHERE type = ?3",

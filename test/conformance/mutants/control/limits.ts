@@ -82,6 +82,25 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ],
     ],
   },
+  "claimAlone, with limits": {
+    due_probes: [
+      ["a type without a permit is tried", "streak.type NOT IN (SELECT", "0 NOT IN (SELECT"],
+    ],
+    probe_in_blocked: [
+      [
+        "a tenant without a permit is tried",
+        "tenant NOT IN (SELECT value FROM json_each(:full",
+        "0 NOT IN (SELECT value FROM json_each(:full",
+      ],
+    ],
+    probe_in_ready: [
+      [
+        "a tenant without a permit is tried",
+        "front.tenant NOT IN (SELECT value FROM json_each(:full",
+        "0 NOT IN (SELECT value FROM json_each(:full",
+      ],
+    ],
+  },
   "claim, with rates": {
     "runs/claim-limits.ts": [
       ["no token is taken", "tokensAt(rate, this.#now) - taken", "tokensAt(rate, this.#now)"],
@@ -248,8 +267,21 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ["requests repeat all the time", "wanted_at <= moment - interval '1 second'", "true"],
     ],
     "functions/claim-alone.sql": [
-      ["a lone run needs no permit", "IF asker.has_limits THEN", "IF false THEN"],
+      [
+        "a lone run needs no permit",
+        "IF asker.has_limits THEN\n            SELECT",
+        "IF false THEN\n            SELECT",
+      ],
     ],
+  },
+  "claimAlone, with limits": {
+    "functions/claim-alone.sql": [
+      ["limits are not looked at", "used_up := limits.closed;", ""],
+      ["a type without a permit is tried", "AND streak.type <> ALL (used_up)", ""],
+      ["a tenant without a permit is tried", "AND tenant <> ALL (used_up)\n                 ", ""],
+      ["a job without a permit is first", "AND type <> ALL (used_up)", ""],
+    ],
+    "functions/claim.sql": [["a lone job is not awaited", "used_up := limits.closed;", ""]],
   },
   "claim, with rates": {
     "functions/limits.sql": [
