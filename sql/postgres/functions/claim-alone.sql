@@ -1,3 +1,13 @@
+-- Whether a job of a type may be tried whose gate is closed because of crashes: the wait is over,
+-- or it began while the clock was ahead, which went back.
+CREATE FUNCTION millrace.is_streak_due(streak millrace.crash_streak, moment timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE
+AS $due$
+    SELECT streak.probe_at <= moment
+        OR streak.probe_at - streak.probe_ms * interval '1 millisecond' > moment
+$due$;
+
 -- The job that `claim_alone` would take now, if there is one. A due probe comes first: a job of a
 -- type whose gate is closed because of crashes; `probe` is this type. Otherwise it is the most
 -- urgent due job with at least `cap` crashes. Of the jobs that are not behind the gate yet, only
@@ -77,7 +87,7 @@ BEGIN
             ORDER BY waiting.priority, waiting.rank, waiting.key
             LIMIT 1
         ) AS first
-        WHERE streak.probe_at <= moment
+        WHERE millrace.is_streak_due(streak, moment)
           AND (of_types IS NULL OR streak.type = ANY (of_types))
           AND streak.type = ANY (closed)
           AND streak.type <> ALL (used_up)

@@ -119,7 +119,11 @@ BEGIN
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
            END AS lanes,
            EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed,
-           EXISTS (SELECT FROM millrace.crash_streak WHERE probe_at <= moment) AS has_probe,
+           EXISTS (
+               SELECT
+               FROM millrace.crash_streak AS streak
+               WHERE millrace.is_streak_due(streak, moment)
+           ) AS has_probe,
            EXISTS (SELECT FROM millrace.limit_setting) AS has_limits,
            CASE WHEN to_prefetch THEN '{}' ELSE ARRAY(
                SELECT lock.tenant || ' ' || lock.name FROM millrace.lock AS lock LIMIT 9

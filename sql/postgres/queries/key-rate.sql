@@ -83,12 +83,14 @@ SELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name)
 FROM own;
 
 -- name: free_refilled_keys
--- Releases the locks of keys that had no token and have one now. Returns how many locks.
+-- Releases the locks of keys that had no token and have one now, also where the clock was ahead and
+-- went back. Returns how many locks.
 -- returns: count bigint, done text?
 WITH due AS MATERIALIZED (
     SELECT rate.tenant, rate.name
     FROM millrace.key_rate AS rate
-    WHERE rate.held_until <= millrace.clock_at(:now::timestamptz)
+    WHERE rate.held_until IS NOT NULL
+      AND millrace.is_refilled(rate, millrace.clock_at(:now::timestamptz))
     ORDER BY rate.tenant, rate.name
     LIMIT :limit::integer
     FOR UPDATE SKIP LOCKED

@@ -66,7 +66,11 @@ WHERE alone = 1;
 SELECT streak.type, streak.probe_ms
 FROM millrace_crash_streak AS streak
 JOIN millrace_gate AS gate ON gate.name = streak.type
-WHERE streak.probe_at <= :now
+WHERE (
+      streak.probe_at <= :now
+      -- The wait began while the clock was ahead, which went back.
+      OR streak.probe_at - streak.probe_ms > :now
+  )
   AND (gate.until IS NULL OR gate.until > :now)
   AND NOT EXISTS (
       SELECT 1

@@ -97,11 +97,13 @@ WHERE tenant = :tenant
 RETURNING tenant, name;
 
 -- name: refilled_keys
--- Keys that had no token, and have one now.
+-- Keys that had no token, and have one now. No wait is longer than one token takes, so a longer one
+-- began while the clock was ahead, which went back.
 -- returns: LockRow
 SELECT tenant, name
 FROM millrace_key_rate
-WHERE held_until <= :now
+WHERE held_until IS NOT NULL
+  AND (held_until <= :now OR (held_until - :now - 1) * rate_count >= rate_ms)
 ORDER BY held_until
 LIMIT :limit;
 

@@ -173,6 +173,12 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ["jobs without a token start", 'sql.run("lock_spent_key", key);', "return true;"],
     ],
   },
+  "a key without a token, after the clock was ahead": {
+    refilled_keys: [
+      ["the key waits for the wrong time", "(held_until - :now - 1) * rate_count", "-1"],
+    ],
+    waiting_jobs: [["no poll finds out", "OR (held_until - :now - 1) * rate_count >= rate_ms", ""]],
+  },
   "a key without a token": {
     "queue/key-rates.ts": [
       ["the lock stays", 'session.sql.all("free_spent_key", { tenant, name })', "[]"],
@@ -346,6 +352,27 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
         "jobs without a token start",
         "key_tokens(rate, moment) < 1",
         "key_tokens(rate, moment) < 0",
+      ],
+    ],
+  },
+  "a key without a token, after the clock was ahead": {
+    "functions/key-rates.sql": [
+      [
+        "the key waits for the wrong time",
+        "rate.rate_count >= rate.rate_ms",
+        "rate.rate_count < -1",
+      ],
+      [
+        "the tokens come back at the wrong time",
+        "* rate.rate_count > rate.burst::double precision * rate.rate_ms",
+        "* rate.rate_count < -1",
+      ],
+    ],
+    promote_due: [
+      [
+        "no poll finds out",
+        "millrace.is_refilled(rate, moment.at)",
+        "rate.held_until <= moment.at",
       ],
     ],
   },
