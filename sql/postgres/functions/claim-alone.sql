@@ -12,8 +12,9 @@ $due$;
 -- type whose gate is closed because of crashes; `probe` is this type. Otherwise it is the most
 -- urgent due job with at least `cap` crashes. Of the jobs that are not behind the gate yet, only
 -- the front of each lane is searched for a probe. Jobs of the types and tenants in `used_up`, whose
--- limits are used up, are passed: the job that is answered must be able to run. The lease of one
--- job that runs alone excludes all others. The settings are those of the caller.
+-- limits are used up, are passed, and so are jobs whose key has no token: the job that is answered
+-- must be able to run. The lease of one job that runs alone excludes all others. The settings are
+-- those of the caller.
 CREATE FUNCTION millrace.find_lone(
     in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[],
     used_up integer[], parked bigint[], cap integer, moment timestamptz
@@ -51,6 +52,13 @@ BEGIN
                           FROM millrace.lock AS lock
                           WHERE lock.tenant = blocked.tenant AND lock.name = blocked.concurrency
                       )
+                      AND NOT EXISTS (
+                          SELECT 1
+                          FROM millrace.key_rate AS rate
+                          WHERE rate.tenant = blocked.tenant
+                            AND rate.name = blocked.concurrency
+                            AND millrace.key_tokens(rate, moment) < 1
+                      )
                     ORDER BY priority, rank, key
                     LIMIT 1
                 )
@@ -82,6 +90,13 @@ BEGIN
                       SELECT 1
                       FROM millrace.lock AS lock
                       WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
+                  )
+                  AND NOT EXISTS (
+                      SELECT 1
+                      FROM millrace.key_rate AS rate
+                      WHERE rate.tenant = front.tenant
+                        AND rate.name = front.concurrency
+                        AND millrace.key_tokens(rate, moment) < 1
                   )
             ) AS waiting
             ORDER BY waiting.priority, waiting.rank, waiting.key
@@ -142,6 +157,13 @@ BEGIN
               SELECT 1
               FROM millrace.lock AS lock
               WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency
+          )
+          AND NOT EXISTS (
+              SELECT 1
+              FROM millrace.key_rate AS rate
+              WHERE rate.tenant = ready.tenant
+                AND rate.name = ready.concurrency
+                AND millrace.key_tokens(rate, moment) < 1
           )
         ORDER BY priority, rank, key
         LIMIT 1
@@ -249,7 +271,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The key may have a rate, and no token left.
+    -- Another claim may have taken the last token of the key meanwhile.
     has_rate := place.concurrency IS NOT NULL AND EXISTS (SELECT FROM millrace.key_rate);
     IF has_rate AND millrace.hold_spent_keys(ARRAY[place.key], moment) IS NOT NULL THEN
         RETURN NEXT;

@@ -84,8 +84,8 @@ WHERE (
 ORDER BY streak.probe_at, streak.type;
 
 -- name: probe_in_blocked
--- The most urgent job behind the closed gate of its type that nothing else blocks. The limits of the
--- tenants in `full` are used up.
+-- The most urgent job behind the closed gate of its type that nothing else blocks. The limits of
+-- the tenants in `full` are used up.
 -- returns: key integer, priority integer, rank integer, tenant integer, concurrency text?
 SELECT key, priority, rank, tenant, concurrency
 FROM millrace_blocked

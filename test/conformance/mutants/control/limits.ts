@@ -172,6 +172,17 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ["no token is taken", "tokens: tokens - 1, now", "tokens, now"],
       ["jobs without a token start", 'sql.run("lock_spent_key", key);', "return true;"],
     ],
+    service_probe_in_blocked: [
+      ["a held job without a token is first", "rate.tenant = millrace_blocked.tenant", "0"],
+    ],
+    service_probe_in_ready: [["a job without a token is first", "rate.tenant = front.tenant", "0"]],
+    "runs/lone-claim.ts": [
+      [
+        "a lone job without a token stops all",
+        "const SEARCHES_MAX = 100;",
+        "const SEARCHES_MAX = 1;",
+      ],
+    ],
   },
   "a key without a token, after the clock was ahead": {
     refilled_keys: [
@@ -353,6 +364,15 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
         "key_tokens(rate, moment) < 1",
         "key_tokens(rate, moment) < 0",
       ],
+    ],
+    "functions/claim-probe.sql": [
+      ["a held job without a token is first", "rate.tenant = blocked.tenant", "false"],
+      ["a job without a token is first", "rate.tenant = front.tenant", "false"],
+    ],
+    "functions/claim-alone.sql": [
+      ["a held job without a token is tried", "rate.tenant = blocked.tenant", "false"],
+      ["a job without a token is tried", "rate.tenant = front.tenant", "false"],
+      ["a lone job without a token is first", "rate.tenant = ready.tenant", "false"],
     ],
   },
   "a key without a token, after the clock was ahead": {
