@@ -121,6 +121,27 @@ test("hold_jobs looks up the locks of a limited number of keys, also in a long f
   expect(blocks).toBeLessThan(1_000);
 });
 
+test.each(["all_key_rates", "find_key_rate"])(
+  "%s counts the jobs of a key by its index, where other keys have many",
+  async (name) => {
+    await using own = await emptyDatabase(name);
+    await own.query(`
+      INSERT INTO millrace.key_rate
+          (refilled_at, set_at, rate_ms, tenant, rate_count, burst, name)
+      SELECT now(), now(), 1000, 1, 1, 1, 'rated-' || n FROM generate_series(1, 100) AS n;
+      INSERT INTO millrace.blocked
+          (key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency)
+      SELECT n, n, -1, 1, 1, 1, 1, 1, 0, 0, 'other-' || n % 2000
+      FROM generate_series(1, ${ROWS}) AS n;
+      ANALYZE`);
+    const values = name === "all_key_rates" ? ["1000", "NULL"] : ["1000", "NULL", "1", "'rated-7'"];
+
+    const { blocks } = await runOf(name, values, own);
+
+    expect(blocks).toBeLessThan(1_000);
+  },
+);
+
 test("release_jobs locks no jobs that stay", async () => {
   await using own = await withGatedJobs("behind");
 
@@ -130,13 +151,18 @@ test("release_jobs locks no jobs that stay", async () => {
   expect(rows).toEqual([{ count: "0" }]);
 });
 
-/** A database whose service 5, of type 9, is paused, with keyed jobs of type 2 that may run. */
-async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
+async function emptyDatabase(name: string): Promise<Client & AsyncDisposable> {
   await client.query(`CREATE DATABASE "${name}"`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   const own = await connect(url.href);
   await migrate(own);
+  return Object.assign(own, { [Symbol.asyncDispose]: () => own.end() });
+}
+
+/** A database whose service 5, of type 9, is paused, with keyed jobs of type 2 that may run. */
+async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
+  const own = await emptyDatabase(name);
   await own.query(`
     INSERT INTO millrace.interned_name (id, kind, text) VALUES (5, 5, 'bank');
     INSERT INTO millrace.service_use VALUES (5, 9);
@@ -149,7 +175,7 @@ async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
     INSERT INTO millrace.ready
         (key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency)
     SELECT n, n, 1, 1, 2, 1, 1, 0, 0, 'key-' || n FROM generate_series(2000, ${ROWS}) AS n`);
-  return Object.assign(own, { [Symbol.asyncDispose]: () => own.end() });
+  return own;
 }
 
 /** The blocks that a statement reads when it runs with these values. */

@@ -30,6 +30,26 @@ SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at
 FROM millrace_key_rate AS rate
 ORDER BY tenant, name;
 
+-- name: find_key_rate
+-- The same for one key.
+-- returns: tenant integer, name text, rate_count integer, rate_ms integer, burst integer,
+--   tokens real, refilled_at integer, by text?, set_at integer, waiting integer
+SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,
+       (
+           SELECT count(*)
+           FROM (
+               SELECT 1
+               FROM millrace_blocked AS blocked
+               WHERE blocked.gate = -1
+                 AND blocked.tenant = rate.tenant
+                 AND blocked.concurrency = rate.name
+               LIMIT :waiting
+           )
+       ) AS waiting
+FROM millrace_key_rate AS rate
+WHERE tenant = :tenant
+  AND name = :name;
+
 -- name: count_key_rates
 -- How many keys have a rate.
 -- returns: rates integer

@@ -228,6 +228,35 @@ export function keyRatesSuite(open: OpenStore): void {
     });
   });
 
+  describe("limits of a job", () => {
+    test("has the rate of its key and no other, with the jobs that wait", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.setLimit({ kind: "type", name: "sms" }, ONCE, null);
+      await store.setLimit({ ...KEY, tenant: "acme" }, ONCE, null);
+      await store.setLimit({ ...KEY, name: "box-8" }, ONCE, null);
+      await store.setLimit(KEY, ONCE, null);
+      await add(store, KEYED, KEYED);
+      await runNext(store);
+      await runNext(store);
+      await store.hold(10);
+      const own = { tenant: "default", concurrencyKey: "box-7" };
+
+      const limits = await store.limits(own);
+
+      expect(limits).toMatchObject([
+        { ...KEY, waiting: 1 },
+        { kind: "type", name: "sms" },
+      ]);
+      expect(await store.limits()).toEqual(expect.arrayContaining([...limits]));
+      const names = async (job: typeof own | { tenant: string; concurrencyKey: null }) =>
+        (await store.limits(job)).map(({ name }) => name);
+      expect(await names({ ...own, concurrencyKey: null })).toEqual(["sms"]);
+      expect(await names({ ...own, concurrencyKey: "box-9" })).toEqual(["sms"]);
+      expect(await names({ ...own, tenant: "bolt" })).toEqual(["sms"]);
+    });
+  });
+
   describe("a key without a token", () => {
     test("blocks its jobs until it has one, and a poll knows when", async () => {
       await using db = await open();

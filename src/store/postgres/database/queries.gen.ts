@@ -218,6 +218,7 @@ export interface QueryRows {
   permits_against_limits: OffendingRow;
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; readonly now: number; };
+  find_key_rate: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; readonly now: number; };
   count_key_rates: { readonly rates: number; };
   lock_key_rate: { readonly rate_count: number; readonly rate_ms: number; readonly burst: number; };
   free_spent_key: { readonly count: number; readonly done: string | null; };
@@ -563,6 +564,7 @@ export interface QueryParameters {
   permits_against_limits: readonly ["limit"];
   recount: readonly [];
   all_key_rates: readonly ["waiting", "now"];
+  find_key_rate: readonly ["waiting", "now", "tenant", "name"];
   count_key_rates: readonly [];
   lock_key_rate: readonly ["tenant", "name"];
   put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "by", "now"];
@@ -1818,8 +1820,13 @@ export const queries: {
     timeout: "doctor",
   },
   all_key_rates: {
-    text: "SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,\n       millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,\n       millrace.ms_of(rate.set_at) AS set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace.blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT $1::bigint\n           ) AS few\n       ) AS waiting,\n       millrace.ms_of(millrace.clock_at($2::timestamptz)) AS now\nFROM millrace.key_rate AS rate\nORDER BY rate.tenant, rate.name",
+    text: "SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,\n       millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,\n       millrace.ms_of(rate.set_at) AS set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace.blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name COLLATE \"default\"\n               LIMIT $1::bigint\n           ) AS few\n       ) AS waiting,\n       millrace.ms_of(millrace.clock_at($2::timestamptz)) AS now\nFROM millrace.key_rate AS rate\nORDER BY rate.tenant, rate.name",
     parameters: ["waiting","now"],
+    timeout: "answer",
+  },
+  find_key_rate: {
+    text: "SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,\n       millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,\n       millrace.ms_of(rate.set_at) AS set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace.blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name COLLATE \"default\"\n               LIMIT $1::bigint\n           ) AS few\n       ) AS waiting,\n       millrace.ms_of(millrace.clock_at($2::timestamptz)) AS now\nFROM millrace.key_rate AS rate\nWHERE rate.tenant = $3::integer\n  AND rate.name = $4::text",
+    parameters: ["waiting","now","tenant","name"],
     timeout: "answer",
   },
   count_key_rates: {

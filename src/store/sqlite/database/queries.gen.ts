@@ -208,6 +208,7 @@ export interface QueryRows {
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   any_key_rate: { readonly yes: 1; };
   all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; };
+  find_key_rate: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; };
   count_key_rates: { readonly rates: number; };
   key_rate: KeyRateRow;
   free_spent_key: LockRow;
@@ -550,6 +551,7 @@ export interface QueryParameters {
   recount: readonly [];
   any_key_rate: readonly [];
   all_key_rates: readonly ["waiting"];
+  find_key_rate: readonly ["waiting", "tenant", "name"];
   count_key_rates: readonly [];
   key_rate: readonly ["tenant", "name"];
   put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "now", "by"];
@@ -1693,6 +1695,10 @@ export const queries: {
   all_key_rates: {
     text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace_blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT ?1\n           )\n       ) AS waiting\nFROM millrace_key_rate AS rate\nORDER BY tenant, name",
     parameters: ["waiting"],
+  },
+  find_key_rate: {
+    text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace_blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT ?1\n           )\n       ) AS waiting\nFROM millrace_key_rate AS rate\nWHERE tenant = ?2\n  AND name = ?3",
+    parameters: ["waiting","tenant","name"],
   },
   count_key_rates: {
     text: "SELECT count(*) AS rates FROM millrace_key_rate",
