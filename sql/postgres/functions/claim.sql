@@ -5,9 +5,11 @@
 -- A job whose lock is taken is skipped, and so are all but the most urgent job of a free lock. If
 -- that leaves room, the lanes are scanned again, further each time, for a limited number of rounds:
 -- without the candidates of earlier rounds, and without keys whose most urgent job is known,
--- because it comes before everything that was not scanned. The locks are acquired in their order,
--- after the row of the worker was locked; a job whose lock another claim has acquired meanwhile is
--- left out. A claim without keys pays nothing for this.
+-- because it comes before everything that was not scanned. A scan looks up the lock of each keyed
+-- job in the index, and after 5 ms in a hash of the locks: by then a long front of jobs whose lock
+-- is taken is in its way. The locks are acquired in their order, after the row of the worker was
+-- locked; a job whose lock another claim has acquired meanwhile is left out. A claim without keys
+-- pays nothing for this.
 --
 -- A scan starts at the low-water marks of the caller's claim cursor: each range of the index goes
 -- from its mark to the next marked priority, and the first range of a lane from the beginning. A
@@ -85,7 +87,7 @@ DECLARE
     width      integer := most;
     passed     bigint[] := '{}';
     known      text[];
-    held       text[];
+    patience   timestamptz;
     others     bigint[];
     far_urgent integer;
     far_rank   bigint;
@@ -98,6 +100,7 @@ DECLARE
     has_queued boolean := false;
     has_rates  boolean := false;
     durable    text := millrace.sync_commit();
+    locks_max  CONSTANT integer := 5000;
 BEGIN
     SELECT worker.quiet,
            CASE WHEN EXISTS (SELECT FROM millrace.closed_gate) THEN ARRAY(
@@ -124,10 +127,7 @@ BEGIN
                FROM millrace.crash_streak AS streak
                WHERE millrace.is_streak_due(streak, moment)
            ) AS has_probe,
-           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits,
-           CASE WHEN to_prefetch THEN '{}' ELSE ARRAY(
-               SELECT lock.tenant || ' ' || lock.name FROM millrace.lock AS lock LIMIT 9
-           ) END AS held
+           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits
     INTO asker
     FROM millrace.worker AS worker
     WHERE worker.id = claimer
@@ -184,10 +184,6 @@ BEGIN
         END IF;
     END IF;
 
-    -- A list of few locks is faster than the index where one lock holds back a long front.
-    IF cardinality(asker.held) BETWEEN 1 AND 8 THEN
-        held := asker.held;
-    END IF;
     lanes := asker.lanes;
     IF mark_lanes IS NOT NULL THEN
         SELECT array_agg(lane), array_agg(priority), array_agg(rank), array_agg(key),
@@ -214,6 +210,7 @@ BEGIN
                 room := width;
                 scanned := lanes[turn];
             END IF;
+            patience := clock_timestamp() + interval '5 milliseconds';
             SELECT array_agg(place) AS places, array_agg(key) AS keys,
                    array_agg(priority) AS urgency, array_agg(rank) AS ranks, array_agg(n) AS ns,
                    array_agg(tries) AS tries, array_agg(crashes) AS crashes,
@@ -240,7 +237,11 @@ BEGIN
                   )
                   AND (concurrency IS NULL OR (
                       NOT to_prefetch
-                      AND (held IS NULL OR tenant || ' ' || concurrency <> ALL (held))
+                      AND (clock_timestamp() < patience OR (tenant, concurrency) NOT IN (
+                          SELECT taken.tenant, taken.name
+                          FROM millrace.lock AS taken
+                          LIMIT locks_max
+                      ))
                       AND NOT EXISTS (
                           SELECT 1
                           FROM millrace.lock AS lock
