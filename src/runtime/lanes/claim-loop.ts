@@ -157,7 +157,11 @@ export class ClaimLoop {
       for (const claim of claimPlan(wet)) {
         if (!this.#parts.mayClaim()) continue;
         asked.add(claim.lane);
-        if ((await this.lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
+        const lane = this.lanes.get(claim.lane);
+        const before = lane?.claims;
+        if ((await lane?.fill(claim)) === true) isMore = true;
+        // Another pump claims for the lane, or its prefetched jobs come first.
+        if (lane?.claims === before) isComplete = false;
         this.#wakeMarker();
       }
     }

@@ -69,6 +69,7 @@ export class Lane {
   readonly name: string;
   readonly #parts: LaneParts;
   #running = 0;
+  #claims = 0;
   /** Calls of `fill` in progress, and the number of jobs that they request. */
   #fills = 0;
   #requested = 0;
@@ -104,6 +105,11 @@ export class Lane {
   get free(): number {
     const soonTaken = this.#requested + this.#starting + this.#marking;
     return this.#parts.slots - this.#running - soonTaken;
+  }
+
+  /** How many claims for slots were answered. */
+  get claims(): number {
+    return this.#claims;
   }
 
   /**
@@ -308,7 +314,10 @@ export class Lane {
     const claim = await this.#ask(wanted);
     this.#ageing.claimed(wanted, claim.jobs.length);
     if (claim.lost) onLost();
-    if (!wanted.prefetch) onClaimed(claim.awaitsAlone);
+    if (!wanted.prefetch) {
+      this.#claims += 1;
+      onClaimed(claim.awaitsAlone);
+    }
     if (claim.lease !== null) this.#foundAt = askedAt;
     return claim;
   }
