@@ -279,6 +279,7 @@ export class JobWorker implements Worker, ProcessMember {
       mayClaim: () => this.#mayClaim(),
       isFair: () => this.#duties.turns.isKnown,
       onLost: () => this.#registration.checkLease(),
+      onSlotFree: (lane) => this.#probes.slotFreed(lane),
       report: (awaitsAlone) => {
         if (this.#isOpen()) this.#loneRuns.report(awaitsAlone);
       },
@@ -310,14 +311,17 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   #makeProbes(): Probes {
-    const { logger, settings } = this.#parts;
+    const { clock, logger, settings } = this.#parts;
     return new Probes({
       store: this.#permits.store,
+      clock,
       logger,
+      pollMs: settings.pollMs,
       request: probeRequestOf(this.id, settings),
       lanes: () => this.#lanes.all,
       isOpen: () => this.#mayClaim(),
       start: (lane, claim) => this.#claimLoop.startIn(lane, claim),
+      giveBack: (lane) => this.#claimLoop.giveBack(lane),
     });
   }
 

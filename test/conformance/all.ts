@@ -56,7 +56,10 @@ import { listContentSuite } from "./inspect/list-content.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { fairnessSuite } from "./queue/fairness.suite.ts";
+import { limitedLoneRunsSuite } from "./queue/limited-lone-runs.suite.ts";
 import { limitedClaimsSuite } from "./queue/limited-claims.suite.ts";
+import { crashStreakClockSetBackSuite } from "./queue/crash-streak-clock.suite.ts";
+import { keyRatesClockSetBackSuite } from "./queue/key-rates-clock.suite.ts";
 import { keyRatesSuite } from "./queue/key-rates.suite.ts";
 import { fairQueuesSuite } from "./queue/fair-queues.suite.ts";
 import { limitQueuesSuite } from "./queue/limit-queues.suite.ts";
@@ -193,12 +196,15 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   limitsSuite,
   fairnessSuite,
   limitedClaimsSuite,
+  limitedLoneRunsSuite,
   limitQueuesSuite,
   fairQueuesSuite,
   limitedServicesSuite,
   serviceLimitsSuite,
   overrideTypeSuite,
   keyRatesSuite,
+  keyRatesClockSetBackSuite,
+  crashStreakClockSetBackSuite,
   intakeSuite,
   payloadRuleSuite,
   quotaSuite,

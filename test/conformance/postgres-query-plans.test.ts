@@ -111,6 +111,27 @@ test("find_ends reads no other jobs, also if it was planned while there were few
   expect(blocks).toBeLessThan(BLOCKS_MAX);
 });
 
+test("a claim does not look up the lock of each job in a long front of a taken key", async () => {
+  await using own = await withTakenKey("taken", 50);
+  // A claim of ten jobs that names no lanes, types, tenants or marks.
+  const nulls = (count: number): string => Array(count).fill("NULL").join();
+  const read = `SELECT * FROM millrace.claim_batch(
+    '${WORKER}', '${"0".repeat(32)}', ${nulls(3)}, false, 10, ${nulls(12)})`;
+  const claim = async (): Promise<number[]> => {
+    await own.query("BEGIN");
+    const { rows } = await own.query(read);
+    await own.query("ROLLBACK");
+    return rows.flatMap(({ id, key }) => (id === null ? [] : [Number(key)]));
+  };
+
+  // The same key of another tenant, another key, and no key.
+  expect(await claim()).toEqual([1, 2, 3]);
+  const blocks = await blocksOf(read, "claim_batch", own);
+
+  // The front itself, by its index.
+  expect(blocks).toBeLessThan(1.5 * FRONT);
+});
+
 test("hold_jobs looks up the locks of a limited number of keys, also in a long front", async () => {
   await using own = await withGatedJobs("front");
 
@@ -121,6 +142,27 @@ test("hold_jobs looks up the locks of a limited number of keys, also in a long f
   expect(blocks).toBeLessThan(1_000);
 });
 
+test.each(["all_key_rates", "find_key_rate"])(
+  "%s counts the jobs of a key by its index, where other keys have many",
+  async (name) => {
+    await using own = await emptyDatabase(name);
+    await own.query(`
+      INSERT INTO millrace.key_rate
+          (refilled_at, set_at, rate_ms, tenant, rate_count, burst, name)
+      SELECT now(), now(), 1000, 1, 1, 1, 'rated-' || n FROM generate_series(1, 100) AS n;
+      INSERT INTO millrace.blocked
+          (key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency)
+      SELECT n, n, -1, 1, 1, 1, 1, 1, 0, 0, 'other-' || n % 2000
+      FROM generate_series(1, ${ROWS}) AS n;
+      ANALYZE`);
+    const values = name === "all_key_rates" ? ["1000", "NULL"] : ["1000", "NULL", "1", "'rated-7'"];
+
+    const { blocks } = await runOf(name, values, own);
+
+    expect(blocks).toBeLessThan(1_000);
+  },
+);
+
 test("release_jobs locks no jobs that stay", async () => {
   await using own = await withGatedJobs("behind");
 
@@ -130,13 +172,52 @@ test("release_jobs locks no jobs that stay", async () => {
   expect(rows).toEqual([{ count: "0" }]);
 });
 
-/** A database whose service 5, of type 9, is paused, with keyed jobs of type 2 that may run. */
-async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
+async function emptyDatabase(name: string): Promise<Client & AsyncDisposable> {
   await client.query(`CREATE DATABASE "${name}"`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   const own = await connect(url.href);
   await migrate(own);
+  return Object.assign(own, { [Symbol.asyncDispose]: () => own.end() });
+}
+
+const WORKER = "01234567-0000-7000-8000-000000000001";
+const FRONT = 100_000;
+
+/**
+ * A database with so many locks, a long front of jobs of one of them, and three jobs behind it. The
+ * type is 91, the tenants are 92 and 94, the lane is 93.
+ */
+async function withTakenKey(name: string, locks: number): Promise<Client & AsyncDisposable> {
+  const own = await emptyDatabase(name);
+  await own.query(`
+    INSERT INTO millrace.interned_name (id, kind, text)
+    VALUES (91, 1, 'one'), (92, 2, 'two'), (93, 3, 'three'), (94, 2, 'four');
+    INSERT INTO millrace.worker
+        (id, process, joined_at, until, renewed_at, beat_ms, beats, leases_at, pid, protocol, quiet,
+         host, version, types, lanes, slots, lane_slots)
+    VALUES ('${WORKER}', '${WORKER}', now(), now() + interval '1 day', now(), 1, 1, now(), 1, 1000,
+            false, 'host', '1', '[]', '[]', 1, '{}');
+    INSERT INTO millrace.lock
+    SELECT 900000 + n, 1, 92, 'key-' || n FROM generate_series(1, ${locks}) AS n;
+    INSERT INTO millrace.job
+        (key, run_at, created_at, id, type, tenant, lane, priority, max_attempts, flags)
+    OVERRIDING SYSTEM VALUE
+    SELECT n, now(), now(), gen_random_uuid(), 91, 92, 93, 1, 1, 0 FROM generate_series(1, 3) AS n;
+    INSERT INTO millrace.ready
+        (key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency)
+    SELECT n, n, 93, 1, 91, 92, 1, 0, 0, 'key-1' FROM generate_series(4, 4 + ${FRONT}) AS n
+    UNION ALL
+    VALUES (1, 900000, 93, 1, 91, 94, 1, 0, 0, 'key-1'),
+           (2, 900000, 93, 1, 91, 92, 1, 0, 0, 'free'),
+           (3, 900000, 93, 1, 91, 92, 1, 0, 0, NULL)`);
+  await own.query("VACUUM (ANALYZE) millrace.ready");
+  return own;
+}
+
+/** A database whose service 5, of type 9, is paused, with keyed jobs of type 2 that may run. */
+async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
+  const own = await emptyDatabase(name);
   await own.query(`
     INSERT INTO millrace.interned_name (id, kind, text) VALUES (5, 5, 'bank');
     INSERT INTO millrace.service_use VALUES (5, 9);
@@ -149,7 +230,7 @@ async function withGatedJobs(name: string): Promise<Client & AsyncDisposable> {
     INSERT INTO millrace.ready
         (key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency)
     SELECT n, n, 1, 1, 2, 1, 1, 0, 0, 'key-' || n FROM generate_series(2000, ${ROWS}) AS n`);
-  return Object.assign(own, { [Symbol.asyncDispose]: () => own.end() });
+  return own;
 }
 
 /** The blocks that a statement reads when it runs with these values. */

@@ -50,6 +50,7 @@ type Verb =
   | "callServices"
   | "checkpoints"
   | "claim"
+  | "claimProbe"
   | "countBehind"
   | "declareTypes"
   | "giveTurns"

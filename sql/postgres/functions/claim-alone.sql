@@ -1,11 +1,23 @@
+-- Whether a job of a type may be tried whose gate is closed because of crashes: the wait is over,
+-- or it began while the clock was ahead, which went back.
+CREATE FUNCTION millrace.is_streak_due(streak millrace.crash_streak, moment timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE
+AS $due$
+    SELECT streak.probe_at <= moment
+        OR streak.probe_at - streak.probe_ms * interval '1 millisecond' > moment
+$due$;
+
 -- The job that `claim_alone` would take now, if there is one. A due probe comes first: a job of a
 -- type whose gate is closed because of crashes; `probe` is this type. Otherwise it is the most
 -- urgent due job with at least `cap` crashes. Of the jobs that are not behind the gate yet, only
--- the front of each lane is searched for a probe. The lease of one job that runs alone excludes all
--- others. The settings are those of the caller.
+-- the front of each lane is searched for a probe. Jobs of the types and tenants in `used_up`, whose
+-- limits are used up, are passed, and so are jobs whose key has no token: the job that is answered
+-- must be able to run. The lease of one job that runs alone excludes all others. The settings are
+-- those of the caller.
 CREATE FUNCTION millrace.find_lone(
-    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[], parked bigint[],
-    cap integer, moment timestamptz
+    in_lanes integer[], of_types integer[], of_tenants integer[], closed integer[],
+    used_up integer[], parked bigint[], cap integer, moment timestamptz
 )
 RETURNS TABLE (key bigint, probe integer, priority integer, tenant integer, concurrency text)
 LANGUAGE plpgsql STABLE
@@ -33,11 +45,19 @@ BEGIN
                     WHERE gate = streak.type
                       AND lane = ANY (open_lanes)
                       AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+                      AND tenant <> ALL (used_up)
                       AND tenant <> ALL (closed)
                       AND NOT EXISTS (
                           SELECT 1
                           FROM millrace.lock AS lock
                           WHERE lock.tenant = blocked.tenant AND lock.name = blocked.concurrency
+                      )
+                      AND NOT EXISTS (
+                          SELECT 1
+                          FROM millrace.key_rate AS rate
+                          WHERE rate.tenant = blocked.tenant
+                            AND rate.name = blocked.concurrency
+                            AND millrace.key_tokens(rate, moment) < 1
                       )
                     ORDER BY priority, rank, key
                     LIMIT 1
@@ -64,19 +84,28 @@ BEGIN
                 ) AS front
                 WHERE front.type = streak.type
                   AND (of_tenants IS NULL OR front.tenant = ANY (of_tenants))
+                  AND front.tenant <> ALL (used_up)
                   AND front.tenant <> ALL (closed)
                   AND NOT EXISTS (
                       SELECT 1
                       FROM millrace.lock AS lock
                       WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
                   )
+                  AND NOT EXISTS (
+                      SELECT 1
+                      FROM millrace.key_rate AS rate
+                      WHERE rate.tenant = front.tenant
+                        AND rate.name = front.concurrency
+                        AND millrace.key_tokens(rate, moment) < 1
+                  )
             ) AS waiting
             ORDER BY waiting.priority, waiting.rank, waiting.key
             LIMIT 1
         ) AS first
-        WHERE streak.probe_at <= moment
+        WHERE millrace.is_streak_due(streak, moment)
           AND (of_types IS NULL OR streak.type = ANY (of_types))
           AND streak.type = ANY (closed)
+          AND streak.type <> ALL (used_up)
           -- A closed service of the type allows no probe.
           AND NOT EXISTS (
               SELECT 1
@@ -119,6 +148,8 @@ BEGIN
           AND crashes > 0
           AND (of_types IS NULL OR type = ANY (of_types))
           AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+          AND type <> ALL (used_up)
+          AND tenant <> ALL (used_up)
           AND type <> ALL (closed)
           AND tenant <> ALL (closed)
           AND (tenant::bigint << 32) + type <> ALL (parked)
@@ -126,6 +157,13 @@ BEGIN
               SELECT 1
               FROM millrace.lock AS lock
               WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency
+          )
+          AND NOT EXISTS (
+              SELECT 1
+              FROM millrace.key_rate AS rate
+              WHERE rate.tenant = ready.tenant
+                AND rate.name = ready.concurrency
+                AND millrace.key_tokens(rate, moment) < 1
           )
         ORDER BY priority, rank, key
         LIMIT 1
@@ -162,7 +200,9 @@ DECLARE
     asker  record;
     lone   record;
     place  record;
+    limits record;
     permits record;
+    used_up integer[] := '{}';
     has_rate boolean;
 BEGIN
     SELECT worker.quiet,
@@ -194,10 +234,20 @@ BEGIN
         RETURN;
     END IF;
 
+    -- Jobs without a permit are passed: otherwise the first of them would stop all others.
+    IF asker.has_limits THEN
+        SELECT * INTO limits
+        FROM millrace.look_at_limits(claimer, lent, lent_counts, false, moment);
+        IF limits.is_closed THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        used_up := limits.closed;
+    END IF;
     SELECT found.key, found.probe
     INTO lone
     FROM millrace.find_lone(
-        asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
+        asker.lanes, of_types, of_tenants, asker.closed, used_up, asker.parked, cap, moment
     ) AS found;
     -- A job that another transaction is moving is left to a later call.
     SELECT ready.key, coalesce(ready.due * 1000, ready.rank) AS rank, ready.n, ready.tries,
@@ -221,7 +271,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The key may have a rate, and no token left.
+    -- Another claim may have taken the last token of the key meanwhile.
     has_rate := place.concurrency IS NOT NULL AND EXISTS (SELECT FROM millrace.key_rate);
     IF has_rate AND millrace.hold_spent_keys(ARRAY[place.key], moment) IS NOT NULL THEN
         RETURN NEXT;

@@ -1,8 +1,8 @@
 -- Takes a job as the probe of services whose breaker is due: the breakers are half-open from now
 -- on, and the run is theirs. The rows of the breakers are locked first, so that one call of the
 -- fleet takes a probe at a time; a breaker that another call has locked is left to that call. The
--- job waits behind the gate of a due service, or at the front of its lane, and nothing else blocks
--- the job. The run has started, as by `claim_batch`.
+-- job waits behind the gate of a due service, or at the front of its lane, nothing else blocks the
+-- job, and its key has a token. The run has started, as by `claim_batch`.
 --
 -- The rows are those of `claim_batch`. In the first row `kind` has the ids of the services.
 CREATE FUNCTION millrace.claim_probe(
@@ -136,6 +136,13 @@ BEGIN
                   FROM millrace.lock AS lock
                   WHERE lock.tenant = blocked.tenant AND lock.name = blocked.concurrency
               )
+              AND NOT EXISTS (
+                  SELECT 1
+                  FROM millrace.key_rate AS rate
+                  WHERE rate.tenant = blocked.tenant
+                    AND rate.name = blocked.concurrency
+                    AND millrace.key_tokens(rate, moment) < 1
+              )
             ORDER BY priority, rank, key
             LIMIT 1
         )
@@ -171,6 +178,13 @@ BEGIN
               FROM millrace.lock AS lock
               WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
           )
+          AND NOT EXISTS (
+              SELECT 1
+              FROM millrace.key_rate AS rate
+              WHERE rate.tenant = front.tenant
+                AND rate.name = front.concurrency
+                AND millrace.key_tokens(rate, moment) < 1
+          )
     ) AS waiting
     ORDER BY waiting.priority, waiting.rank, waiting.key
     LIMIT 1;
@@ -195,7 +209,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    -- The key may have a rate, and no token left.
+    -- Another claim may have taken the last token of the key meanwhile.
     has_rate := place.concurrency IS NOT NULL AND EXISTS (SELECT FROM millrace.key_rate);
     IF has_rate AND millrace.hold_spent_keys(ARRAY[place.key], moment) IS NOT NULL THEN
         RETURN NEXT;

@@ -5,9 +5,11 @@
 -- A job whose lock is taken is skipped, and so are all but the most urgent job of a free lock. If
 -- that leaves room, the lanes are scanned again, further each time, for a limited number of rounds:
 -- without the candidates of earlier rounds, and without keys whose most urgent job is known,
--- because it comes before everything that was not scanned. The locks are acquired in their order,
--- after the row of the worker was locked; a job whose lock another claim has acquired meanwhile is
--- left out. A claim without keys pays nothing for this.
+-- because it comes before everything that was not scanned. A scan looks up the lock of each keyed
+-- job in the index, and after 5 ms in a hash of the locks: by then a long front of jobs whose lock
+-- is taken is in its way. The locks are acquired in their order, after the row of the worker was
+-- locked; a job whose lock another claim has acquired meanwhile is left out. A claim without keys
+-- pays nothing for this.
 --
 -- A scan starts at the low-water marks of the caller's claim cursor: each range of the index goes
 -- from its mark to the next marked priority, and the first range of a lane from the beginning. A
@@ -85,7 +87,7 @@ DECLARE
     width      integer := most;
     passed     bigint[] := '{}';
     known      text[];
-    held       text[];
+    patience   timestamptz;
     others     bigint[];
     far_urgent integer;
     far_rank   bigint;
@@ -93,10 +95,12 @@ DECLARE
     awaited    text;
     awaited_priority integer;
     limits     record;
+    used_up    integer[] := '{}';
     permits    record;
     has_queued boolean := false;
     has_rates  boolean := false;
     durable    text := millrace.sync_commit();
+    locks_max  CONSTANT integer := 5000;
 BEGIN
     SELECT worker.quiet,
            CASE WHEN EXISTS (SELECT FROM millrace.closed_gate) THEN ARRAY(
@@ -118,11 +122,12 @@ BEGIN
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
            END AS lanes,
            EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed,
-           EXISTS (SELECT FROM millrace.crash_streak WHERE probe_at <= moment) AS has_probe,
-           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits,
-           CASE WHEN to_prefetch THEN '{}' ELSE ARRAY(
-               SELECT lock.tenant || ' ' || lock.name FROM millrace.lock AS lock LIMIT 9
-           ) END AS held
+           EXISTS (
+               SELECT
+               FROM millrace.crash_streak AS streak
+               WHERE millrace.is_streak_due(streak, moment)
+           ) AS has_probe,
+           EXISTS (SELECT FROM millrace.limit_setting) AS has_limits
     INTO asker
     FROM millrace.worker AS worker
     WHERE worker.id = claimer
@@ -141,18 +146,19 @@ BEGIN
         SELECT * INTO limits
         FROM millrace.look_at_limits(claimer, lent, lent_counts, to_prefetch, moment);
         tags := limits.words;
-        asker.closed := asker.closed || limits.closed;
+        used_up := limits.closed;
     END IF;
 
     IF cap IS NOT NULL AND (asker.has_crashed OR asker.has_probe) THEN
         SELECT 'alone', lone.tenant || ' ' || lone.concurrency, lone.priority
         INTO kind, awaited, awaited_priority
         FROM millrace.find_lone(
-            asker.lanes, of_types, of_tenants, asker.closed, asker.parked, cap, moment
+            asker.lanes, of_types, of_tenants, asker.closed, used_up, asker.parked, cap, moment
         ) AS lone;
     END IF;
 
     IF asker.has_limits THEN
+        asker.closed := asker.closed || limits.closed;
         IF limits.is_closed THEN
             PERFORM millrace.want_limits(limits.unheard, moment);
             RETURN NEXT;
@@ -178,10 +184,6 @@ BEGIN
         END IF;
     END IF;
 
-    -- A list of few locks is faster than the index where one lock holds back a long front.
-    IF cardinality(asker.held) BETWEEN 1 AND 8 THEN
-        held := asker.held;
-    END IF;
     lanes := asker.lanes;
     IF mark_lanes IS NOT NULL THEN
         SELECT array_agg(lane), array_agg(priority), array_agg(rank), array_agg(key),
@@ -208,6 +210,7 @@ BEGIN
                 room := width;
                 scanned := lanes[turn];
             END IF;
+            patience := clock_timestamp() + interval '5 milliseconds';
             SELECT array_agg(place) AS places, array_agg(key) AS keys,
                    array_agg(priority) AS urgency, array_agg(rank) AS ranks, array_agg(n) AS ns,
                    array_agg(tries) AS tries, array_agg(crashes) AS crashes,
@@ -234,7 +237,11 @@ BEGIN
                   )
                   AND (concurrency IS NULL OR (
                       NOT to_prefetch
-                      AND (held IS NULL OR tenant || ' ' || concurrency <> ALL (held))
+                      AND (clock_timestamp() < patience OR (tenant, concurrency) NOT IN (
+                          SELECT taken.tenant, taken.name
+                          FROM millrace.lock AS taken
+                          LIMIT locks_max
+                      ))
                       AND NOT EXISTS (
                           SELECT 1
                           FROM millrace.lock AS lock

@@ -5,11 +5,28 @@ LANGUAGE sql STABLE
 AS $tokens$
     SELECT least(
         rate.burst::double precision,
-        rate.tokens + greatest(
-            0, millrace.ms_of(moment) - millrace.ms_of(rate.refilled_at)
-        )::double precision * rate.rate_count / rate.rate_ms
+        CASE
+            -- As in tokensAt: the clock was ahead and went back.
+            WHEN (millrace.ms_of(rate.refilled_at) - millrace.ms_of(moment))::double precision
+                * rate.rate_count > rate.burst::double precision * rate.rate_ms
+                THEN rate.burst::double precision
+            ELSE rate.tokens + greatest(
+                0, millrace.ms_of(moment) - millrace.ms_of(rate.refilled_at)
+            )::double precision * rate.rate_count / rate.rate_ms
+        END
     )
 $tokens$;
+
+-- Whether the wait of a key without a token is over. No wait is longer than one token takes, so a
+-- longer one began while the clock was ahead, which went back.
+CREATE FUNCTION millrace.is_refilled(rate millrace.key_rate, moment timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE
+AS $refilled$
+    SELECT rate.held_until <= moment
+        OR (millrace.ms_of(rate.held_until) - millrace.ms_of(moment) - 1)::double precision
+            * rate.rate_count >= rate.rate_ms
+$refilled$;
 
 -- The jobs among these whose key has a rate and no token. A row of the lock of such a key, with the
 -- job 0, lets claims skip its other jobs, until `release` deletes the row. The rates stay locked in

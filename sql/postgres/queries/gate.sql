@@ -89,7 +89,11 @@ SELECT (SELECT count(*) FROM due) AS moved,
                  SELECT 1 FROM millrace.limit_target AS limited WHERE limited.target = -3 - gate.id
              )
        )
-           OR EXISTS (SELECT 1 FROM millrace.key_rate AS rate WHERE rate.held_until <= moment.at)
+           OR EXISTS (
+               SELECT 1
+               FROM millrace.key_rate AS rate
+               WHERE rate.held_until IS NOT NULL AND millrace.is_refilled(rate, moment.at)
+           )
            OR EXISTS (SELECT 1 FROM ended_parks) AS released,
        EXISTS (SELECT 1 FROM millrace.closed_gate)
            OR EXISTS (SELECT 1 FROM millrace.limit_setting)

@@ -2,7 +2,8 @@
 -- by key.
 
 -- name: all_key_rates
--- The rates of keys, with the number of jobs that wait for each key, among so many.
+-- The rates of keys, with the number of jobs that wait for each key, among so many. The collation
+-- is that of the index of `blocked`: otherwise each key is compared with all jobs.
 -- returns: tenant integer, name text, rate_count integer, rate_ms bigint, burst integer,
 --   tokens double precision, refilled_at bigint, by text?, set_at bigint, waiting bigint,
 --   now bigint
@@ -16,13 +17,37 @@ SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.t
                FROM millrace.blocked AS blocked
                WHERE blocked.gate = -1
                  AND blocked.tenant = rate.tenant
-                 AND blocked.concurrency = rate.name
+                 AND blocked.concurrency = rate.name COLLATE "default"
                LIMIT :waiting::bigint
            ) AS few
        ) AS waiting,
        millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS now
 FROM millrace.key_rate AS rate
 ORDER BY rate.tenant, rate.name;
+
+-- name: find_key_rate
+-- The same for one key.
+-- returns: tenant integer, name text, rate_count integer, rate_ms bigint, burst integer,
+--   tokens double precision, refilled_at bigint, by text?, set_at bigint, waiting bigint,
+--   now bigint
+SELECT rate.tenant, rate.name, rate.rate_count, rate.rate_ms, rate.burst, rate.tokens,
+       millrace.ms_of(rate.refilled_at) AS refilled_at, rate.by,
+       millrace.ms_of(rate.set_at) AS set_at,
+       (
+           SELECT count(*)
+           FROM (
+               SELECT 1
+               FROM millrace.blocked AS blocked
+               WHERE blocked.gate = -1
+                 AND blocked.tenant = rate.tenant
+                 AND blocked.concurrency = rate.name COLLATE "default"
+               LIMIT :waiting::bigint
+           ) AS few
+       ) AS waiting,
+       millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS now
+FROM millrace.key_rate AS rate
+WHERE rate.tenant = :tenant::integer
+  AND rate.name = :name::text;
 
 -- name: count_key_rates
 -- How many keys have a rate.
@@ -83,12 +108,14 @@ SELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name)
 FROM own;
 
 -- name: free_refilled_keys
--- Releases the locks of keys that had no token and have one now. Returns how many locks.
+-- Releases the locks of keys that had no token and have one now, also where the clock was ahead and
+-- went back. Returns how many locks.
 -- returns: count bigint, done text?
 WITH due AS MATERIALIZED (
     SELECT rate.tenant, rate.name
     FROM millrace.key_rate AS rate
-    WHERE rate.held_until <= millrace.clock_at(:now::timestamptz)
+    WHERE rate.held_until IS NOT NULL
+      AND millrace.is_refilled(rate, millrace.clock_at(:now::timestamptz))
     ORDER BY rate.tenant, rate.name
     LIMIT :limit::integer
     FOR UPDATE SKIP LOCKED

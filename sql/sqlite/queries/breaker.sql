@@ -164,8 +164,8 @@ WHERE (:types IS NULL OR uses.type IN (SELECT value FROM json_each(:types)))
 ORDER BY uses.type;
 
 -- name: service_probe_in_blocked
--- The most urgent job of these types behind the gate of a due service that nothing else blocks. The
--- limits of the tenants in `full` are used up.
+-- The most urgent job of these types behind the gate of a due service that nothing else blocks, and
+-- whose key has a token. The limits of the tenants in `full` are used up.
 -- returns: key integer, priority integer, rank integer, type integer, tenant integer,
 --   concurrency text?
 SELECT key, priority, rank, type, tenant, concurrency
@@ -183,6 +183,16 @@ WHERE gate IN (SELECT value FROM json_each(:due))
       SELECT 1
       FROM millrace_lock AS lock
       WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_key_rate AS rate
+      WHERE rate.tenant = millrace_blocked.tenant
+        AND rate.name = millrace_blocked.concurrency
+        -- As in tokensAt.
+        AND (rate.refilled_at - :now) * rate.rate_count <= rate.burst * rate.rate_ms
+        AND rate.tokens
+            + max(0, :now - rate.refilled_at) * 1.0 * rate.rate_count / rate.rate_ms < 1
   )
 ORDER BY priority, rank, key
 LIMIT 1;
@@ -213,6 +223,16 @@ WHERE front.type IN (SELECT value FROM json_each(:types))
       SELECT 1
       FROM millrace_lock AS lock
       WHERE lock.tenant = front.tenant AND lock.name = front.concurrency
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_key_rate AS rate
+      WHERE rate.tenant = front.tenant
+        AND rate.name = front.concurrency
+        -- As in tokensAt.
+        AND (rate.refilled_at - :now) * rate.rate_count <= rate.burst * rate.rate_ms
+        AND rate.tokens
+            + max(0, :now - rate.refilled_at) * 1.0 * rate.rate_count / rate.rate_ms < 1
   )
 ORDER BY front.priority, front.rank, front.key
 LIMIT 1;

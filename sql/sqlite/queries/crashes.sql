@@ -61,12 +61,16 @@ WHERE alone = 1;
 
 -- name: due_probes
 -- The types whose gate is closed because of crashes and of which a job may be tried, longest due
--- first.
+-- first. The limits of the types in `full` are used up.
 -- returns: type integer, probe_ms integer
 SELECT streak.type, streak.probe_ms
 FROM millrace_crash_streak AS streak
 JOIN millrace_gate AS gate ON gate.name = streak.type
-WHERE streak.probe_at <= :now
+WHERE (
+      streak.probe_at <= :now
+      -- The wait began while the clock was ahead, which went back.
+      OR streak.probe_at - streak.probe_ms > :now
+  )
   AND (gate.until IS NULL OR gate.until > :now)
   AND NOT EXISTS (
       SELECT 1
@@ -76,10 +80,12 @@ WHERE streak.probe_at <= :now
         AND (barrier.until IS NULL OR barrier.until > :now)
   )
   AND (:types IS NULL OR streak.type IN (SELECT value FROM json_each(:types)))
+  AND streak.type NOT IN (SELECT value FROM json_each(:full))
 ORDER BY streak.probe_at, streak.type;
 
 -- name: probe_in_blocked
--- The most urgent job behind the closed gate of its type that nothing else blocks.
+-- The most urgent job behind the closed gate of its type that nothing else blocks. The limits of
+-- the tenants in `full` are used up.
 -- returns: key integer, priority integer, rank integer, tenant integer, concurrency text?
 SELECT key, priority, rank, tenant, concurrency
 FROM millrace_blocked
@@ -88,6 +94,7 @@ WHERE gate = :type
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock
@@ -113,6 +120,7 @@ WHERE front.type = :type
   AND (:tenants IS NULL OR front.tenant IN (SELECT value FROM json_each(:tenants)))
   AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND front.tenant NOT IN (SELECT value FROM json_each(:full))
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_lock AS lock

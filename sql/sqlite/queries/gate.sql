@@ -207,7 +207,13 @@ SELECT EXISTS (SELECT 1 FROM millrace_ready)
            OR EXISTS (
                SELECT 1 FROM millrace_service_park WHERE until <= :now OR asked_at > :now
            )
-           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= :now) AS released,
+           OR EXISTS (
+               SELECT 1
+               FROM millrace_key_rate
+               WHERE held_until IS NOT NULL
+                 -- As in refilled_keys: the clock was ahead and went back.
+                 AND (held_until <= :now OR (held_until - :now - 1) * rate_count >= rate_ms)
+           ) AS released,
        EXISTS (SELECT 1 FROM millrace_closed_gate)
            OR EXISTS (SELECT 1 FROM millrace_limit_setting)
            OR EXISTS (SELECT 1 FROM millrace_lock)

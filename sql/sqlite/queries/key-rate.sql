@@ -30,6 +30,26 @@ SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at
 FROM millrace_key_rate AS rate
 ORDER BY tenant, name;
 
+-- name: find_key_rate
+-- The same for one key.
+-- returns: tenant integer, name text, rate_count integer, rate_ms integer, burst integer,
+--   tokens real, refilled_at integer, by text?, set_at integer, waiting integer
+SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,
+       (
+           SELECT count(*)
+           FROM (
+               SELECT 1
+               FROM millrace_blocked AS blocked
+               WHERE blocked.gate = -1
+                 AND blocked.tenant = rate.tenant
+                 AND blocked.concurrency = rate.name
+               LIMIT :waiting
+           )
+       ) AS waiting
+FROM millrace_key_rate AS rate
+WHERE tenant = :tenant
+  AND name = :name;
+
 -- name: count_key_rates
 -- How many keys have a rate.
 -- returns: rates integer
@@ -97,11 +117,13 @@ WHERE tenant = :tenant
 RETURNING tenant, name;
 
 -- name: refilled_keys
--- Keys that had no token, and have one now.
+-- Keys that had no token, and have one now. No wait is longer than one token takes, so a longer one
+-- began while the clock was ahead, which went back.
 -- returns: LockRow
 SELECT tenant, name
 FROM millrace_key_rate
-WHERE held_until <= :now
+WHERE held_until IS NOT NULL
+  AND (held_until <= :now OR (held_until - :now - 1) * rate_count >= rate_ms)
 ORDER BY held_until
 LIMIT :limit;
 

@@ -14,7 +14,7 @@ export async function explainLimits(
   job: Pick<JobRecord, "type" | "tenant" | "concurrencyKey">,
   now: number,
 ): Promise<Explanation | null> {
-  const limits = await store.limits();
+  const limits = await store.limits(job);
   const isService = limits.some(({ kind }) => kind === "service");
   const [declared] = isService ? await store.types(job.type) : [];
   const subject = { ...job, services: declared?.services ?? [] };

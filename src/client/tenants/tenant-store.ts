@@ -231,8 +231,8 @@ const RULES: Rules = {
   },
   limits:
     ({ store, tenant }) =>
-    async () =>
-      tenantLimits(await store.limits(), tenant),
+    async (job) =>
+      tenantLimits(await store.limits(job), tenant),
   // The weights of other tenants, and the person who has set them, are not told.
   fairLanes:
     ({ store, tenant }) =>

@@ -20,7 +20,7 @@ import type { Permits } from "./permits.ts";
 
 export interface ClaimLoopParts extends Pick<
   LaneParts,
-  "request" | "process" | "onLost" | "isFair"
+  "request" | "process" | "onLost" | "isFair" | "onSlotFree"
 > {
   readonly permits: Permits;
   readonly clock: Clock;
@@ -91,9 +91,15 @@ export class ClaimLoop {
     void this.#startRun(lane, lease, job);
   }
 
+  /** A slot that was taken for such a job is free again. */
+  giveBack(lane: Lane): void {
+    lane.freeSlot();
+    this.#wakeFor(lane);
+  }
+
   #makeLane(name: string, slots: number): Lane {
     const { permits, clock, settings, request, process, runs, mayClaim, onLost } = this.#parts;
-    const { isFair } = this.#parts;
+    const { isFair, onSlotFree } = this.#parts;
     const { batch, pollMs, preset, laneOptions } = settings;
     return new Lane({
       store: permits.store,
@@ -109,6 +115,7 @@ export class ClaimLoop {
       process,
       crashCap: preset.retry.crashCap,
       start: (lane, lease, job) => void this.#startRun(lane, lease, job),
+      onSlotFree,
       settleUnbegun: (lease, job, outcome) => {
         permits.jobEnded(job);
         runs.settleUnbegun(lease, job, outcome);
@@ -150,7 +157,11 @@ export class ClaimLoop {
       for (const claim of claimPlan(wet)) {
         if (!this.#parts.mayClaim()) continue;
         asked.add(claim.lane);
-        if ((await this.lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
+        const lane = this.lanes.get(claim.lane);
+        const before = lane?.claims;
+        if ((await lane?.fill(claim)) === true) isMore = true;
+        // Another pump claims for the lane, or its prefetched jobs come first.
+        if (lane?.claims === before) isComplete = false;
         this.#wakeMarker();
       }
     }
@@ -168,6 +179,11 @@ export class ClaimLoop {
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
     this.#parts.permits.jobEnded(job);
     lane.runEnded(job, ms);
+    this.#wakeFor(lane);
+  }
+
+  /** A slot of this lane may be free. */
+  #wakeFor(lane: Lane): void {
     if (!lane.isDry && lane.free > 0) this.#wakeSoon();
     else this.#wakeMarker();
   }

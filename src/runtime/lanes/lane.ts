@@ -43,6 +43,8 @@ export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   /** From this number of crashes on, a job runs alone. */
   readonly crashCap: number;
   readonly start: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
+  /** A run has left its slot. The slot may be taken for a job that no lane claims. */
+  readonly onSlotFree: (lane: Lane) => void;
   readonly onLost: () => void;
   /** After every claim: whether a job waits that must run alone. */
   readonly onClaimed: (awaitsAlone: boolean) => void;
@@ -67,6 +69,7 @@ export class Lane {
   readonly name: string;
   readonly #parts: LaneParts;
   #running = 0;
+  #claims = 0;
   /** Calls of `fill` in progress, and the number of jobs that they request. */
   #fills = 0;
   #requested = 0;
@@ -104,6 +107,11 @@ export class Lane {
     return this.#parts.slots - this.#running - soonTaken;
   }
 
+  /** How many claims for slots were answered. */
+  get claims(): number {
+    return this.#claims;
+  }
+
   /**
    * The last claim found no job or took all of them, and there was no hint since. A claim with
    * fewer jobs than requested does not mean that the queue is empty: the payloads may have been too
@@ -129,6 +137,8 @@ export class Lane {
   /** A run of this lane has ended, after `ms`. The slot takes a job that is marked as started. */
   runEnded(job: ClaimedJob, ms: number): void {
     this.#running -= 1;
+    // Before anything else that fills slots.
+    this.#parts.onSlotFree(this);
     this.#parts.process.runEnded(job);
     this.#prefetched.runEnded(ms);
     this.#startMarked();
@@ -304,7 +314,10 @@ export class Lane {
     const claim = await this.#ask(wanted);
     this.#ageing.claimed(wanted, claim.jobs.length);
     if (claim.lost) onLost();
-    if (!wanted.prefetch) onClaimed(claim.awaitsAlone);
+    if (!wanted.prefetch) {
+      this.#claims += 1;
+      onClaimed(claim.awaitsAlone);
+    }
     if (claim.lease !== null) this.#foundAt = askedAt;
     return claim;
   }

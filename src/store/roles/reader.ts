@@ -8,7 +8,7 @@ import type { Deploy, MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
 import type { FairLaneRecord } from "../types/fairness.ts";
-import type { LimitRecord } from "../types/limits.ts";
+import type { KeyedJob, LimitRecord } from "../types/limits.ts";
 import type { IntakeRecord } from "../types/jobs-and-runs.ts";
 import type { PayloadRuleRecord } from "../types/payload-rules.ts";
 import type {
@@ -106,8 +106,11 @@ export interface ReaderStore {
   count(filter: ListFilter, max: number): Promise<MatchCount>;
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
-  /** All limits, by kind and name. */
-  limits(): Promise<readonly LimitRecord[]>;
+  /**
+   * All limits, by kind and name. For a job, only its key is looked up among the rates of keys, of
+   * which there may be many.
+   */
+  limits(job?: KeyedJob): Promise<readonly LimitRecord[]>;
   /** All fair lanes, by name. */
   fairLanes(): Promise<readonly FairLaneRecord[]>;
   /** All rules for payloads, by scope and name. */

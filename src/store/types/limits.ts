@@ -39,6 +39,12 @@ export interface LimitRecord extends LimitName, StoredRule {
   readonly setAt: number;
 }
 
+/** A job, as the rates of keys apply to it. */
+export interface KeyedJob {
+  readonly tenant: string;
+  readonly concurrencyKey: string | null;
+}
+
 /** The limit that the code of a type states. Null: the code states none. */
 export interface DeclaredLimit {
   readonly type: string;

@@ -123,12 +123,21 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
     ],
     "runs/prefetch.ts": [["the key stays locked", "await releaseLocks(transaction, jobs);", ""]],
   },
+  "claimAlone of a probe, after the clock was ahead": {
+    "functions/claim-alone.sql": [
+      [
+        "the probe waits for the wrong time",
+        "OR streak.probe_at - streak.probe_ms * interval '1 millisecond' > moment",
+        "",
+      ],
+    ],
+  },
   "claimAlone of a probe": {
     "functions/claim-alone.sql": [
       [
         "a probe does not wait",
-        "WHERE streak.probe_at <= moment",
-        "WHERE streak.probe_at > '-infinity'",
+        "SELECT streak.probe_at <= moment\n",
+        "SELECT streak.probe_at > '-infinity'\n",
       ],
       [
         "the filter of types is dropped",

@@ -16,8 +16,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
       [
         "a prefetch takes keys",
-        "NOT to_prefetch\n                      AND (held IS NULL",
-        "(held IS NULL",
+        "NOT to_prefetch\n                      AND (clock_timestamp()",
+        "(clock_timestamp()",
       ],
       ["a batch takes a key twice", "array_agg(key) FILTER (WHERE turn = 1),", "array_agg(key),"],
       ["two jobs of a key are not noticed", "cardinality(marks) = (", "0 < ("],

@@ -116,6 +116,15 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ],
     ],
   },
+  "claimAlone of a probe, after the clock was ahead": {
+    due_probes: [
+      [
+        "the probe waits for the wrong time",
+        "streak.probe_at - streak.probe_ms > :now",
+        "streak.probe_at < 0 * :now",
+      ],
+    ],
+  },
   "claimAlone of a probe": {
     due_probes: [
       ["a probe does not wait", "streak.probe_at <= :now", "streak.probe_at IS NOT NULL"],

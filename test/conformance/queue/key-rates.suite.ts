@@ -1,15 +1,19 @@
 /** The rate of a concurrency key: how many of its jobs may start in a period. */
 import { describe, expect, test } from "vitest";
-import { completed } from "../../support/factories.ts";
+import { LONE_DEATHS_MAX, PROBE_MS_MIN } from "../../../src/core/crashes.ts";
+import { completed, diedAlone } from "../../support/factories.ts";
 import {
   add,
   addCrashed,
   claimable,
+  claimableAlone,
   claimRequest,
   joinWorker,
   recordOf,
+  rescueSilent,
   settleAll,
   take,
+  takeOne,
 } from "../../support/steps.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { OpenStore } from "../../support/stores.ts";
@@ -27,6 +31,21 @@ async function runNext(store: JobStore): Promise<readonly string[]> {
   const { lease, jobs } = await store.claim(claimRequest(worker));
   if (lease !== null) await settleAll(store, { worker, lease, jobs }, completed());
   return jobs.map(({ id }) => id);
+}
+
+/** Uses the only token of so many keys for an hour. Answers jobs of these keys. */
+async function spendKeys(store: JobStore, count: number) {
+  const keys = Array.from({ length: count }, (_, index) => ({
+    concurrencyKey: `key-${index + 1}`,
+  }));
+  const rate = { count: 1, perMs: 3_600_000, burst: 1 };
+  for (const { concurrencyKey: name } of keys) {
+    await store.setLimit({ ...KEY, name }, { concurrency: null, rate }, null);
+  }
+  await add(store, ...keys.map((key) => ({ ...key, type: "push", lane: "spent" })));
+  const batch = await take(store, { lanes: ["spent"] });
+  await settleAll(store, batch, completed());
+  return keys;
 }
 
 export function keyRatesSuite(open: OpenStore): void {
@@ -148,6 +167,51 @@ export function keyRatesSuite(open: OpenStore): void {
       expect(await store.limits()).toMatchObject([{ nextTokenMs: 10 * OPEN_MS }]);
     });
 
+    test.each(["held", "not held"])("takes the probe behind spent keys: %s", async (place) => {
+      await using db = await open();
+      const { store, clock } = db;
+      await uses(store, ["bank"]);
+      const keys = await spendKeys(store, 3);
+      await add(store, ...keys);
+      const [free] = await add(store, {});
+      await outage(store);
+      if (place === "held") await store.hold(10);
+      await clock.advance(OPEN_MS);
+
+      expect((await probe(store))?.job.id).toBe(free);
+    });
+
+    test("takes the lone job behind spent keys", async () => {
+      await using db = await open();
+      const { store } = db;
+      const names = [1, 2, 3].map((number) => ({ concurrencyKey: `key-${number}` }));
+      for (const named of names) await addCrashed(store, 3, { ...named, priority: 1 });
+      const free = await addCrashed(store, 3, { priority: 2 });
+      await spendKeys(store, 3);
+
+      expect(await claimableAlone(store)).toBe(free);
+    });
+
+    test.each(["held", "not held"])(
+      "takes the probe of a type behind spent keys: %s",
+      async (place) => {
+        await using db = await open();
+        const { store, clock } = db;
+        for (let count = 0; count < LONE_DEATHS_MAX; count += 1) {
+          await add(store, {});
+          const { worker } = await takeOne(store);
+          await store.deregister(worker);
+          await rescueSilent(store, worker, { decide: () => diedAlone() });
+        }
+        await add(store, ...(await spendKeys(store, 3)));
+        const [free] = await add(store, {});
+        if (place === "held") await store.hold(10);
+        await clock.advance(PROBE_MS_MIN);
+
+        expect(await claimableAlone(store)).toBe(free);
+      },
+    );
+
     test("takes the token of a job that runs alone", async () => {
       await using db = await open();
       const { store } = db;
@@ -161,6 +225,35 @@ export function keyRatesSuite(open: OpenStore): void {
       expect(await store.limits()).toMatchObject([{ nextTokenMs: 0 }]);
       await store.setLimit(KEY, ONCE, null);
       expect(await store.limits()).toMatchObject([{ nextTokenMs: 0 }]);
+    });
+  });
+
+  describe("limits of a job", () => {
+    test("has the rate of its key and no other, with the jobs that wait", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.setLimit({ kind: "type", name: "sms" }, ONCE, null);
+      await store.setLimit({ ...KEY, tenant: "acme" }, ONCE, null);
+      await store.setLimit({ ...KEY, name: "box-8" }, ONCE, null);
+      await store.setLimit(KEY, ONCE, null);
+      await add(store, KEYED, KEYED);
+      await runNext(store);
+      await runNext(store);
+      await store.hold(10);
+      const own = { tenant: "default", concurrencyKey: "box-7" };
+
+      const limits = await store.limits(own);
+
+      expect(limits).toMatchObject([
+        { ...KEY, waiting: 1 },
+        { kind: "type", name: "sms" },
+      ]);
+      expect(await store.limits()).toEqual(expect.arrayContaining([...limits]));
+      const names = async (job: typeof own | { tenant: string; concurrencyKey: null }) =>
+        (await store.limits(job)).map(({ name }) => name);
+      expect(await names({ ...own, concurrencyKey: null })).toEqual(["sms"]);
+      expect(await names({ ...own, concurrencyKey: "box-9" })).toEqual(["sms"]);
+      expect(await names({ ...own, tenant: "bolt" })).toEqual(["sms"]);
     });
   });
 

@@ -6,6 +6,7 @@ import { keyRateRecord, tooManyKeyRates } from "../../shared/control/limit-rows.
 import {
   KEY_RATES_MAX,
   KEY_WAITING_MAX,
+  type KeyedJob,
   type LimitName,
   type LimitRecord,
   type StoredRule,
@@ -61,8 +62,20 @@ export async function removeKeyRate(
   return wasSet;
 }
 
-export async function keyRates({ read, names }: Session): Promise<readonly LimitRecord[]> {
-  const rows = await read.all("all_key_rates", { waiting: KEY_WAITING_MAX });
-  await names.learn(rows.map(({ tenant }) => tenant));
-  return rows.map((row) => keyRateRecord(row, names.text(row.tenant), row.now));
+/** With a job, the rate of its key, if there is one. */
+export async function keyRates(
+  { read, names }: Session,
+  job?: KeyedJob,
+): Promise<readonly LimitRecord[]> {
+  const waiting = KEY_WAITING_MAX;
+  if (job === undefined) {
+    const rows = await read.all("all_key_rates", { waiting });
+    await names.learn(rows.map(({ tenant }) => tenant));
+    return rows.map((row) => keyRateRecord(row, names.text(row.tenant), row.now));
+  }
+  const name = job.concurrencyKey;
+  const tenant = name === null ? undefined : await names.id("tenant", job.tenant);
+  if (name === null || tenant === undefined) return [];
+  const rows = await read.all("find_key_rate", { tenant, name, waiting });
+  return rows.map((row) => keyRateRecord(row, job.tenant, row.now));
 }

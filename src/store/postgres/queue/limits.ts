@@ -18,6 +18,7 @@ import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import {
   LIMITS_MAX,
   type DeclaredLimit,
+  type KeyedJob,
   type LimitName,
   type LimitRecord,
   type StoredRule,
@@ -110,12 +111,12 @@ async function removeOrRestore(
   else await transaction.run("put_limit", { name, ...statedColumns(code_rule) });
 }
 
-export async function limits(session: Session): Promise<readonly LimitRecord[]> {
+export async function limits(session: Session, job?: KeyedJob): Promise<readonly LimitRecord[]> {
   const { read, names } = session;
   const rows = await read.all("all_limits", {});
   await names.learn(rows.map(({ name }) => name).filter((name) => name !== INSTALLATION));
   const records = rows.flatMap((row) => limitRecord(row, names, row.now) ?? []);
-  return [...records, ...(await keyRates(session))].toSorted(byLimitName);
+  return [...records, ...(await keyRates(session, job))].toSorted(byLimitName);
 }
 
 export async function declareLimits(

@@ -208,6 +208,7 @@ export interface QueryRows {
   recount: { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; };
   any_key_rate: { readonly yes: 1; };
   all_key_rates: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; };
+  find_key_rate: { readonly tenant: number; readonly name: string; readonly rate_count: number; readonly rate_ms: number; readonly burst: number; readonly tokens: number; readonly refilled_at: number; readonly by: string | null; readonly set_at: number; readonly waiting: number; };
   count_key_rates: { readonly rates: number; };
   key_rate: KeyRateRow;
   free_spent_key: LockRow;
@@ -384,9 +385,9 @@ export interface QueryParameters {
   look_for_crashed: readonly ["lanes"];
   crash_numbers: readonly ["lanes"];
   lone_lease: readonly [];
-  due_probes: readonly ["now", "types"];
-  probe_in_blocked: readonly ["type", "lanes", "tenants", "now"];
-  probe_in_ready: readonly ["lane", "crashes", "depth", "type", "tenants", "now"];
+  due_probes: readonly ["now", "types", "full"];
+  probe_in_blocked: readonly ["type", "lanes", "tenants", "now", "full"];
+  probe_in_ready: readonly ["lane", "crashes", "depth", "type", "tenants", "now", "full"];
   set_next_probe: readonly ["probe_at", "probe_ms", "type"];
   find_streak: readonly ["type"];
   put_streak: readonly ["type", "ended", "probe_at", "probe_ms"];
@@ -550,6 +551,7 @@ export interface QueryParameters {
   recount: readonly [];
   any_key_rate: readonly [];
   all_key_rates: readonly ["waiting"];
+  find_key_rate: readonly ["waiting", "tenant", "name"];
   count_key_rates: readonly [];
   key_rate: readonly ["tenant", "name"];
   put_key_rate: readonly ["tenant", "name", "rate_count", "rate_ms", "burst", "now", "by"];
@@ -919,11 +921,11 @@ export const queries: {
     parameters: ["due","types","full","now"],
   },
   service_probe_in_blocked: {
-    text: "SELECT key, priority, rank, type, tenant, concurrency\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    text: "SELECT key, priority, rank, type, tenant, concurrency\nFROM millrace_blocked\nWHERE gate IN (SELECT value FROM json_each(?1))\n  AND type IN (SELECT value FROM json_each(?2))\n  AND (?3 IS NULL OR lane IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND crashes < ?5\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (tenant, type) NOT IN (SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6)\n  AND tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_key_rate AS rate\n      WHERE rate.tenant = millrace_blocked.tenant\n        AND rate.name = millrace_blocked.concurrency\n        AND (rate.refilled_at - ?6) * rate.rate_count <= rate.burst * rate.rate_ms\n        AND rate.tokens\n            + max(0, ?6 - rate.refilled_at) * 1.0 * rate.rate_count / rate.rate_ms < 1\n  )\nORDER BY priority, rank, key\nLIMIT 1",
     parameters: ["due","types","lanes","tenants","cap","now","full"],
   },
   service_probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND front.tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    text: "SELECT front.key, front.priority, front.rank, front.type, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type IN (SELECT value FROM json_each(?4))\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (front.tenant, front.type) NOT IN (\n      SELECT tenant, type FROM millrace_tenant_barrier WHERE until > ?6\n  )\n  AND front.tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_key_rate AS rate\n      WHERE rate.tenant = front.tenant\n        AND rate.name = front.concurrency\n        AND (rate.refilled_at - ?6) * rate.rate_count <= rate.burst * rate.rate_ms\n        AND rate.tokens\n            + max(0, ?6 - rate.refilled_at) * 1.0 * rate.rate_count / rate.rate_ms < 1\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
     parameters: ["lane","crashes","depth","types","tenants","now","full"],
   },
   services_of_type: {
@@ -1031,16 +1033,16 @@ export const queries: {
     parameters: [],
   },
   due_probes: {
-    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE streak.probe_at <= ?1\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = streak.type\n        AND barrier.gate <> streak.type\n        AND (barrier.until IS NULL OR barrier.until > ?1)\n  )\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\nORDER BY streak.probe_at, streak.type",
-    parameters: ["now","types"],
+    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE (\n      streak.probe_at <= ?1\n      OR streak.probe_at - streak.probe_ms > ?1\n  )\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_barrier AS barrier\n      WHERE barrier.target = streak.type\n        AND barrier.gate <> streak.type\n        AND (barrier.until IS NULL OR barrier.until > ?1)\n  )\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\n  AND streak.type NOT IN (SELECT value FROM json_each(?3))\nORDER BY streak.probe_at, streak.type",
+    parameters: ["now","types","full"],
   },
   probe_in_blocked: {
-    text: "SELECT key, priority, rank, tenant, concurrency\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
-    parameters: ["type","lanes","tenants","now"],
+    text: "SELECT key, priority, rank, tenant, concurrency\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT value FROM json_each(?5))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["type","lanes","tenants","now","full"],
   },
   probe_in_ready: {
-    text: "SELECT front.key, front.priority, front.rank, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
-    parameters: ["lane","crashes","depth","type","tenants","now"],
+    text: "SELECT front.key, front.priority, front.rank, front.tenant, front.concurrency\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashes = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT value FROM json_each(?7))\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    parameters: ["lane","crashes","depth","type","tenants","now","full"],
   },
   set_next_probe: {
     text: "UPDATE millrace_crash_streak\nSET probe_at = ?1,\n    probe_ms = ?2\nWHERE type = ?3",
@@ -1415,7 +1417,7 @@ export const queries: {
     parameters: ["gate","type","limit"],
   },
   waiting_jobs: {
-    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (\n               SELECT 1 FROM millrace_service_park WHERE until <= ?1 OR asked_at > ?1\n           )\n           OR EXISTS (SELECT 1 FROM millrace_key_rate WHERE held_until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(CASE\n               WHEN breaker.opened_at > ?1 THEN 0\n               ELSE coalesce(breaker.probe_at, 0)\n           END)\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_blocked WHERE gate < -2)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1)\n           OR EXISTS (\n               SELECT 1 FROM millrace_service_park WHERE until <= ?1 OR asked_at > ?1\n           )\n           OR EXISTS (\n               SELECT 1\n               FROM millrace_key_rate\n               WHERE held_until IS NOT NULL\n                 AND (held_until <= ?1 OR (held_until - ?1 - 1) * rate_count >= rate_ms)\n           ) AS released,\n       EXISTS (SELECT 1 FROM millrace_closed_gate)\n           OR EXISTS (SELECT 1 FROM millrace_limit_setting)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked,\n       EXISTS (\n           SELECT 1\n           FROM millrace_schedule\n           WHERE paused_at IS NULL\n             AND next_slot IS NOT NULL\n             AND next_slot <= ?1\n             AND (owner = 2 OR declared_at > ?2)\n       ) AS slot_due,\n       EXISTS (SELECT 1 FROM millrace_lane_without_turns) AS fair,\n       (\n           SELECT min(CASE\n               WHEN breaker.opened_at > ?1 THEN 0\n               ELSE coalesce(breaker.probe_at, 0)\n           END)\n           FROM millrace_breaker AS breaker\n           WHERE breaker.state <> 1\n             AND (\n                 breaker.probe_at IS NOT NULL\n                 OR EXISTS (\n                     SELECT 1\n                     FROM millrace_attempt AS ended\n                     WHERE ended.key = breaker.probe_key AND ended.n = breaker.probe_n\n                 )\n                 OR (breaker.state = 3 AND NOT EXISTS (\n                     SELECT 1 FROM millrace_job AS job WHERE job.key = breaker.probe_key\n                 ))\n             )\n       ) AS probe_at",
     parameters: ["now","declared_since"],
   },
   delete_gate: {
@@ -1694,6 +1696,10 @@ export const queries: {
     text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace_blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT ?1\n           )\n       ) AS waiting\nFROM millrace_key_rate AS rate\nORDER BY tenant, name",
     parameters: ["waiting"],
   },
+  find_key_rate: {
+    text: "SELECT tenant, name, rate_count, rate_ms, burst, tokens, refilled_at, by, set_at,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1\n               FROM millrace_blocked AS blocked\n               WHERE blocked.gate = -1\n                 AND blocked.tenant = rate.tenant\n                 AND blocked.concurrency = rate.name\n               LIMIT ?1\n           )\n       ) AS waiting\nFROM millrace_key_rate AS rate\nWHERE tenant = ?2\n  AND name = ?3",
+    parameters: ["waiting","tenant","name"],
+  },
   count_key_rates: {
     text: "SELECT count(*) AS rates FROM millrace_key_rate",
     parameters: [],
@@ -1727,7 +1733,7 @@ export const queries: {
     parameters: ["tenant","name"],
   },
   refilled_keys: {
-    text: "SELECT tenant, name\nFROM millrace_key_rate\nWHERE held_until <= ?1\nORDER BY held_until\nLIMIT ?2",
+    text: "SELECT tenant, name\nFROM millrace_key_rate\nWHERE held_until IS NOT NULL\n  AND (held_until <= ?1 OR (held_until - ?1 - 1) * rate_count >= rate_ms)\nORDER BY held_until\nLIMIT ?2",
     parameters: ["now","limit"],
   },
   next_refill: {

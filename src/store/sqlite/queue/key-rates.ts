@@ -9,10 +9,11 @@ import {
 import {
   KEY_RATES_MAX,
   KEY_WAITING_MAX,
+  type KeyedJob,
   type LimitRecord,
   type StoredRule,
 } from "../../types/limits.ts";
-import type { LockRow } from "../database/queries.gen.ts";
+import type { LockRow, QueryRows } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { unblockNext } from "../runs/locks.ts";
 
@@ -54,13 +55,27 @@ export function removeKeyRate(
   return known;
 }
 
-export function keyRates({ sql, names, clock }: Session): readonly LimitRecord[] {
-  return sql
-    .all("all_key_rates", { waiting: KEY_WAITING_MAX })
-    .map((row) => keyRateRecord(row, names.text(row.tenant), clock.now()));
+/** With a job, the rate of its key, if there is one. */
+export function keyRates(session: Session, job?: KeyedJob): readonly LimitRecord[] {
+  const { names, clock } = session;
+  return keyRateRows(session, job).map((row) =>
+    keyRateRecord(row, names.text(row.tenant), clock.now()),
+  );
 }
 
-interface KeyedJob {
+function keyRateRows(
+  { sql, names }: Session,
+  job?: KeyedJob,
+): readonly QueryRows["all_key_rates"][] {
+  const waiting = KEY_WAITING_MAX;
+  if (job === undefined) return sql.all("all_key_rates", { waiting });
+  const { concurrencyKey: name } = job;
+  const tenant = names.find("tenant", job.tenant);
+  if (name === null || tenant === undefined) return [];
+  return sql.all("find_key_rate", { tenant, name, waiting });
+}
+
+interface LockedJob {
   readonly tenant: number;
   readonly concurrency: string | null;
 }
@@ -69,7 +84,7 @@ interface KeyedJob {
  * Takes a token for each of these jobs whose key has a rate, and answers the jobs that may start.
  * The lock of a key without a token is taken by no run, so that claims skip its other jobs.
  */
-export function takeKeyTokens<Job extends KeyedJob>(
+export function takeKeyTokens<Job extends LockedJob>(
   session: Session,
   jobs: readonly Job[],
 ): readonly Job[] {

@@ -17,6 +17,7 @@ import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import {
   LIMITS_MAX,
   type DeclaredLimit,
+  type KeyedJob,
   type LimitName,
   type LimitRecord,
   type StoredRule,
@@ -121,11 +122,11 @@ function removeOrRestore(session: Session, row: LimitRow): void {
   changed(session);
 }
 
-export function limits(session: Session): LimitRecord[] {
+export function limits(session: Session, job?: KeyedJob): LimitRecord[] {
   const { sql, names, clock } = session;
   const stored = sql.all("all_limits", {});
   const records = stored.flatMap((row) => limitRecord(row, names, clock.now()) ?? []);
-  return [...records, ...keyRates(session)].toSorted(byLimitName);
+  return [...records, ...keyRates(session, job)].toSorted(byLimitName);
 }
 
 export function declareLimits(session: Session, declared: readonly DeclaredLimit[]): void {

@@ -36,11 +36,17 @@ function findAtCap(session: Session, scan: ClaimScan, cap: number): LoneCandidat
 function findProbe(session: Session, scan: ClaimScan): LoneCandidate | null {
   if (!scan.hasClosed) return null;
   const { now, types } = scan;
-  for (const probe of session.sql.all("due_probes", { now, types })) {
+  const full = fullOf(scan);
+  for (const probe of session.sql.all("due_probes", { now, types, full })) {
     const job = mostUrgentOfType(session, scan, probe.type);
     if (job !== undefined) return { ...job, type: probe.type, probe };
   }
   return null;
+}
+
+/** Jobs without a permit are passed: otherwise the first of them would stop all others. */
+function fullOf({ limits }: ClaimScan): string {
+  return limits?.full ?? "[]";
 }
 
 /** The most urgent job of a type that nothing but the gate of the type blocks. */
@@ -50,12 +56,12 @@ function mostUrgentOfType(
   type: number,
 ): Omit<LoneCandidate, "probe" | "type"> | undefined {
   const { lanes, onlyLanes, crashNumbers, tenants, now } = scan;
+  const wanted = { type, tenants, full: fullOf(scan), now };
+  const front = { ...wanted, depth: PROBE_DEPTH };
   const found = [
-    sql.get("probe_in_blocked", { type, lanes: onlyLanes, tenants, now }),
+    sql.get("probe_in_blocked", { ...wanted, lanes: onlyLanes }),
     ...lanes.flatMap((lane) =>
-      [0, ...crashNumbers].map((crashes) =>
-        sql.get("probe_in_ready", { lane, crashes, type, tenants, now, depth: PROBE_DEPTH }),
-      ),
+      [0, ...crashNumbers].map((crashes) => sql.get("probe_in_ready", { ...front, lane, crashes })),
     ),
   ];
   return found.filter((job) => job !== undefined).toSorted(byUrgency)[0];

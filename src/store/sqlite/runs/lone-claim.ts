@@ -14,6 +14,9 @@ import { acquireKeys } from "./locks.ts";
 import { findLone, type LoneCandidate } from "./lone-candidates.ts";
 import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
+/** How many jobs whose key has no token one call passes. */
+const SEARCHES_MAX = 100;
+
 /** Checks without the write lock whether {@link claimAlone} would answer null. */
 export function claimsNoneAlone(session: Session, request: LoneClaimRequest): boolean {
   if (hasLostClaims(session, request)) return false;
@@ -61,18 +64,26 @@ export async function claimAlone(
 function takeAlone(session: Session, request: LoneClaimRequest, secret: string): LoneClaim | null {
   if (refusalOf(session, request) !== null) return null;
   const limits = limitsOf(session, asStarted(request));
-  const found = findLone(session, scanOf(session, request, limits), request);
-  if (found === null || !isAdmitted(limits, found)) return null;
-  const { missing } = splitMissing(session, [found]);
-  if (missing.length === 0) {
+  const scan = scanOf(session, request, limits);
+  for (let search = 0; search < SEARCHES_MAX; search += 1) {
+    const found = findLone(session, scan, request);
+    if (found === null || !isAdmitted(limits, found)) return null;
+    if (isDropped(session, found)) return null;
     const [job] = takeKeyTokens(session, [found]);
-    return job === undefined ? null : lease(session, request, job, secret, limits);
+    if (job !== undefined) return lease(session, request, job, secret, limits);
+    // The key has no token. It is locked now, so the next search passes its jobs.
   }
-  // The next call finds another job.
+  return null;
+}
+
+/** True: the place had no job, and is gone. The next call finds another job. */
+function isDropped(session: Session, found: LoneCandidate): boolean {
+  const { missing } = splitMissing(session, [found]);
+  if (missing.length === 0) return false;
   takeWaiting(session, found.key);
   dropMissing(session, missing);
   session.warnings.reportMissing("claimAlone", missing);
-  return null;
+  return true;
 }
 
 function lease(

@@ -82,6 +82,25 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ],
     ],
   },
+  "claimAlone, with limits": {
+    due_probes: [
+      ["a type without a permit is tried", "streak.type NOT IN (SELECT", "0 NOT IN (SELECT"],
+    ],
+    probe_in_blocked: [
+      [
+        "a tenant without a permit is tried",
+        "tenant NOT IN (SELECT value FROM json_each(:full",
+        "0 NOT IN (SELECT value FROM json_each(:full",
+      ],
+    ],
+    probe_in_ready: [
+      [
+        "a tenant without a permit is tried",
+        "front.tenant NOT IN (SELECT value FROM json_each(:full",
+        "0 NOT IN (SELECT value FROM json_each(:full",
+      ],
+    ],
+  },
   "claim, with rates": {
     "runs/claim-limits.ts": [
       ["no token is taken", "tokensAt(rate, this.#now) - taken", "tokensAt(rate, this.#now)"],
@@ -153,6 +172,23 @@ export const SQLITE_LIMIT_FAULTS: Faults = {
       ["no token is taken", "tokens: tokens - 1, now", "tokens, now"],
       ["jobs without a token start", 'sql.run("lock_spent_key", key);', "return true;"],
     ],
+    service_probe_in_blocked: [
+      ["a held job without a token is first", "rate.tenant = millrace_blocked.tenant", "0"],
+    ],
+    service_probe_in_ready: [["a job without a token is first", "rate.tenant = front.tenant", "0"]],
+    "runs/lone-claim.ts": [
+      [
+        "a lone job without a token stops all",
+        "const SEARCHES_MAX = 100;",
+        "const SEARCHES_MAX = 1;",
+      ],
+    ],
+  },
+  "a key without a token, after the clock was ahead": {
+    refilled_keys: [
+      ["the key waits for the wrong time", "(held_until - :now - 1) * rate_count", "-1"],
+    ],
+    waiting_jobs: [["no poll finds out", "OR (held_until - :now - 1) * rate_count >= rate_ms", ""]],
   },
   "a key without a token": {
     "queue/key-rates.ts": [
@@ -248,8 +284,21 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
       ["requests repeat all the time", "wanted_at <= moment - interval '1 second'", "true"],
     ],
     "functions/claim-alone.sql": [
-      ["a lone run needs no permit", "IF asker.has_limits THEN", "IF false THEN"],
+      [
+        "a lone run needs no permit",
+        "IF asker.has_limits THEN\n            SELECT",
+        "IF false THEN\n            SELECT",
+      ],
     ],
+  },
+  "claimAlone, with limits": {
+    "functions/claim-alone.sql": [
+      ["limits are not looked at", "used_up := limits.closed;", ""],
+      ["a type without a permit is tried", "AND streak.type <> ALL (used_up)", ""],
+      ["a tenant without a permit is tried", "AND tenant <> ALL (used_up)\n                 ", ""],
+      ["a job without a permit is first", "AND type <> ALL (used_up)", ""],
+    ],
+    "functions/claim.sql": [["a lone job is not awaited", "used_up := limits.closed;", ""]],
   },
   "claim, with rates": {
     "functions/limits.sql": [
@@ -314,6 +363,36 @@ export const POSTGRES_LIMIT_FAULTS: Faults = {
         "jobs without a token start",
         "key_tokens(rate, moment) < 1",
         "key_tokens(rate, moment) < 0",
+      ],
+    ],
+    "functions/claim-probe.sql": [
+      ["a held job without a token is first", "rate.tenant = blocked.tenant", "false"],
+      ["a job without a token is first", "rate.tenant = front.tenant", "false"],
+    ],
+    "functions/claim-alone.sql": [
+      ["a held job without a token is tried", "rate.tenant = blocked.tenant", "false"],
+      ["a job without a token is tried", "rate.tenant = front.tenant", "false"],
+      ["a lone job without a token is first", "rate.tenant = ready.tenant", "false"],
+    ],
+  },
+  "a key without a token, after the clock was ahead": {
+    "functions/key-rates.sql": [
+      [
+        "the key waits for the wrong time",
+        "rate.rate_count >= rate.rate_ms",
+        "rate.rate_count < -1",
+      ],
+      [
+        "the tokens come back at the wrong time",
+        "* rate.rate_count > rate.burst::double precision * rate.rate_ms",
+        "* rate.rate_count < -1",
+      ],
+    ],
+    promote_due: [
+      [
+        "no poll finds out",
+        "millrace.is_refilled(rate, moment.at)",
+        "rate.held_until <= moment.at",
       ],
     ],
   },

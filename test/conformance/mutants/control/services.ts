@@ -111,7 +111,11 @@ export const SQLITE_SERVICE_FAULTS: Faults = {
     ],
     service_probe_in_ready: [
       ["the least urgent job is tried", "ORDER BY front.priority", "ORDER BY front.priority DESC"],
-      ["a taken key does not count", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
+      [
+        "a taken key does not count",
+        "AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock",
+        "AND 1 OR NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock",
+      ],
       ["a closed lane does not count", "AND front.lane NOT IN", "AND -1 NOT IN"],
       [
         "a closed tenant does not count",
