@@ -3,4 +3,5 @@
 -- only: postgres, because SQLite has no functions of the application.
 -- returns: answer text?
 -- timeout: reader
+-- rights: caller
 SELECT millrace.run_function(:name::text, :payload::jsonb)::text AS answer;

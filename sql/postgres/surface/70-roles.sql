@@ -1,7 +1,8 @@
 -- The roles of an installation and what each of them may do. `millrace migrate --roles` runs the
 -- statements of `role_statements`; `role_findings` compares the catalogue with them.
 
--- Which role may call which function, and read which view.
+-- Which role may call which function, and read which view. The role of the engine may call the
+-- routines besides, which `store/postgres/rights` makes and compares.
 CREATE FUNCTION millrace.role_grants()
 RETURNS TABLE (role text, kind text, object text)
 LANGUAGE sql STABLE
@@ -15,6 +16,8 @@ AS $grants$
                ('_worker', 'function', 'complete_task'), ('_worker', 'function', 'fail_task'),
                ('_worker', 'function', 'heartbeat'), ('_worker', 'function', 'run_function'),
                ('_worker', 'function', 'find_function'),
+               ('_engine', 'function', 'run_function'),
+               ('_engine', 'function', 'find_function'),
                ('_maintenance', 'function', 'sweep_expired_leases'),
                ('_maintenance', 'function', 'promote_due_tasks'),
                ('_reader', 'view', 'task'), ('_reader', 'view', 'task_lease'),
@@ -42,12 +45,14 @@ BEGIN
             USING ERRCODE = '22023';
     END IF;
     FOREACH suffix IN ARRAY
-        ARRAY['_owner', '_migrator', '_producer', '_worker', '_reader', '_maintenance']
+        ARRAY['_owner', '_migrator', '_producer', '_worker', '_engine', '_reader', '_maintenance']
     LOOP
+        -- The engine takes the role of tenants for some reads, and inherits none of its rights.
         RETURN NEXT format(
             'DO $role$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = %L) THEN '
-                || 'CREATE ROLE %I NOLOGIN; END IF; END $role$',
-            own || suffix, own || suffix
+                || 'CREATE ROLE %I NOLOGIN%s; END IF; END $role$',
+            own || suffix, own || suffix,
+            CASE WHEN suffix = '_engine' THEN ' NOINHERIT' ELSE '' END
         );
     END LOOP;
     RETURN NEXT format(
@@ -57,7 +62,9 @@ BEGIN
     );
     RETURN NEXT format('GRANT %I TO %I', own || '_owner', own || '_migrator');
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'millrace_tenant') THEN
-        RETURN NEXT format('GRANT millrace_tenant TO %I', own || '_owner');
+        RETURN NEXT format(
+            'GRANT millrace_tenant TO %I, %I', own || '_owner', own || '_engine'
+        );
     END IF;
     RETURN NEXT format('GRANT CREATE ON DATABASE %I TO %I', current_database(), own || '_owner');
     RETURN NEXT format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', own);
@@ -95,7 +102,9 @@ BEGIN
     END LOOP;
     RETURN NEXT format('ALTER TYPE %I.leased_task OWNER TO %I', own, own || '_owner');
     RETURN NEXT format('ALTER SCHEMA %I OWNER TO %I', own, own || '_owner');
-    FOREACH suffix IN ARRAY ARRAY['_producer', '_worker', '_reader', '_maintenance'] LOOP
+    FOREACH suffix IN ARRAY
+        ARRAY['_producer', '_worker', '_engine', '_reader', '_maintenance']
+    LOOP
         RETURN NEXT format('GRANT USAGE ON SCHEMA %I TO %I', own, own || suffix);
     END LOOP;
     RETURN NEXT format(
@@ -122,24 +131,27 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH wanted AS MATERIALIZED (
-        SELECT given.role, given.kind, given.object FROM millrace.role_grants() AS given
+        SELECT given.role, given.kind, given.object
+        FROM millrace.role_grants() AS given
+        WHERE anew OR EXISTS (SELECT FROM pg_roles WHERE rolname = given.role)
     ),
     object AS MATERIALIZED (
         SELECT proc.oid, 'function' AS kind, proc.proname::text AS name,
                proc.oid::regprocedure::text AS shown,
-               coalesce(proc.proacl, acldefault('f', proc.proowner)) AS acl, proc.proowner AS owner
+               coalesce(proc.proacl, acldefault('f', proc.proowner)) AS acl, proc.proowner AS owner,
+               starts_with(proc.prosrc, E'\n-- A routine of Millrace') AS is_routine
         FROM pg_proc AS proc
         WHERE proc.pronamespace = to_regnamespace(quote_ident(own))
         UNION ALL
         SELECT class.oid, CASE class.relkind WHEN 'v' THEN 'view' ELSE 'table' END,
                class.relname::text, class.oid::regclass::text,
-               coalesce(class.relacl, acldefault('r', class.relowner)), class.relowner
+               coalesce(class.relacl, acldefault('r', class.relowner)), class.relowner, false
         FROM pg_class AS class
         WHERE class.relnamespace = to_regnamespace(quote_ident(own))
           AND class.relkind IN ('r', 'v', 'S')
     ),
     given AS MATERIALIZED (
-        SELECT object.kind, object.name, object.shown, each.privilege_type,
+        SELECT object.kind, object.name, object.shown, object.is_routine, each.privilege_type,
                CASE WHEN each.grantee = 0 THEN 'PUBLIC' ELSE pg_get_userbyid(each.grantee) END
                    AS grantee
         FROM object
@@ -170,8 +182,10 @@ BEGIN
            )
     FROM given
     WHERE (given.grantee = 'PUBLIC' OR given.grantee IN (
-              own || '_producer', own || '_worker', own || '_reader', own || '_maintenance'
+              own || '_producer', own || '_worker', own || '_engine', own || '_reader',
+              own || '_maintenance'
           ))
+      AND NOT (given.grantee = own || '_engine' AND given.is_routine)
       AND NOT EXISTS (
           SELECT FROM wanted
           WHERE wanted.role = given.grantee
