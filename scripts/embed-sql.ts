@@ -4,27 +4,19 @@
  *
  * The `.sql` files are the source: readable, pasteable into a console, mirrored between dialects.
  * The package contains the generated modules, so that bundlers and single-file builds work.
- * `--check` writes nothing and fails when a module is stale. `--functions` writes nothing either:
- * it prints the named queries of PostgreSQL, or all of them, as functions.
+ * `--check` writes nothing and fails when a module is stale.
  *
  *     node scripts/embed-sql.ts [--check]
- *     node scripts/embed-sql.ts --functions [query …]
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { queryFiles, type Dialect } from "./sql/files.ts";
-import { describeQueries } from "./sql/headers.ts";
+import type { Dialect } from "./sql/files.ts";
 import { renderMigrations, renderQueries, renderTemplates } from "./sql/module.ts";
-import { canBeFunction, queryFunction } from "./sql/query-function.ts";
 
-const { values, positionals } = parseArgs({
-  options: { check: { type: "boolean" }, functions: { type: "boolean" } },
-  allowPositionals: true,
-});
+const { values } = parseArgs({ options: { check: { type: "boolean" } } });
 
-if (values.functions === true) printFunctions(positionals);
-else embedAll();
+embedAll();
 
 function embedAll(): void {
   const stale = (["sqlite", "postgres"] as const).filter((dialect) => !embed(dialect));
@@ -48,13 +40,4 @@ function writeModule(dialect: Dialect, name: string, text: string): boolean {
   if (values.check === true) return existsSync(target) && readFileSync(target, "utf8") === text;
   writeFileSync(target, text);
   return true;
-}
-
-function printFunctions(names: readonly string[]): void {
-  const { queries: all } = describeQueries("postgres", queryFiles("postgres"));
-  const queries = all.filter(canBeFunction);
-  const unknown = names.find((wanted) => !queries.some(({ name }) => name === wanted));
-  if (unknown !== undefined) throw new Error(`no query ${unknown} can be a function`);
-  const chosen = queries.filter(({ name }) => names.length === 0 || names.includes(name));
-  console.log(chosen.map(queryFunction).join("\n\n"));
 }

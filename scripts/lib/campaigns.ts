@@ -18,6 +18,12 @@ export const CAMPAIGNS: readonly Campaign[] = [
     ...inBothSizes(project("conformance:postgres-15")),
   },
   {
+    name: "engine-role",
+    about: "every verb as a role that may only call routines, and its rates; short: a third",
+    short: [asEngine("conformance:postgres", "postgres-1")],
+    full: [asEngine("conformance:postgres"), show("engine-role")],
+  },
+  {
     name: "transactions",
     about: "{ tx } through every library, all tests",
     ...inBothSizes(project("transactions")),
@@ -166,6 +172,11 @@ function inBothSizes(...commands: readonly Command[]): Pick<Campaign, "short" | 
 function project(name: string, ...args: readonly string[]): Command {
   const strict = ["--reporter=default", "--passWithNoTests=false"];
   return [bin("vitest"), "run", `--project=${name}`, ...strict, ...args];
+}
+
+/** The same with stores that run as a member of the role of the engine. */
+function asEngine(name: string, ...args: readonly string[]): Command {
+  return ["env", "MILLRACE_TEST_ROLE=engine", ...project(name, ...args)];
 }
 
 function simulate(...args: readonly string[]): Command {

@@ -10,7 +10,8 @@
  * A column is a name, a type of the database, `?` if it may be null, and in backquotes a TypeScript
  * type that is more precise than that of the database. A query without rows has no `returns`.
  * `returns tuples` is for rows that are read as arrays. `timeout` is a class of
- * `statement-timeouts.ts`, on PostgreSQL alone.
+ * `statement-timeouts.ts`, on PostgreSQL alone. `rights: caller`, there as well, is for a query
+ * that asks what its own user may do: it never becomes a routine with the rights of the owner.
  *
  * At the head of a file, a row or a tuple that several queries share gets a name, which stands for
  * its columns in every file of the dialect:
@@ -41,6 +42,7 @@ export interface Shape {
 export interface DescribedQuery extends NamedQuery {
   readonly returns: Shape | null;
   readonly timeout: string | null;
+  readonly rights: "owner" | "caller";
 }
 
 export interface Described {
@@ -48,7 +50,7 @@ export interface Described {
   readonly queries: readonly DescribedQuery[];
 }
 
-const HEADER = /^-- (row|tuple|returns|returns tuples|timeout)(?: ([A-Z]\w*))?: (.*)$/;
+const HEADER = /^-- (row|tuple|returns|returns tuples|timeout|rights)(?: ([A-Z]\w*))?: (.*)$/;
 const CONTINUED = /^-- {3,}(\S.*)$/;
 const COLUMN =
   /\s*(?:([A-Z]\w*)|([a-z_]\w*) ([a-z]+(?: precision)?(?:\[\])?)(\?)?(?: `([^`]+)`)?)\s*(?:,|$)/y;
@@ -115,7 +117,13 @@ function describeQuery(
     ...query,
     returns: value === undefined ? null : shapeOf(dialect, kind, value, shapes, place),
     timeout: headers.get("timeout") ?? null,
+    rights: rightsOf(headers.get("rights"), place),
   };
+}
+
+function rightsOf(header: string | undefined, place: string): DescribedQuery["rights"] {
+  if (header !== undefined && header !== "caller") throw new Error(`${place}: rights: caller`);
+  return header ?? "owner";
 }
 
 function shapeOf(

@@ -7,15 +7,23 @@ import {
   type Dialect,
 } from "./files.ts";
 import { describeQueries, type Column, type Shape } from "./headers.ts";
+import { routineOf } from "./routines.ts";
+
+/** What a query takes and gives when it is called as a routine. `gives` null: a count of rows. */
+const ROUTINE = "{ readonly takes: string; readonly gives: string | null } | null";
 
 export function renderQueries(dialect: Dialect): string {
   const { shapes, queries } = describeQueries(dialect, queryFiles(dialect));
-  const bound = queries.map((query) => ({ ...query, ...bindParameters(query.text, dialect) }));
+  const timed = dialect === "postgres";
+  const bound = queries.map((query) => ({
+    ...query,
+    ...bindParameters(query.text, dialect),
+    routine: timed ? routineOf(query) : null,
+  }));
   const returning = (kind: Shape["kind"]): string[] =>
     queries.flatMap(({ name, returns }) =>
       returns?.kind === kind ? [`  ${name}: ${returns.name ?? literal(returns)};`] : [],
     );
-  const timed = dialect === "postgres";
   return [
     header(dialect),
     ...(timed
@@ -49,14 +57,19 @@ export function renderQueries(dialect: Dialect): string {
     "  readonly [Name in keyof QueryParameters]: {",
     "    readonly text: string;",
     "    readonly parameters: QueryParameters[Name];",
-    ...(timed ? ["    readonly timeout: TimeoutClass;"] : []),
+    ...(timed ? ["    readonly timeout: TimeoutClass;", `    readonly routine: ${ROUTINE};`] : []),
     "  };",
     "} = {",
-    ...bound.flatMap(({ name, text, parameters, timeout }) => [
+    ...bound.flatMap(({ name, text, parameters, timeout, routine }) => [
       `  ${name}: {`,
       `    text: ${JSON.stringify(text)},`,
       `    parameters: ${JSON.stringify(parameters)},`,
-      ...(timed ? [`    timeout: ${JSON.stringify(timeout ?? "answer")},`] : []),
+      ...(timed
+        ? [
+            `    timeout: ${JSON.stringify(timeout ?? "answer")},`,
+            `    routine: ${JSON.stringify(routine)},`,
+          ]
+        : []),
       "  },",
     ]),
     "};",

@@ -13,6 +13,7 @@ import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { folderOutside, ROOT } from "../api/children.ts";
 import { blocksOf, type Block } from "./markdown.ts";
+import { urlAs } from "../support/engine-role.ts";
 import { hasLines, isShown, promisedLines } from "./shown-output.ts";
 
 /** The address that pages use for a PostgreSQL database. */
@@ -90,7 +91,7 @@ async function partOf(
 ): Promise<string> {
   const { line, language, waitFor } = block;
   const wait = waitFor === null ? "" : `wait_for '${waitFor}' .blocks/${before?.line}.out\n`;
-  const code = codeOf(block).replaceAll(EXAMPLE_DATABASE, database);
+  const code = atRealDatabase(codeOf(block), database);
   const begin = `echo ${line} > .blocks/line\n: > .blocks/${line}.out\n${wait}`;
   const captured = (commands: string): string =>
     `${begin}{\n${commands}\n} > .blocks/${line}.out 2>&1 < /dev/null`;
@@ -191,6 +192,14 @@ async function differencesOf(
     }
   }
   return complaints;
+}
+
+/** The same code at the database of the page, by the users that the code names. */
+function atRealDatabase(code: string, database: string): string {
+  const others = EXAMPLE_DATABASE.replace("app@", "([a-z_]+)@");
+  return code.replaceAll(new RegExp(others, "g"), (example, user: string) =>
+    example === EXAMPLE_DATABASE ? database : urlAs(database, user),
+  );
 }
 
 function ofUnknownLanguage({ line, language }: Block): string {

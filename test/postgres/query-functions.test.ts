@@ -1,19 +1,19 @@
-/** Named queries as functions, for roles that may not touch tables. */
+/** Named queries as routines, for users who may not touch tables. */
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bindParameters, queryFiles } from "../../scripts/sql/files.ts";
 import { describeQueries, type DescribedQuery } from "../../scripts/sql/headers.ts";
-import {
-  canBeFunction,
-  functionName,
-  parametersOf,
-  queryFunction,
-} from "../../scripts/sql/query-function.ts";
+import { parametersOf, routineOf } from "../../scripts/sql/routines.ts";
+import { callOf } from "../../src/store/postgres/database/statements.ts";
+import { queries as embedded } from "../../src/store/postgres/database/queries.gen.ts";
+import { routinesOf } from "../../src/store/postgres/rights/routines.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { fillStates } from "../support/all-states.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 
-const queries = describeQueries("postgres", queryFiles("postgres")).queries.filter(canBeFunction);
+const queries = describeQueries("postgres", queryFiles("postgres")).queries.filter(
+  (query) => routineOf(query) !== null,
+);
 /**
  * These draw from a sequence, which no rollback resets, name the statement that asks, or read the
  * server's statistics, which arrive late.
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await store.open();
   await fillStates(store, 100);
   await store.close();
-  for (const query of queries) await client.query(queryFunction(query));
+  for (const { statement } of routinesOf("millrace")) await client.query(statement);
   values = await valuesToAskWith();
 });
 afterAll(async () => {
@@ -89,12 +89,12 @@ function valuesOf(query: DescribedQuery): (string | null)[] {
   });
 }
 
-describe("a query as a function", () => {
+describe("a query as a routine", () => {
   test("gives the answer of the query", async () => {
     const kinds = { reads: 0, writesAndReturns: 0, writes: 0 };
     for (const query of queries.filter(({ name }) => !UNREPEATABLE.has(name))) {
       const asQuery = await answerOf(query, bindParameters(query.text, "postgres").text);
-      const asFunction = await answerOf(query, callOf(query));
+      const asFunction = await answerOf(query, textOfCall(query));
 
       expect({ [query.name]: asFunction }).toEqual({ [query.name]: asQuery });
       if (typeof asQuery === "string" || asQuery === 0) continue;
@@ -113,7 +113,7 @@ describe("a query as a function", () => {
     try {
       const query = queries.find(({ name }) => name === "job_by_id")!;
       expect(await answerOf(query, bindParameters(query.text, "postgres").text)).toBe(DENIED);
-      expect(await answerOf(query, callOf(query))).toHaveLength(1);
+      expect(await answerOf(query, textOfCall(query))).toHaveLength(1);
     } finally {
       await client.query("RESET ROLE");
     }
@@ -124,9 +124,12 @@ function kindOf({ text }: DescribedQuery): "reads" | "writesAndReturns" {
   return WRITES.test(text.replace(/--.*$/gm, "")) ? "writesAndReturns" : "reads";
 }
 
-function callOf(query: DescribedQuery): string {
-  const list = parametersOf(query).map(({ type }, index) => `$${index + 1}::${type}`);
-  return `SELECT * FROM millrace.${functionName(query)}(${list.join(", ")})`;
+function textOfCall({ name }: DescribedQuery): string {
+  return (isEmbedded(name) ? callOf(name) : undefined) ?? "";
+}
+
+function isEmbedded(name: string): name is keyof typeof embedded {
+  return name in embedded;
 }
 
 /** Runs a statement and takes back what it did. */
@@ -139,9 +142,7 @@ async function answerOf(query: DescribedQuery, text: string): Promise<Answer> {
       rowMode: "array",
     });
     if (query.returns !== null) return rows.map((row) => JSON.stringify(row)).toSorted();
-    return text.startsWith("SELECT * FROM millrace.query_")
-      ? Number(rows[0]?.[0])
-      : (rowCount ?? 0);
+    return text.startsWith("SELECT * FROM millrace.run_") ? Number(rows[0]?.[0]) : (rowCount ?? 0);
   } catch (error) {
     return error instanceof Error && "code" in error ? String(error.code) : String(error);
   } finally {

@@ -76,6 +76,7 @@ describe("a part of a campaign", () => {
 
     expect(output).toContain("2 skipped");
     expect(ranNoTest(command, output)).toBe(true);
+    expect(ranNoTest(["env", "SOME=thing", ...command], output)).toBe(true);
   });
 
   test("passes when a test ran, and when it is no test at all", () => {

@@ -10,6 +10,7 @@ import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { readyIn } from "../../src/store/types/wake-ups.ts";
+import { ENGINE_LOGIN, installForEngine, runsAsEngine, urlAs } from "./engine-role.ts";
 import { newJob } from "./factories.ts";
 import type { PostgresServer } from "./postgres.ts";
 import { seededDice } from "./seeded-dice.ts";
@@ -33,6 +34,8 @@ export interface TestStore extends AsyncDisposable {
 export interface PostgresTestStore extends TestStore {
   readonly pool: Pool;
   readonly schema: string;
+  /** The connections of the stores: the same pool, unless they run as another role. */
+  readonly stores: Pool;
 }
 
 export type OpenStore = () => Promise<TestStore>;
@@ -52,6 +55,9 @@ export async function openSqlite(): Promise<TestStore> {
 
 /** What the tests of one server share: to connect and to make a schema takes longer than most. */
 interface Shared {
+  /** The connections of the owner, past the stores. */
+  readonly owners: Pool;
+  /** The connections of the stores. */
   readonly pool: Pool;
   /** Schemas that tests have left, empty again. */
   readonly schemas: string[];
@@ -71,20 +77,34 @@ export async function openPostgres(
   server: PostgresServer,
   connections: Connections = "own",
 ): Promise<PostgresTestStore> {
-  const { url } = server;
-  const { pool: all, schemas: free } = sharedOf(server);
+  const url = storesUrl(server);
+  const { owners, pool: all, schemas: free } = sharedOf(server);
   const pool = connections === "unsynced" ? unsyncedPool(url) : all;
-  const schema = free.pop() ?? `test_${process.pid}_${(schemas += 1)}`;
+  const schema = free.pop() ?? (await newSchema(server));
   const address = connections === "own" ? { url, poolSize: 4 } : { pool };
   const handles = await openHandles(
     (ports) => makePostgresStore({ ...address, schema }, ports),
     async () => {
       if (pool !== all) await pool.end();
-      await empty(all, schema);
+      await empty(owners, schema);
       free.push(schema);
     },
   );
-  return { ...handles, pool, schema, heardAll: (handle) => heardByAll(handles, handle) };
+  const past = runsAsEngine() ? owners : pool;
+  const heardAll = (handle: JobStore): Promise<void> => heardByAll(handles, handle);
+  return { ...handles, pool: past, stores: pool, schema, heardAll };
+}
+
+/** The user as whom stores connect. */
+function storesUrl({ url }: PostgresServer): string {
+  return runsAsEngine() ? urlAs(url, ENGINE_LOGIN) : url;
+}
+
+/** The first store makes its tables, unless its user may not. */
+async function newSchema({ url }: PostgresServer): Promise<string> {
+  const schema = `test_${process.pid}_${(schemas += 1)}`;
+  if (runsAsEngine()) await installForEngine(url, schema);
+  return schema;
 }
 
 /** How often a marker is sent, and how long each is waited for. */
@@ -125,10 +145,14 @@ async function hearMarker(handle: JobStore, sender: JobStore): Promise<void> {
 function sharedOf(server: PostgresServer): Shared {
   const known = shared.get(server);
   if (known !== undefined) return known;
-  const pool = sturdy(new Pool({ connectionString: server.url, max: 20, allowExitOnIdle: true }));
-  const made = { pool, schemas: [] };
+  const pool = manyOf(storesUrl(server));
+  const made = { owners: runsAsEngine() ? manyOf(server.url) : pool, pool, schemas: [] };
   shared.set(server, made);
   return made;
+}
+
+function manyOf(url: string): Pool {
+  return sturdy(new Pool({ connectionString: url, max: 20, allowExitOnIdle: true }));
 }
 
 function unsyncedPool(url: string): Pool {

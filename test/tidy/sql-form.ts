@@ -1,7 +1,8 @@
 import type { Finding, SourceFile } from "./rule.ts";
 
 /** A comment that is read by a program: see `scripts/sql/headers.ts`. */
-const HEADER = /^-- (only|apart|name|row \w+|tuple \w+|returns|returns tuples|timeout|include): /;
+const HEADER =
+  /^-- (only|apart|name|row \w+|tuple \w+|returns|returns tuples|timeout|rights|include): /;
 const LIKE_A_HEADER = /^-- [a-z]+: \S/;
 const KEYWORDS = /\b(select|insert|update|delete|from|where)\b/gi;
 

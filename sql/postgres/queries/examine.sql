@@ -314,6 +314,7 @@ LIMIT :limit::integer;
 -- only: postgres, because SQLite has no roles.
 -- The statements that make the roles of the installation and their grants, in their order.
 -- returns: statement text
+-- rights: caller
 SELECT statement
 FROM millrace.role_statements() WITH ORDINALITY AS made (statement, turn)
 ORDER BY turn;
@@ -330,6 +331,7 @@ FROM millrace.role_databases() AS name;
 -- Whether reads for one tenant can run as the role that row level security limits to the tenant.
 -- Since PostgreSQL 16, a member of a role may take it only if the grant says SET.
 -- returns: active boolean
+-- rights: caller
 SELECT EXISTS (
     SELECT 1
     FROM pg_policies AS policy
@@ -363,3 +365,39 @@ WHERE class.relrowsecurity
   AND NOT pg_has_role(role.oid, class.relowner, 'USAGE')
 ORDER BY role.rolname
 LIMIT :limit::integer;
+
+-- name: installation
+-- only: postgres, because every user of an SQLite file may read its tables.
+-- What an installation says about itself. Users who may only call functions ask it first, before
+-- they know its release: parameters and columns never change.
+-- returns: name text, value text
+SELECT name, value
+FROM millrace.meta;
+
+-- name: list_routines
+-- only: postgres, because SQLite has no functions.
+-- The routines of an installation, which `store/postgres/rights/routines.ts` makes: arguments, a
+-- digest of the body, whether its rights and settings are those that it was made with, and whether
+-- the role of the engine may call it.
+-- returns: name text, takes text, digest text, sound boolean, allowed boolean
+-- rights: caller
+SELECT proc.proname::text AS name,
+       (
+           SELECT coalesce(string_agg(format_type(given.type, NULL), ', ' ORDER BY given.turn), '')
+           FROM unnest(proc.proargtypes) WITH ORDINALITY AS given (type, turn)
+       ) AS takes,
+       encode(sha256(convert_to(proc.prosrc, 'UTF8')), 'hex') AS digest,
+       proc.prosecdef
+       AND proc.proowner = space.nspowner
+       AND proc.proconfig = :settings::text[] AS sound,
+       EXISTS (
+           SELECT FROM aclexplode(coalesce(proc.proacl, acldefault('f', proc.proowner))) AS grant_of
+           JOIN pg_roles AS role ON role.oid = grant_of.grantee
+           WHERE role.rolname = :schema::text || '_engine'
+       ) AS allowed
+FROM pg_proc AS proc
+JOIN pg_namespace AS space ON space.oid = proc.pronamespace
+WHERE space.nspname = :schema::text
+  AND starts_with(proc.proname, 'run_')
+  AND starts_with(proc.prosrc, :mark::text)
+ORDER BY proc.proname, takes;

@@ -5,6 +5,7 @@
 -- only: postgres, because SQLite has no functions of the application.
 -- returns: answer text?
 -- timeout: reader
+-- rights: caller
 WITH taken AS MATERIALIZED (
     SELECT max(set_config('role', role.rolname, true)) AS role
     FROM pg_roles AS role

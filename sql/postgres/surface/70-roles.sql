@@ -2,7 +2,8 @@
 -- statements of `role_statements`; `role_findings` of 80-role-findings.sql compares the catalogue
 -- with them.
 
--- Which role may call which function, and read which view.
+-- Which role may call which function, and read which view. The role of the engine may call the
+-- routines besides, which `store/postgres/rights` makes and compares.
 CREATE FUNCTION millrace.role_grants()
 RETURNS TABLE (role text, kind text, object text)
 LANGUAGE sql STABLE
@@ -16,6 +17,8 @@ AS $grants$
                ('_worker', 'function', 'complete_task'), ('_worker', 'function', 'fail_task'),
                ('_worker', 'function', 'heartbeat'), ('_worker', 'function', 'run_function'),
                ('_worker', 'function', 'find_function'),
+               ('_engine', 'function', 'run_function'),
+               ('_engine', 'function', 'find_function'),
                ('_maintenance', 'function', 'sweep_expired_leases'),
                ('_maintenance', 'function', 'promote_due_tasks'),
                ('_reader', 'view', 'task'), ('_reader', 'view', 'task_lease'),
@@ -42,12 +45,14 @@ BEGIN
             USING ERRCODE = '22023';
     END IF;
     FOREACH suffix IN ARRAY
-        ARRAY['_owner', '_migrator', '_producer', '_worker', '_reader', '_maintenance']
+        ARRAY['_owner', '_migrator', '_producer', '_worker', '_engine', '_reader', '_maintenance']
     LOOP
+        -- The engine takes the role of tenants for some reads, and inherits none of its rights.
         RETURN NEXT format(
             'DO $role$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = %L) THEN '
-                || 'CREATE ROLE %I NOLOGIN; END IF; END $role$',
-            own || suffix, own || suffix
+                || 'CREATE ROLE %I NOLOGIN%s; END IF; END $role$',
+            own || suffix, own || suffix,
+            CASE WHEN suffix = '_engine' THEN ' NOINHERIT' ELSE '' END
         );
     END LOOP;
     RETURN NEXT format(
@@ -66,14 +71,16 @@ BEGIN
              ELSE ' WITH INHERIT FALSE, SET TRUE' END
     );
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'millrace_tenant') THEN
-        RETURN NEXT format(
-            'DO $tenant$ BEGIN IF NOT pg_has_role(%1$L, ''millrace_tenant'', ''MEMBER'') THEN '
-                || 'GRANT millrace_tenant TO %1$I; END IF; '
-                || 'EXCEPTION WHEN insufficient_privilege THEN '
-                || 'RAISE WARNING ''%% may not take the role millrace_tenant: %%'', %1$L, SQLERRM; '
-                || 'END $tenant$',
-            own || '_owner'
-        );
+        FOREACH suffix IN ARRAY ARRAY['_owner', '_engine'] LOOP
+            RETURN NEXT format(
+                'DO $tenant$ BEGIN IF NOT pg_has_role(%1$L, ''millrace_tenant'', ''MEMBER'') THEN '
+                    || 'GRANT millrace_tenant TO %1$I; END IF; '
+                    || 'EXCEPTION WHEN insufficient_privilege THEN RAISE WARNING '
+                    || '''%% may not take the role millrace_tenant: %%'', %1$L, SQLERRM; '
+                    || 'END $tenant$',
+                own || suffix
+            );
+        END LOOP;
     END IF;
     RETURN NEXT format('GRANT CREATE ON DATABASE %I TO %I', current_database(), own || '_owner');
     RETURN NEXT format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', own);
@@ -86,7 +93,9 @@ BEGIN
         RETURN NEXT format('GRANT CREATE ON SCHEMA %I TO %I', own, own || '_owner');
     END IF;
     RETURN QUERY SELECT finding.fix FROM millrace.owner_findings() AS finding;
-    FOREACH suffix IN ARRAY ARRAY['_producer', '_worker', '_reader', '_maintenance'] LOOP
+    FOREACH suffix IN ARRAY
+        ARRAY['_producer', '_worker', '_engine', '_reader', '_maintenance']
+    LOOP
         RETURN NEXT format('GRANT USAGE ON SCHEMA %I TO %I', own, own || suffix);
     END LOOP;
     RETURN NEXT format(

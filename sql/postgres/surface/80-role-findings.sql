@@ -51,7 +51,7 @@ $own$;
 CREATE FUNCTION millrace.own_objects()
 RETURNS TABLE (
     kind text, name text, target text, shown text, columns text, acl aclitem[], owner oid,
-    is_definer boolean
+    is_definer boolean, is_routine boolean
 )
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -71,28 +71,30 @@ AS $objects$
     )
     SELECT 'function', proc.proname::text, 'ROUTINE ' || proc.oid::regprocedure,
            proc.oid::regprocedure::text, '',
-           coalesce(proc.proacl, acldefault('f', proc.proowner)), proc.proowner, proc.prosecdef
+           coalesce(proc.proacl, acldefault('f', proc.proowner)), proc.proowner, proc.prosecdef,
+           starts_with(proc.prosrc, E'\n-- A routine of Millrace')
     FROM pg_proc AS proc
     JOIN own ON own.oid = proc.pronamespace
     UNION ALL
     SELECT CASE class.relkind WHEN 'v' THEN 'view' ELSE 'table' END, class.relname, class.target,
            class.oid::regclass::text, '', coalesce(class.relacl, acldefault('r', class.relowner)),
-           class.relowner, false
+           class.relowner, false, false
     FROM class
     UNION ALL
     SELECT 'column', part.attname, class.target, class.oid::regclass::text,
-           format(' (%I)', part.attname), part.attacl, class.relowner, false
+           format(' (%I)', part.attname), part.attacl, class.relowner, false, false
     FROM class
     JOIN pg_attribute AS part ON part.attrelid = class.oid
     WHERE part.attacl IS NOT NULL
     UNION ALL
     SELECT 'schema', own.nspname, format('SCHEMA %I', own.nspname),
            format('the schema %I', own.nspname), '',
-           coalesce(own.nspacl, acldefault('n', own.nspowner)), own.nspowner, false
+           coalesce(own.nspacl, acldefault('n', own.nspowner)), own.nspowner, false, false
     FROM own
 $objects$;
 
--- Missing and excessive grants. Only the owner and the roles of the installation have any;
+-- Missing and excessive grants, but for missing ones on routines, which `store/postgres/rights`
+-- compares. Only the owner and the roles of the installation have any;
 -- `millrace_tenant` reads for one tenant, with functions that act with its own rights.
 CREATE FUNCTION millrace.grant_findings(anew boolean) RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE
@@ -102,9 +104,11 @@ AS $grants$
         SELECT given.role, given.kind, given.object,
                CASE given.kind WHEN 'function' THEN 'EXECUTE' ELSE 'SELECT' END AS privilege
         FROM millrace.role_grants() AS given
+        WHERE anew OR to_regrole(quote_ident(given.role)) IS NOT NULL
         UNION
         SELECT given.role, 'schema', millrace.surface_schema(), 'USAGE'
         FROM millrace.role_grants() AS given
+        WHERE anew OR to_regrole(quote_ident(given.role)) IS NOT NULL
     ),
     object AS MATERIALIZED (
         SELECT own.* FROM millrace.own_objects() AS own
@@ -121,7 +125,10 @@ AS $grants$
                        AND (
                            object.kind IN ('table', 'view') AND each.privilege_type = 'SELECT'
                            OR each.privilege_type IN ('EXECUTE', 'USAGE')
-                       ) AS is_wanted
+                       )
+                   OR object.is_routine
+                       AND pg_get_userbyid(each.grantee) = millrace.surface_schema() || '_engine'
+                   AS is_wanted
         FROM object
         CROSS JOIN LATERAL aclexplode(object.acl) AS each
         LEFT JOIN wanted

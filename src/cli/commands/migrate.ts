@@ -1,5 +1,5 @@
 /** `millrace migrate`: applies the migrations of a store. */
-import { parseDatabaseUrl } from "../../client/database-url.ts";
+import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-url.ts";
 import { shownUrl } from "../../lib/url-password.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { makeStore } from "../../make-store.ts";
@@ -27,10 +27,17 @@ export async function migrate(
   { db, output }: MigrateCommandOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const store = await makeStore(parseDatabaseUrl(db));
+  const address = parseDatabaseUrl(db);
+  const store =
+    address.kind === "sqlite" ? await makeStore(address) : makePostgresStore(placeOf(address));
   store.onWarning?.((warning) => terminal.err(`${warning}\n`));
   await store.open();
-  await store.close();
+  try {
+    // A release may change queries and no table: then no migration has brought its routines.
+    if ("migrateRoutines" in store) await store.migrateRoutines();
+  } finally {
+    await store.close();
+  }
   const schema = newestOf(scriptsFor(db));
   const shown = shownUrl(db);
   const answer = { db: shown, schema };
@@ -47,12 +54,10 @@ export async function migrateRoles(
   if (address.kind === "sqlite") {
     throw new MillraceError("STORE_UNSUITABLE", "SQLite has no roles: --roles needs PostgreSQL");
   }
-  const { url, schema } = address;
-  const place = schema === undefined ? { url } : { url, schema };
-  const store = makePostgresStore(place, { create: !print });
+  const store = makePostgresStore(placeOf(address), { create: !print });
   await store.open();
   try {
-    if (!sharedRoles) requireOwnRoles(await store.roleDatabases(), schema);
+    if (!sharedRoles) requireOwnRoles(await store.roleDatabases(), address.schema);
     const statements = await store.roleStatements();
     const sql = statements.map((statement) => `${statement};\n`).join("");
     if (!print) await store.runSql(sql);
@@ -87,6 +92,10 @@ export function printMigrations(
   const sql = scripts.map(({ name, sql: text }) => `-- ${name}\n${text}`).join("\n");
   terminal.out(output === "json" ? json(scripts) : sql);
   return EXIT.success;
+}
+
+function placeOf({ url, schema }: Extract<DatabaseAddress, { kind: "postgres" }>) {
+  return schema === undefined ? { url } : { url, schema };
 }
 
 function scriptsFor(url: string): readonly Migration[] {

@@ -54,7 +54,7 @@ import { logs } from "./inspect/logs.ts";
 import { deploys } from "./inspect/deploys.ts";
 import { removeView, savedViews, saveView } from "./inspect/saved-views.ts";
 import { foldMinutes, minutes } from "./inspect/minutes.ts";
-import { migrate } from "./database/migrate.ts";
+import { migrate, migrateRoutines } from "./database/migrate.ts";
 import { record } from "./runs/record.ts";
 import { countRunning } from "./inspect/running.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
@@ -89,7 +89,7 @@ import { runSchedule, tickSchedule } from "./schedules/ticks.ts";
 import { reschedule, setPriority } from "./jobs/reschedule.ts";
 import * as bulk from "./operations/operations.ts";
 import { expired } from "./retention/expired.ts";
-import { ANSWER_MS } from "./database/statement-timeouts.ts";
+import { ANSWER_MS, timeoutMs } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { histories } from "./inspect/histories.ts";
@@ -109,6 +109,8 @@ import { settle } from "./runs/settle.ts";
 import { acquireLocks, lockHolder } from "./runs/locks.ts";
 import { groupedStats, stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
+import { requireOwner } from "./rights/access.ts";
+import { roleStatements } from "./rights/role-statements.ts";
 import { Notifier } from "./events/notifier.ts";
 import { rescue } from "./runs/rescue.ts";
 import {
@@ -365,10 +367,15 @@ export class PostgresJobStore implements JobStore {
     return this.#run((session) => examine(session, bounds));
   }
 
-  /** The statements that make the roles of the installation, with their grants. */
-  async roleStatements(): Promise<readonly string[]> {
-    const rows = await this.#run(({ read }) => read.all("role_statements", {}));
-    return rows.map(({ statement }) => statement);
+  /** The statements that make the roles of the installation, with their grants and routines. */
+  readonly roleStatements: () => Promise<readonly string[]> = this.#verb(roleStatements);
+
+  /** Brings the routines of an installation that has them to this release. */
+  async migrateRoutines(): Promise<void> {
+    const { schema, migrations } = this.#options;
+    await this.#run(async ({ pool, access }) => {
+      if (access === "tables") await migrateRoutines({ pool, schema, migrations });
+    });
   }
 
   /** Other databases of the server whose roles have the same names. */
@@ -380,8 +387,11 @@ export class PostgresJobStore implements JobStore {
   /** Runs statements of `millrace doctor --fix` and `migrate --roles` in one transaction. */
   async runSql(sql: string): Promise<void> {
     // Several statements of one message are one transaction.
-    const text = `${SYNC_COMMIT}; ${sql}`;
-    await this.#run(({ pool }) => pool.withConnection((client) => send(client, { text })));
+    const sent = { text: `${SYNC_COMMIT}; ${sql}`, query_timeout: timeoutMs("doctor", []) };
+    await this.#run(async (session) => {
+      requireOwner(session, "millrace doctor --fix");
+      await session.pool.withConnection((client) => send(client, sent));
+    });
   }
 
   readonly repairLeases: () => Promise<void> = this.#verb(repairLeases);
@@ -436,13 +446,14 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   const pool = await Pool.make(address);
   const warn = (warning: string): void => warnings.report(warning);
   try {
-    await migrate({ pool, schema, migrations, dice, create, tell: warn });
-    await refuseUnfinished(pool, schema);
+    const access = await migrate({ pool, schema, migrations, dice, create, tell: warn });
+    await refuseUnfinished(pool, schema, access);
     // With a replaced clock, every statement of a test goes through the pool of the test.
     const beats = clock === null ? await heartbeatConnection(address, pool) : null;
     const notifier = new Notifier({ pool, address, schema, dice, warn });
-    const parts = { pool, heartbeatConnection: beats, schema, clock, dice, notifier, warnings };
-    return new Session({ ...parts, runDependencyTask, newState });
+    const own = { schema, access, clock, dice, notifier, warnings };
+    const parts = { pool, heartbeatConnection: beats, runDependencyTask, newState };
+    return new Session({ ...own, ...parts });
   } catch (error) {
     await pool.end();
     throw storeError(error, place);

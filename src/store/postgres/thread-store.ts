@@ -9,6 +9,7 @@ import { closedError, storeError } from "./database/errors.ts";
 import { placeOf } from "./database/place.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
 import { Session } from "./database/session.ts";
+import { accessOf } from "./database/statements.ts";
 import { newState } from "./database/session-state.ts";
 import { Notifier } from "./events/notifier.ts";
 import { runDependencyTask } from "./queue/dependencies.ts";
@@ -39,12 +40,12 @@ export function makeThreadStore({ schema = "millrace", ...address }: ThreadOptio
       const pool = await Pool.make(address);
       try {
         // The connection stays in the pool for the first beat.
-        await pool.withConnection(async () => {});
+        const access = await pool.withConnection((client) => accessOf(client, schema));
+        opened = sessionOn(pool, address, { schema, access });
       } catch (error) {
         await pool.end();
         throw storeError(error, placeOf(address));
       }
-      opened = sessionOn(pool, address, schema);
     },
     renew: (...args) => run((session) => renew(session, ...args)),
     overdue: (...args) => run((session) => overdue(session, ...args)),
@@ -54,11 +55,16 @@ export function makeThreadStore({ schema = "millrace", ...address }: ThreadOptio
 }
 
 /** Its notifier sends wake-ups; without a listener of its own, it opens no connection for them. */
-function sessionOn(pool: Pool, address: PoolOptions, schema: string): Session {
+function sessionOn(
+  pool: Pool,
+  address: PoolOptions,
+  { schema, access }: Pick<Session, "schema" | "access">,
+): Session {
   const warnings = new OperatorWarnings();
   const dice = systemDice;
   const warn = (warning: string): void => warnings.report(warning);
   const notifier = new Notifier({ pool, address, schema, dice, warn });
-  const parts = { pool, heartbeatConnection: null, schema, clock: null, dice, notifier, warnings };
-  return new Session({ ...parts, runDependencyTask, newState });
+  const own = { schema, access, clock: null, dice, notifier, warnings };
+  const parts = { pool, heartbeatConnection: null, runDependencyTask, newState };
+  return new Session({ ...own, ...parts });
 }

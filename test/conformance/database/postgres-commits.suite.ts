@@ -123,7 +123,8 @@ export function commitsSuite(open: (connections: Connections) => Promise<Postgre
 async function openScene(db: PostgresTestStore) {
   const { store, pool, schema } = db;
   await pool.query(`CREATE TABLE ${schema}.commits (setting text);
-    CREATE FUNCTION ${schema}.keep_setting() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION ${schema}.keep_setting() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
       INSERT INTO ${schema}.commits VALUES (current_setting('synchronous_commit'));
       RETURN NULL;
@@ -135,7 +136,7 @@ async function openScene(db: PostgresTestStore) {
   }
   return {
     store,
-    setting: () => settingOf(pool),
+    setting: () => settingOf(db.stores),
     /** The settings in force at the commits of a verb. */
     async commitsOf(verb: () => Promise<unknown>): Promise<readonly string[]> {
       await pool.query(`TRUNCATE ${schema}.commits`);

@@ -7,6 +7,7 @@ import { Client } from "pg";
 import { makePostgresStore } from "../../../src/store/postgres/create.ts";
 import type { makeSqliteStore, SqlitePorts } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import { ENGINE_LOGIN, runsAsEngine, urlAs } from "../../support/engine-role.ts";
 import type { PostgresTestStore } from "../../support/stores.ts";
 
 interface CallersTransaction {
@@ -86,8 +87,9 @@ function beginOn(tx: DatabaseSync): CallersTransaction {
 export function postgresCallers(open: () => Promise<PostgresTestStore>): OpenCallers {
   return async () => {
     const { store, pool, schema, ...db } = await open();
-    const url = new URL(pool.options.connectionString ?? "");
-    const elsewhere = new URL(url);
+    const owners = pool.options.connectionString ?? "";
+    const url = new URL(runsAsEngine() ? urlAs(owners, ENGINE_LOGIN) : owners);
+    const elsewhere = new URL(owners);
     elsewhere.pathname = `/elsewhere_${schema}`;
     const clients: Client[] = [];
 

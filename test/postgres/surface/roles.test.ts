@@ -209,6 +209,7 @@ describe("millrace migrate --roles", () => {
     const made = await type("migrate", "--roles", "--db", db);
     expect(made).toMatchObject({ code: 0, err: "" });
     expect((await scene.rows(roles)).map(({ role }) => role)).toEqual([
+      "other_engine",
       "other_maintenance",
       "other_migrator",
       "other_owner",

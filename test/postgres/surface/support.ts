@@ -1,6 +1,7 @@
 /** Databases for the suites of the SQL surface: each scene is a fresh copy of a migrated one. */
 import type { Client } from "pg";
 import { makePostgresStore } from "../../../src/store/postgres/create.ts";
+import { ENGINE_LOGIN, makeRoles as makeRolesAt, urlAs } from "../../support/engine-role.ts";
 import { connect, startPostgres, type PostgresServer } from "../../support/postgres.ts";
 
 export interface Surface extends AsyncDisposable {
@@ -86,6 +87,15 @@ export async function makeRoles({ owner }: Scene): Promise<void> {
     "SELECT statement FROM millrace.role_statements() AS statement",
   );
   for (const { statement } of rows) await owner.query(statement);
+}
+
+/** The same with the routines of the engine, and an address for a member of its role. */
+export async function makeEngine({ url, owner }: Scene): Promise<string> {
+  await makeRolesAt(url, "millrace");
+  const { rows } = await owner.query("SELECT FROM pg_roles WHERE rolname = $1", [ENGINE_LOGIN]);
+  if (rows.length === 0) await owner.query(`CREATE ROLE ${ENGINE_LOGIN} LOGIN`);
+  await owner.query(`GRANT millrace_engine TO ${ENGINE_LOGIN}`);
+  return urlAs(url, ENGINE_LOGIN);
 }
 
 /** Lets the lease of a task that was taken from SQL expire. */

@@ -29,7 +29,8 @@ import { CopySession, type SendQuery } from "./session.ts";
 import { makePostgresStore } from "../create.ts";
 import { Pool } from "../database/pool.ts";
 import { migrations } from "../database/migrations.gen.ts";
-import { inSchema } from "../database/statements.ts";
+import { needsOwner } from "../rights/access.ts";
+import { accessOf, inSchema } from "../database/statements.ts";
 
 /** Rows of the first fetch; later fetches have about {@link FETCH_CHARS} characters. */
 const FETCH_ROWS_FIRST = 50;
@@ -64,6 +65,9 @@ class PostgresTarget implements CopyTarget {
   }
 
   async readState(): Promise<TargetState> {
+    const { schema } = this.#options;
+    const access = await this.#pool.withConnection((client) => accessOf(client, schema));
+    if (access === "routines") throw needsOwner(schema, "millrace copy");
     return this.#state();
   }
 

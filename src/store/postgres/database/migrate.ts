@@ -5,18 +5,20 @@
  *
  * One process migrates at a time, under a lock that ends with the transaction; other processes wait
  * and then find nothing to do. A role that may not create anything can open a schema that is up to
- * date.
+ * date, and so can one that may only call the routines.
  */
 import { wait, type Dice } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { newestOf, requireProtocol, type Migration } from "../../shared/migrations.ts";
 import { settingWarnings } from "../doctor/server-settings.ts";
+import { requireRoutines } from "../rights/access.ts";
+import { refreshRoutines } from "../rights/install-routines.ts";
 import { failureOf } from "./errors.ts";
 import { send, type PgClient, type Pool } from "./pool.ts";
 import { migrations as newest } from "./migrations.gen.ts";
 import { BEGIN, inTransaction } from "./session.ts";
-import { inSchema, quoted } from "./statements.ts";
+import { accessOf, inSchema, quoted, type SqlAccess } from "./statements.ts";
 
 /** The oldest server that is tested. */
 const SERVER_OLDEST = 15;
@@ -43,10 +45,19 @@ export interface MigrateOptions {
   readonly tell: (warning: string) => void;
 }
 
-/** Checks the server, and migrates if necessary: each migration is one transaction. */
-export async function migrate(options: MigrateOptions): Promise<void> {
+/**
+ * Checks the server, and migrates if necessary: each migration is one transaction. Answers what the
+ * user of the pool may use. One that may only call routines migrates nothing.
+ */
+export async function migrate(options: MigrateOptions): Promise<SqlAccess> {
   const { pool, schema, migrations, create } = options;
-  await pool.withConnection((client) => checkServer(client, options.tell));
+  const access = await pool.withConnection(async (client) => {
+    await checkServer(client, options.tell);
+    const found = await accessOf(client, schema);
+    if (found === "routines") await requireRoutines(client, options);
+    return found;
+  });
+  if (access === "routines") return access;
   const versionNow = (): Promise<number> =>
     pool.withConnection((client) => schemaVersion(client, schema));
   let version = await versionNow();
@@ -62,6 +73,22 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     );
     version = await versionNow();
   }
+  return access;
+}
+
+/** Brings the routines to this release where no migration does: `millrace migrate` calls it. */
+export async function migrateRoutines(
+  options: Pick<MigrateOptions, "pool" | "schema" | "migrations">,
+): Promise<void> {
+  const { pool, schema, migrations } = options;
+  await pool.withConnection((client) =>
+    inTransaction(client, BEGIN_MIGRATION, async () => {
+      await lockSchema(client, schema);
+      if ((await schemaVersion(client, schema)) > newestOf(migrations)) return;
+      await actAsOwner(client, schema);
+      await refreshRoutines(client, schema);
+    }),
+  );
 }
 
 /** The migrations as scripts that an operator can run, one after the other, to the same effect. */
@@ -110,8 +137,7 @@ async function patiently({ dice, tell }: MigrateOptions, step: () => Promise<voi
 }
 
 async function applyNext(client: PgClient, { schema, migrations }: MigrateOptions): Promise<void> {
-  const text = "SELECT pg_advisory_xact_lock(hashtextextended('millrace migration ' || $1, 0))";
-  await send(client, { text, values: [schema], query_timeout: MIGRATION_MS_MAX });
+  await lockSchema(client, schema);
   await send(client, { text: `SET LOCAL lock_timeout = ${LOCK_MS_MAX}` });
   // Under the lock: another process may have migrated in between.
   const current = await schemaVersion(client, schema);
@@ -121,6 +147,13 @@ async function applyNext(client: PgClient, { schema, migrations }: MigrateOption
   await actAsOwner(client, schema);
   await send(client, { text: inSchema(next.sql, schema), query_timeout: MIGRATION_MS_MAX });
   await send(client, { text: noteVersion(schema, next.version) });
+  if (next.version === newestOf(migrations)) await refreshRoutines(client, schema);
+}
+
+/** One process migrates at a time; the lock ends with its transaction. */
+async function lockSchema(client: PgClient, schema: string): Promise<void> {
+  const text = "SELECT pg_advisory_xact_lock(hashtextextended('millrace migration ' || $1, 0))";
+  await send(client, { text, values: [schema], query_timeout: MIGRATION_MS_MAX });
 }
 
 /** After `migrate --roles`, the objects belong to a role: new ones must belong to it as well. */

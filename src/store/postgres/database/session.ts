@@ -4,20 +4,14 @@ import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
 import { cancelStatement } from "./cancel-statement.ts";
 import { KnownSettings, SYNC_COMMIT } from "./connection-settings.ts";
-import {
-  breaksConnection,
-  failureOf,
-  isUncertain,
-  NotRolledBack,
-  UncertainWrite,
-} from "./errors.ts";
+import { breaksConnection, isUncertain, NotRolledBack, UncertainWrite } from "./errors.ts";
 import type { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { InternedNames } from "./interned-names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
-import { asTenant, readingFor } from "./tenant-reads.ts";
-import { Statements, type QueryName, type Sql } from "./statements.ts";
-import { Outbox } from "../events/outbox.ts";
+import { asTenant, readingFor, readsForTenant } from "./tenant-reads.ts";
+import { Statements, type QueryName, type Sql, type SqlAccess } from "./statements.ts";
+import { inSavepoint, Outbox } from "../events/outbox.ts";
 import type { OverQuota } from "../jobs/quota-book.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Notifier } from "../events/notifier.ts";
@@ -75,6 +69,7 @@ interface SessionOptions {
   readonly pool: Pool;
   readonly heartbeatConnection: HeartbeatConnection | null;
   readonly schema: string;
+  readonly access: SqlAccess;
   /** Null: the server's clock decides. Tests bring their own. */
   readonly clock: Clock | null;
   readonly dice: Dice;
@@ -96,6 +91,7 @@ export class Session {
   readonly dice: Dice;
   readonly pool: Pool;
   readonly schema: string;
+  readonly access: SqlAccess;
   readonly clock: Clock | null;
   readonly notifier: Notifier;
   readonly warnings: OperatorWarnings;
@@ -107,17 +103,19 @@ export class Session {
   readonly #settings = new KnownSettings();
 
   constructor(options: SessionOptions) {
-    const { pool, schema, clock, dice, notifier, runDependencyTask } = options;
+    const { pool, schema, access, clock, dice, notifier, runDependencyTask } = options;
     const now = (): string | null => (clock === null ? null : new Date(clock.now()).toISOString());
-    this.#statements = new Statements(schema, now);
+    this.#statements = new Statements({ schema, access, now });
     this.pool = pool;
     this.schema = schema;
+    this.access = access;
     this.clock = clock;
     this.dice = dice;
     this.notifier = notifier;
     this.warnings = options.warnings;
-    this.read = this.#statements.through((work) =>
-      retrying(dice, () => pool.withConnection((client) => readOn(client, work))),
+    this.read = this.#statements.through(
+      (work) => retrying(dice, () => pool.withConnection((client) => readOn(client, work))),
+      { isForTenant: readsForTenant },
     );
     this.write = this.#statements.through((work, name) =>
       retrying(dice, () => pool.withConnection((client) => this.#writeOn(client, name, work))),
@@ -171,7 +169,7 @@ export class Session {
     const begin = `${BEGIN}; SET LOCAL statement_timeout = ${limit}`;
     return retrying(this.dice, () =>
       this.pool.withConnection(async (client) => {
-        const sql = this.#statements.through((run) => run(client), limit);
+        const sql = this.#statements.through((run) => run(client), { lockMs: limit });
         const cancel = (): void => cancelStatement(client);
         signal?.addEventListener("abort", cancel, { once: true });
         try {
@@ -191,9 +189,11 @@ export class Session {
 
   /** Runs several reads in one snapshot. */
   async snapshot<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    const isTenants = readsForTenant();
     return retrying(this.dice, () =>
       this.pool.withConnection(async (client) => {
-        const sql = this.#statements.through((run) => run(client));
+        const isForTenant = (): boolean => isTenants;
+        const sql = this.#statements.through((run) => run(client), { isForTenant });
         return readIn(client, BEGIN_READING, () => work(sql));
       }),
     );
@@ -227,7 +227,7 @@ export class Session {
   }
 
   #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
-    const sql = this.#statements.through((run) => run(client), lockMs);
+    const sql = this.#statements.through((run) => run(client), { lockMs });
     const outbox = new Outbox();
     const { warnings } = this;
     return { ...sql, outbox, warnings, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
@@ -239,7 +239,7 @@ function readOn(
   client: PgClient,
   work: (client: PgClient) => Promise<Received>,
 ): Promise<Received> {
-  if (readingFor() === null) return work(client);
+  if (!readsForTenant()) return work(client);
   return readIn(client, BEGIN_READING, () => work(client));
 }
 
@@ -252,27 +252,6 @@ function readIn<Answer>(
   const tenant = readingFor();
   if (tenant === null) return between(client, begin, work, "COMMIT");
   return between(client, `${begin}; ${asTenant(tenant)}`, work, "COMMIT");
-}
-
-async function inSavepoint<Answer>(
-  sql: Sql,
-  outbox: Outbox,
-  work: () => Promise<Answer>,
-  refused: (error: unknown) => Answer,
-): Promise<Answer> {
-  const savepoint = outbox.savepoint();
-  await sql.run("save_part", {});
-  try {
-    const answer = await work();
-    await sql.run("keep_part", {});
-    return answer;
-  } catch (error) {
-    if (failureOf(error) !== "refused") throw error;
-    await sql.run("undo_part", {});
-    await sql.run("keep_part", {});
-    outbox.rollBackTo(savepoint);
-    return refused(error);
-  }
 }
 
 /** BEGIN, work, COMMIT. Only a connection lost at the COMMIT makes the outcome uncertain. */

@@ -17,6 +17,10 @@ export function readingFor(): string | null {
   return tenants.getStore() ?? null;
 }
 
+export function readsForTenant(): boolean {
+  return readingFor() !== null;
+}
+
 /** Limits the rest of a transaction to the rows of a tenant. A number needs no quotes. */
 export function asTenant(tenant: string): string {
   return `SET LOCAL millrace_reads.tenant = '${tenant}'; SET LOCAL ROLE ${ROLE}`;

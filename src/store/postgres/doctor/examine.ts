@@ -22,6 +22,7 @@ import type { TableHealth } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { quoted } from "../database/statements.ts";
 import { settingFindings } from "./server-settings.ts";
+import { routineFindings } from "./routine-findings.ts";
 import { misplacedJobs } from "./misplaced-jobs.ts";
 import { HOLDERS_MAX, vacuumHolders, type HolderLimits } from "./vacuum-holders.ts";
 
@@ -98,6 +99,7 @@ export async function examine(
   const roles = await checks.run("roles", [], () =>
     read.all("role_findings", { limit: GRANTS_MAX }),
   );
+  const routines = await checks.run("routines", [], () => routineFindings(session));
   const drift = await checks.run("schema", [], () => schemaDrift(session));
   const extent = all.isDeep
     ? WHOLE
@@ -122,6 +124,7 @@ export async function examine(
       ...(second?.active === false ? [NO_SECOND_LINE] : []),
       ...dumpers.map(cannotDump),
       ...roles.map(({ found, fix }) => ({ name: "roles", found, fix: `${fix};` })),
+      ...routines,
       ...tables.flatMap((table) => [
         ...switchedOff(schema, table),
         ...deadRows(schema, table, all),

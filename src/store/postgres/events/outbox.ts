@@ -10,6 +10,7 @@ import { feedRows, wakeUpAfter, type OutboxEvent } from "../../shared/events/eve
 import type { WakeUp } from "../../store.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "../queue/dependency-tasks.ts";
+import { failureOf } from "../database/errors.ts";
 import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";
 
@@ -92,4 +93,26 @@ function jobsOf(jobs: readonly (JobKey | JobId)[]): Pick<EventBatch, "keys" | "i
   const ids = jobs.filter((job) => typeof job === "string");
   if (ids.length > 0) return { ids: ids.map(uuidOf) };
   return { keys: jobs.filter((job) => typeof job === "number") };
+}
+
+/** Runs a part of a transaction. If a value is refused, `refused` answers, without its events. */
+export async function inSavepoint<Answer>(
+  sql: Sql,
+  outbox: Outbox,
+  work: () => Promise<Answer>,
+  refused: (error: unknown) => Answer,
+): Promise<Answer> {
+  const savepoint = outbox.savepoint();
+  await sql.run("save_part", {});
+  try {
+    const answer = await work();
+    await sql.run("keep_part", {});
+    return answer;
+  } catch (error) {
+    if (failureOf(error) !== "refused") throw error;
+    await sql.run("undo_part", {});
+    await sql.run("keep_part", {});
+    outbox.rollBackTo(savepoint);
+    return refused(error);
+  }
 }

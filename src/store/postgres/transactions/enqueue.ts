@@ -38,9 +38,9 @@ export async function enqueueInTransaction(
 ): Promise<readonly EnqueueAnswer[]> {
   const run = await runnerOf(tx);
   const home = await homeOf(session);
-  const { schema, clock } = session;
+  const { schema, access, clock } = session;
   const now = clock === null ? null : new Date(clock.now()).toISOString();
-  const destination: Destination = { session, sql: callerSql(run, { schema, now }), home };
+  const destination: Destination = { session, sql: callerSql(run, { schema, access, now }), home };
   const interned = await internAll(session, jobs);
   const batches = batchesOf(interned, ({ job }) => bytesOf(job), CALL_BYTES_MAX);
   const pass = await admitted(destination, tx, jobs);

@@ -5,7 +5,14 @@
  * statement is named, and no setting is changed.
  */
 import { queries, type QueryParameters } from "../database/queries.gen.ts";
-import { inSchema, type Sql } from "../database/statements.ts";
+import {
+  callOf,
+  countIn,
+  countsRows,
+  inSchema,
+  type Sql,
+  type SqlAccess,
+} from "../database/statements.ts";
 import { idFromUuid } from "../../../core/ids.ts";
 
 /** A statement in pieces. Value n belongs between the pieces n and n + 1. */
@@ -19,6 +26,8 @@ export type RunStatement = (statement: Statement) => Promise<readonly object[]>;
 
 interface Installation {
   readonly schema: string;
+  /** The caller's user has the same rights as that of the store. */
+  readonly access: SqlAccess;
   /** The instant of a test's clock. Null: the server's clock decides. */
   readonly now: string | null;
 }
@@ -26,13 +35,16 @@ interface Installation {
 type CallerQueryName = keyof QueryParameters;
 type ParameterValue = string | number | boolean | null;
 
-export function callerSql(run: RunStatement, { schema, now }: Installation): Sql {
+export function callerSql(run: RunStatement, { schema, access, now }: Installation): Sql {
+  const callFor = (name: CallerQueryName): string | undefined =>
+    access === "routines" ? callOf(name) : undefined;
   const send = (
     name: CallerQueryName,
     parameters: object,
     returnsRows: boolean,
   ): ReturnType<RunStatement> => {
-    const text = returnsRows ? asJson(queries[name].text) : queries[name].text;
+    const plain = callFor(name) ?? queries[name].text;
+    const text = returnsRows ? asJson(plain) : plain;
     const values: Readonly<Record<string, ParameterValue>> = { now, ...parameters };
     return run(statementOf(text, schema, (index) => values[queries[name].parameters[index] ?? ""]));
   };
@@ -45,7 +57,10 @@ export function callerSql(run: RunStatement, { schema, now }: Installation): Sql
   };
   return {
     all,
-    run: async (name, parameters) => (await send(name, parameters, false)).length,
+    async run(name, parameters) {
+      const rows = await send(name, parameters, false);
+      return callFor(name) !== undefined && countsRows(name) ? countIn(rows) : rows.length;
+    },
     get: async (name, parameters) => (await all(name, parameters))[0],
     tuples: async (name, parameters) =>
       (await all(name, parameters)).map((row: object): any => Object.values(row)),
