@@ -119,22 +119,25 @@ BEGIN RETURN 1; END $$; REVOKE ALL ON FUNCTION millrace.run_old FROM PUBLIC`);
       "1 routine is missing: run_tenant_names | Run millrace migrate --roles.",
       "1 routine is of another release: run_old | Run millrace migrate --roles.",
       "PUBLIC has EXECUTE on millrace.run_list_types() | " +
-        "REVOKE EXECUTE ON FUNCTION millrace.run_list_types() FROM PUBLIC;",
+        "REVOKE EXECUTE ON ROUTINE millrace.run_list_types() FROM PUBLIC;",
+      "millrace.run_old() belongs to postgres | " +
+        "ALTER ROUTINE millrace.run_old() OWNER TO millrace_owner;",
       "millrace_engine has EXECUTE on millrace.enqueue() | " +
-        "REVOKE EXECUTE ON FUNCTION millrace.enqueue() FROM millrace_engine;",
+        "REVOKE EXECUTE ON ROUTINE millrace.enqueue() FROM millrace_engine;",
       "millrace_engine has SELECT on millrace.job | " +
         "REVOKE SELECT ON TABLE millrace.job FROM millrace_engine;",
       'millrace_engine may not use "millrace".run_list_workers() | ' +
         'GRANT EXECUTE ON FUNCTION "millrace".run_list_workers() TO "millrace_engine";',
     ]);
-    await type("migrate", "--roles", "--db", scene.url);
+    await type("migrate", "--roles", "--shared-roles", "--db", scene.url);
     expect(await found(scene)).toEqual([]);
     expect(await engineOpens(url)).toBe("opened");
   });
 
   test("a printed script makes them as well", async () => {
     await using scene = await surface.open();
-    const printed = await type("migrate", "--roles", "--print", "--db", scene.url);
+    const args = ["--roles", "--shared-roles", "--print"];
+    const printed = await type("migrate", ...args, "--db", scene.url);
     await scene.owner.query(printed.out);
     expect(await scene.rows(ROUTINES)).toHaveLength(routinesOf("millrace").length);
     expect(await found(scene)).toEqual([]);
