@@ -10,7 +10,7 @@ export interface DocExample {
 
 export function examplesIn(path: string, text: string): readonly DocExample[] {
   return [...text.matchAll(/^[ \t]*\/\*\*.*?\*\//gms)]
-    .filter(([comment]) => comment.includes("@example"))
+    .filter(([comment]) => /^[ \t]*\* @example/m.test(comment))
     .map((match) => {
       const comment = match[0];
       const line = text.slice(0, match.index).split("\n").length;

@@ -151,9 +151,7 @@ describe("a worker that knows SQL alone", () => {
   test("keeps all tasks in the tenant of the session that asked", async () => {
     await using world = await createWorld();
     const account = await world.addAccount(["one.wav"]);
-    await world.client.query(
-      "INSERT INTO millrace.role_tenant VALUES ('api_service_user', 'acme')",
-    );
+    await world.client.query("SELECT millrace.limit_role_to_tenant('api_service_user', 'acme')");
     const application = await connect(urlAs("api_service_user", world.url));
     await value(application, "SELECT api.request_account_deletion($1)", account);
     await application.end();

@@ -36,7 +36,7 @@ describe("the tenant of a process", () => {
   async function asAcme(made: Installation): Promise<Client> {
     await made.sql.query(`
       DO $$ BEGIN CREATE ROLE acme_app LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
-      INSERT INTO millrace.role_tenant VALUES ('acme_app', 'acme');
+      SELECT millrace.limit_role_to_tenant('acme_app', 'acme');
       GRANT USAGE ON SCHEMA comms TO acme_app;
       GRANT EXECUTE ON FUNCTION comms.kickoff_send_email TO acme_app`);
     return connect(made.url.replace("postgres@", "acme_app@"));
