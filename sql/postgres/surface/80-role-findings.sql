@@ -174,7 +174,8 @@ $grants$;
 
 -- Memberships by which a role may more than it is granted: in another role of the installation, in
 -- a superuser, or in a role of the server that reads, writes or runs everything. The owner is a
--- member of the worker, so that functions by name are called with the rights of the worker.
+-- member of the worker, so that functions by name are called with the rights of the worker. The
+-- engine takes the role of tenants for some reads, and must not have its rights at other times.
 CREATE FUNCTION millrace.member_findings() RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -223,6 +224,17 @@ AS $members$
           CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
                ELSE 'SET' END
       )
+    UNION ALL
+    SELECT format('%s has the rights of %s all along', engine.rolname, tenant.rolname),
+           format(
+               'REVOKE %1$I FROM %2$I; ALTER ROLE %2$I NOINHERIT; GRANT %1$I TO %2$I',
+               tenant.rolname, engine.rolname
+           )
+    FROM pg_roles AS engine
+    JOIN pg_roles AS tenant ON tenant.rolname = 'millrace_tenant'
+    WHERE engine.rolname = millrace.surface_schema() || '_engine'
+      AND NOT engine.rolsuper
+      AND pg_has_role(engine.oid, tenant.oid, 'USAGE')
 $members$;
 
 -- Functions that run with the rights of their owner and could be led astray by their caller.

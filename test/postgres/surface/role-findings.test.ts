@@ -40,6 +40,11 @@ const CHANGES: readonly (readonly [string, string | RegExp])[] = [
     "GRANT millrace_producer TO between; GRANT between TO millrace_worker",
     "millrace_worker is a member of between, and so of millrace_producer",
   ],
+  [
+    `REVOKE millrace_tenant FROM millrace_engine; ALTER ROLE millrace_engine INHERIT;
+     GRANT millrace_tenant TO millrace_engine`,
+    "millrace_engine has the rights of millrace_tenant all along",
+  ],
   ["GRANT pg_read_all_data TO millrace_reader", /millrace_reader is a member of pg_read_all_data/],
   ["GRANT postgres TO millrace_owner", /millrace_owner is a member of postgres/],
   [
