@@ -23,6 +23,7 @@ BEGIN
     IF NOT anew THEN
         RETURN QUERY SELECT * FROM millrace.owner_findings();
         RETURN QUERY SELECT * FROM millrace.limit_findings();
+        RETURN QUERY SELECT * FROM millrace.registered_findings();
     END IF;
     IF NOT anew OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         RETURN QUERY SELECT * FROM millrace.attribute_findings();
@@ -265,6 +266,44 @@ AS $definers$
       AND proc.proname = 'run_function'
       AND proc.prosecdef
 $definers$;
+
+-- Registered functions of other schemas that run with the rights of their owner. They belong to the
+-- application, so that `role_statements` changes none of them.
+CREATE FUNCTION millrace.registered_findings() RETURNS TABLE (found text, fix text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $registered$
+    WITH definer AS MATERIALIZED (
+        SELECT DISTINCT proc.oid::regprocedure::text AS shown,
+               coalesce(proc.proacl, acldefault('f', proc.proowner)) AS acl,
+               (
+                   SELECT substr(setting, length('search_path=') + 1)
+                   FROM unnest(proc.proconfig) AS setting
+                   WHERE starts_with(setting, 'search_path=')
+               ) AS path
+        FROM millrace.registered_function AS known
+        JOIN pg_namespace AS space ON space.nspname = known.home
+        JOIN pg_proc AS proc ON proc.pronamespace = space.oid AND proc.proname = known.function
+        WHERE proc.prosecdef
+          AND proc.proargtypes::text = 'jsonb'::regtype::oid::text
+          AND known.home <> millrace.surface_schema()
+    )
+    SELECT format('PUBLIC may call %s, which runs with the rights of its owner', definer.shown),
+           format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', definer.shown)
+    FROM definer
+    WHERE EXISTS (SELECT FROM aclexplode(definer.acl) AS each WHERE each.grantee = 0)
+    UNION ALL
+    SELECT format(
+               '%s runs with the rights of its owner, and its search path does not end with '
+                   || 'pg_temp', definer.shown
+           ),
+           format(
+               'ALTER ROUTINE %s SET search_path = %s, pg_temp', definer.shown,
+               coalesce(nullif(definer.path, '""'), 'pg_catalog')
+           )
+    FROM definer
+    WHERE definer.path IS NULL OR definer.path !~ '^(.*[ ,"])?pg_temp"?$'
+$registered$;
 
 -- Rights that other roles would get on objects that are created later.
 CREATE FUNCTION millrace.default_findings() RETURNS TABLE (found text, fix text)

@@ -107,6 +107,22 @@ const CHANGES: readonly (readonly [string, string | RegExp])[] = [
   ],
 ];
 
+/** Registered functions of other schemas: what follows `CREATE FUNCTION`, and what doctor says. */
+const OPEN = "PUBLIC may call app.f(jsonb), which runs with the rights of its owner";
+const UNPINNED =
+  "app.f(jsonb) runs with the rights of its owner, and its search path does not end with pg_temp";
+const REVOKED = "REVOKE ALL ON FUNCTION app.f FROM PUBLIC";
+const PINNED = "SET search_path = pg_catalog, app, pg_temp";
+const REGISTERED: readonly (readonly [string, string, readonly string[]])[] = [
+  ["SECURITY DEFINER", "", [OPEN, UNPINNED]],
+  [`SECURITY DEFINER ${PINNED}`, "", [OPEN]],
+  ["SECURITY DEFINER", REVOKED, [UNPINNED]],
+  ["SECURITY DEFINER SET search_path = ''", REVOKED, [UNPINNED]],
+  [`SECURITY DEFINER SET search_path = app, "$user"`, REVOKED, [UNPINNED]],
+  [`SECURITY DEFINER ${PINNED}`, REVOKED, []],
+  ["SECURITY INVOKER", "", []],
+];
+
 const FINDINGS = "SELECT found, fix FROM millrace.role_findings() ORDER BY found";
 
 describe("a change of the roles", () => {
@@ -137,6 +153,25 @@ describe("a change of the roles", () => {
       await scene.owner.query("ROLLBACK");
     }
   });
+
+  test.each(REGISTERED)(
+    "by a registered function of another schema is found and cured: %s %s",
+    async (attributes, then, expected) => {
+      await scene.owner.query("BEGIN");
+      try {
+        await scene.owner.query(`CREATE SCHEMA app;
+          CREATE FUNCTION app.f(jsonb) RETURNS jsonb LANGUAGE sql ${attributes} AS 'SELECT $1';
+          SELECT millrace.register_function('app.f(jsonb)'); ${then}`);
+        await makeRoles(scene);
+        const findings = await scene.rows(FINDINGS);
+        expect(findings.map(({ found }) => found)).toEqual(expected);
+        for (const { fix } of findings) await scene.owner.query(fix);
+        expect(await scene.rows(FINDINGS)).toEqual([]);
+      } finally {
+        await scene.owner.query("ROLLBACK");
+      }
+    },
+  );
 
   test("that makes workers owners is refused by PostgreSQL", async () => {
     const call = scene.owner.query("GRANT millrace_owner TO millrace_worker");
