@@ -1,5 +1,5 @@
 -- What differs from the roles of 70-roles.sql, each with the statement that repairs it. An object
--- is a routine, table, view, sequence, column or the schema of the installation.
+-- is a routine, table, view, sequence, column, type or the schema of the installation.
 
 -- Differences of the roles of the installation. With `anew`, all grants count as missing, and what
 -- only a superuser may repair is left out for other users: `role_statements` runs the statements.
@@ -87,6 +87,14 @@ AS $objects$
     FROM class
     JOIN pg_attribute AS part ON part.attrelid = class.oid
     WHERE part.attacl IS NOT NULL
+    UNION ALL
+    -- The type of an array has the rights of its elements.
+    SELECT 'type', type.typname, 'TYPE ' || format_type(type.oid, NULL),
+           'the type ' || format_type(type.oid, NULL), '',
+           coalesce(type.typacl, acldefault('T', type.typowner)), type.typowner, false, false
+    FROM pg_type AS type
+    JOIN own ON own.oid = type.typnamespace
+    WHERE type.typelem = 0
     UNION ALL
     SELECT 'schema', own.nspname, format('SCHEMA %I', own.nspname),
            format('the schema %I', own.nspname), '',
@@ -310,18 +318,23 @@ CREATE FUNCTION millrace.default_findings() RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $defaults$
-    SELECT format('PUBLIC gets EXECUTE on new functions of %s', own.name),
+    SELECT format(
+               'PUBLIC gets %s on new %s of %s', later.privilege, lower(later.objects), own.name
+           ),
            format(
-               'ALTER DEFAULT PRIVILEGES FOR ROLE %I REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC',
-               own.name
+               'ALTER DEFAULT PRIVILEGES FOR ROLE %I REVOKE %s ON %s FROM PUBLIC',
+               own.name, later.privilege, later.objects
            )
     FROM millrace.own_roles() AS own
+    CROSS JOIN (
+        VALUES ('f', 'EXECUTE', 'FUNCTIONS'), ('T', 'USAGE', 'TYPES')
+    ) AS later (kind, privilege, objects)
     WHERE own.name = millrace.surface_schema() || '_owner'
       AND NOT EXISTS (
-          SELECT FROM pg_default_acl AS later
-          WHERE later.defaclrole = own.id
-            AND later.defaclnamespace = 0
-            AND later.defaclobjtype = 'f'
+          SELECT FROM pg_default_acl AS given
+          WHERE given.defaclrole = own.id
+            AND given.defaclnamespace = 0
+            AND given.defaclobjtype::text = later.kind
       )
     UNION ALL
     SELECT format(
@@ -345,7 +358,6 @@ AS $defaults$
         CROSS JOIN LATERAL aclexplode(later.defaclacl) AS each
         WHERE each.grantee <> later.defaclrole
           AND later.defaclobjtype IN ('r', 'S', 'f', 'T', 'n')
-          AND NOT (later.defaclobjtype = 'T' AND each.grantee = 0)
           AND (
               later.defaclnamespace = to_regnamespace(quote_ident(millrace.surface_schema()))
               OR later.defaclnamespace = 0 AND EXISTS (

@@ -82,6 +82,11 @@ const CHANGES: readonly (readonly [string, string | RegExp])[] = [
     "ALTER DEFAULT PRIVILEGES IN SCHEMA millrace GRANT EXECUTE ON FUNCTIONS TO PUBLIC",
     "PUBLIC gets EXECUTE on new functions of postgres",
   ],
+  ["GRANT USAGE ON TYPE millrace.job TO PUBLIC", "PUBLIC has USAGE on the type millrace.job"],
+  [
+    `${OWN_PRIVILEGES} GRANT USAGE ON TYPES TO PUBLIC`,
+    "PUBLIC gets USAGE on new types of millrace_owner",
+  ],
   ["ALTER FUNCTION millrace.enqueue RESET search_path", /its search path does not end with pg_te/],
   ["ALTER FUNCTION millrace.cancel SET search_path = public", /its search path does not end/],
   ["ALTER FUNCTION millrace.run_function SECURITY DEFINER", /and not with those of its caller/],

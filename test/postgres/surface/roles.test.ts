@@ -63,13 +63,16 @@ describe("the catalogue of a migrated installation", () => {
        WHERE ${OWN} AND acl.grantee = 0`,
       `SELECT relname FROM pg_class, aclexplode(relacl) AS acl
        WHERE relnamespace = 'millrace'::regnamespace AND acl.grantee = 0`,
+      `SELECT typname FROM pg_type, aclexplode(coalesce(typacl, acldefault('T', typowner))) AS acl
+       WHERE typnamespace = 'millrace'::regnamespace AND typelem = 0 AND acl.grantee = 0`,
       `SELECT FROM pg_namespace, aclexplode(nspacl) AS acl
        WHERE nspname = 'millrace' AND acl.grantee = 0`,
     ]) {
       expect(await scene.rows(sql)).toEqual([]);
     }
     await scene.owner.query(`SET ROLE millrace_owner;
-      CREATE FUNCTION millrace.later() RETURNS integer LANGUAGE sql AS 'SELECT 1'; RESET ROLE`);
+      CREATE FUNCTION millrace.later() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+      CREATE TYPE millrace.later AS (at timestamptz); RESET ROLE`);
     expect(await scene.rows("SELECT * FROM millrace.role_findings()")).toEqual([]);
   });
 
