@@ -27,6 +27,8 @@ async function withRoles(): Promise<Scene> {
   return scene;
 }
 
+/** Reads for one tenant call functions with the rights of this role, which row policies limit. */
+const TENANT = "millrace_tenant";
 const OWN = "pronamespace = 'millrace'::regnamespace";
 /** The functions that run with the rights of the owner: exactly those that roles may call. */
 const DEFINERS = [
@@ -41,6 +43,48 @@ const DEFINERS = [
   "sweep_expired_leases",
 ];
 
+/**
+ * Functions without a fixed search path, with the rights of their caller. A fixed one takes time at
+ * each call, and keeps the planner from putting the body of a function in SQL into a statement.
+ * Those of the surface and the routines have one, and it holds in what they call.
+ */
+const UNPINNED = {
+  sql: [
+    "error_has",
+    "is_refilled",
+    "is_streak_due",
+    "key_tokens",
+    "limit_rooms",
+    "take_key_tokens",
+    "target_rooms",
+    "want_limits",
+  ],
+  plpgsql: [
+    "add_crashed",
+    "claim_alone",
+    "claim_batch",
+    "claim_probe",
+    "end_jobs",
+    "enqueue_alike",
+    "enqueue_batch",
+    "find_ends",
+    "find_job",
+    "find_limited",
+    "find_lone",
+    "free_locks",
+    "hold_spent_keys",
+    "look_at_limits",
+    "payload_has",
+    "release_job_locks",
+    "require_protocol",
+    "reset_streaks",
+    "settle_done",
+    "start_runs",
+    "take_permits",
+    "take_quota_tokens",
+  ],
+};
+
 describe("the catalogue of a migrated installation", () => {
   test("has a fixed search path for every definer, and only known ones", async () => {
     await using scene = await surface.open();
@@ -54,6 +98,28 @@ describe("the catalogue of a migrated installation", () => {
       "SELECT proconfig::text AS config FROM pg_proc WHERE proname = 'run_function'",
     );
     expect(config).toContain("search_path=pg_catalog, pg_temp");
+  });
+
+  test("fixes the search path of every function but known ones, which no role calls", async () => {
+    await using scene = await withRoles();
+    const found = await scene.rows(
+      `SELECT proname AS name, lanname AS language, prosecdef AS is_definer,
+              ARRAY(SELECT pg_get_userbyid(acl.grantee)::text
+                    FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) AS acl
+                    WHERE acl.grantee <> proowner) AS grantees
+       FROM pg_proc JOIN pg_language ON pg_language.oid = prolang
+       -- A body of statements that were parsed when the function was created looks up no name.
+       WHERE ${OWN} AND prosqlbody IS NULL
+         AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)
+       ORDER BY proname COLLATE "C"`,
+    );
+    for (const [language, names] of Object.entries(UNPINNED)) {
+      const own = found.filter((each) => each.language === language);
+      expect(own.map(({ name }) => name)).toEqual(names);
+    }
+    for (const { is_definer, grantees } of found) {
+      expect({ is_definer, grantees }).toEqual({ is_definer: false, grantees: [TENANT] });
+    }
   });
 
   test("002-41 gives nothing to PUBLIC", async () => {
