@@ -11,7 +11,7 @@ BEGIN
     IF to_regrole('api_service_user') IS NULL THEN
         CREATE ROLE api_service_user LOGIN;
     END IF;
-    -- The worker of Millrace, which claims by the functions of the engine: a member of the owner.
+    -- The worker of Millrace, which calls the routines of the engine and the registered functions.
     IF to_regrole('engine_service_user') IS NULL THEN
         CREATE ROLE engine_service_user LOGIN;
     END IF;
@@ -19,4 +19,4 @@ END
 $roles$;
 
 GRANT millrace_worker TO worker_service_user;
-GRANT millrace_owner TO engine_service_user;
+GRANT millrace_engine TO engine_service_user;

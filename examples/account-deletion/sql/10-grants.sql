@@ -1,5 +1,5 @@
--- Rights. PUBLIC has none. The worker may take tasks, end them, and run the registered functions;
--- the application may ask for a deletion. Neither may use a table.
+-- Rights. PUBLIC has none. Workers may take tasks, end them, and run the registered functions; the
+-- application may ask for a deletion. None of them may use a table.
 
 DO $revoke$
 DECLARE
@@ -22,8 +22,9 @@ GRANT EXECUTE ON FUNCTION
     internal.run_function(text, jsonb)
 TO worker_service_user;
 
--- Workers in SQL and in TypeScript call functions with the rights of this role.
-GRANT USAGE ON SCHEMA comms, files, accounts TO millrace_worker;
+-- Workers in SQL call functions with the rights of the first role, and those in TypeScript with the
+-- rights of the second.
+GRANT USAGE ON SCHEMA comms, files, accounts TO millrace_worker, millrace_engine;
 
 DO $functions$
 DECLARE
@@ -55,7 +56,9 @@ BEGIN
                 WHERE proc.oid = _function
             )
         );
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO millrace_worker', _function);
+        EXECUTE format(
+            'GRANT EXECUTE ON FUNCTION %s TO millrace_worker, millrace_engine', _function
+        );
     END LOOP;
 END
 $functions$;

@@ -1,11 +1,14 @@
 /** Installs Millrace and the schemas of the example into an empty database. */
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { openMillrace } from "millrace";
+import { promisify } from "node:util";
 import type { Client } from "pg";
-import { column, connect } from "./queries.ts";
+import { connect } from "./queries.ts";
 
 const SQL = fileURLToPath(new URL("../sql/", import.meta.url));
+/** What `npx millrace` runs in a project of yours. */
+const MILLRACE = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
 export interface InstallOptions {
   /** The delay of the supervisors after no failure, such as `200 milliseconds`. */
@@ -15,18 +18,16 @@ export interface InstallOptions {
 }
 
 /**
- * As a superuser: runs the migrations of Millrace, makes its roles as `millrace migrate --roles`
- * does, and runs the SQL files of the example in their order. What they make belongs to the owner
- * of the installation, so that functions with its rights have no more than these.
+ * As a superuser: `millrace migrate --roles` makes the tables, roles and routines of Millrace; then
+ * the SQL files of the example run in their order. What they make belongs to the owner of the
+ * installation, so that functions with its rights have no more than these.
  */
 export async function install(url: string, options: InstallOptions = {}): Promise<void> {
-  const mill = await openMillrace(url);
-  await mill.close();
+  // The databases of the tests share the roles of their server.
+  const command = [MILLRACE, "migrate", "--roles", "--shared-roles", "--db", url];
+  await promisify(execFile)(process.execPath, ["--conditions=source", ...command]);
   const client = await connect(url);
   try {
-    for (const statement of await column(client, "SELECT millrace.role_statements()")) {
-      await client.query(statement);
-    }
     const [roles = "", ...files] = readdirSync(SQL).toSorted();
     await client.query(readFileSync(`${SQL}${roles}`, "utf8"));
     await client.query("SET ROLE millrace_owner");

@@ -2,6 +2,7 @@
 -- that is abandoned empties its own tables.
 CREATE FUNCTION millrace.refuse_audit_change() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
     AS $refuse$
 BEGIN
     RAISE EXCEPTION '% of % is refused: the audit never changes', TG_OP, TG_TABLE_NAME
@@ -11,6 +12,7 @@ $refuse$;
 
 CREATE FUNCTION millrace.refuse_audit_delete() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
     AS $refuse$
 BEGIN
     IF EXISTS (
@@ -29,6 +31,7 @@ $refuse$;
 
 CREATE FUNCTION millrace.refuse_seal_delete() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
     AS $refuse$
 BEGIN
     IF EXISTS (

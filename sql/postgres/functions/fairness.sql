@@ -16,6 +16,7 @@ RETURN (
 CREATE FUNCTION millrace.set_turns(turns json)
 RETURNS void
 LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET enable_hashjoin = off

@@ -9,6 +9,7 @@ RETURNS TABLE (
     at bigint
 )
 LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET enable_bitmapscan = off

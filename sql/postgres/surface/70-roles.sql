@@ -98,10 +98,11 @@ BEGIN
     LOOP
         RETURN NEXT format('GRANT USAGE ON SCHEMA %I TO %I', own, own || suffix);
     END LOOP;
-    RETURN NEXT format(
-        'ALTER DEFAULT PRIVILEGES FOR ROLE %I REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC',
-        own || '_owner'
-    );
+    FOREACH suffix IN ARRAY ARRAY['EXECUTE ON FUNCTIONS', 'USAGE ON TYPES'] LOOP
+        RETURN NEXT format(
+            'ALTER DEFAULT PRIVILEGES FOR ROLE %I REVOKE %s FROM PUBLIC', own || '_owner', suffix
+        );
+    END LOOP;
     RETURN QUERY SELECT finding.fix FROM millrace.role_findings(true) AS finding;
 END
 $statements$;

@@ -1,5 +1,5 @@
 -- What differs from the roles of 70-roles.sql, each with the statement that repairs it. An object
--- is a routine, table, view, sequence, column or the schema of the installation.
+-- is a routine, table, view, sequence, column, type or the schema of the installation.
 
 -- Differences of the roles of the installation. With `anew`, all grants count as missing, and what
 -- only a superuser may repair is left out for other users: `role_statements` runs the statements.
@@ -23,6 +23,7 @@ BEGIN
     IF NOT anew THEN
         RETURN QUERY SELECT * FROM millrace.owner_findings();
         RETURN QUERY SELECT * FROM millrace.limit_findings();
+        RETURN QUERY SELECT * FROM millrace.registered_findings();
     END IF;
     IF NOT anew OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         RETURN QUERY SELECT * FROM millrace.attribute_findings();
@@ -86,6 +87,14 @@ AS $objects$
     FROM class
     JOIN pg_attribute AS part ON part.attrelid = class.oid
     WHERE part.attacl IS NOT NULL
+    UNION ALL
+    -- The type of an array has the rights of its elements.
+    SELECT 'type', type.typname, 'TYPE ' || format_type(type.oid, NULL),
+           'the type ' || format_type(type.oid, NULL), '',
+           coalesce(type.typacl, acldefault('T', type.typowner)), type.typowner, false, false
+    FROM pg_type AS type
+    JOIN own ON own.oid = type.typnamespace
+    WHERE type.typelem = 0
     UNION ALL
     SELECT 'schema', own.nspname, format('SCHEMA %I', own.nspname),
            format('the schema %I', own.nspname), '',
@@ -266,23 +275,66 @@ AS $definers$
       AND proc.prosecdef
 $definers$;
 
+-- Registered functions of other schemas that run with the rights of their owner. They belong to the
+-- application, so that `role_statements` changes none of them.
+CREATE FUNCTION millrace.registered_findings() RETURNS TABLE (found text, fix text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $registered$
+    WITH definer AS MATERIALIZED (
+        SELECT DISTINCT proc.oid::regprocedure::text AS shown,
+               coalesce(proc.proacl, acldefault('f', proc.proowner)) AS acl,
+               (
+                   SELECT substr(setting, length('search_path=') + 1)
+                   FROM unnest(proc.proconfig) AS setting
+                   WHERE starts_with(setting, 'search_path=')
+               ) AS path
+        FROM millrace.registered_function AS known
+        JOIN pg_namespace AS space ON space.nspname = known.home
+        JOIN pg_proc AS proc ON proc.pronamespace = space.oid AND proc.proname = known.function
+        WHERE proc.prosecdef
+          AND proc.proargtypes::text = 'jsonb'::regtype::oid::text
+          AND known.home <> millrace.surface_schema()
+    )
+    SELECT format('PUBLIC may call %s, which runs with the rights of its owner', definer.shown),
+           format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', definer.shown)
+    FROM definer
+    WHERE EXISTS (SELECT FROM aclexplode(definer.acl) AS each WHERE each.grantee = 0)
+    UNION ALL
+    SELECT format(
+               '%s runs with the rights of its owner, and its search path does not end with '
+                   || 'pg_temp', definer.shown
+           ),
+           format(
+               'ALTER ROUTINE %s SET search_path = %s, pg_temp', definer.shown,
+               coalesce(nullif(definer.path, '""'), 'pg_catalog')
+           )
+    FROM definer
+    WHERE definer.path IS NULL OR definer.path !~ '^(.*[ ,"])?pg_temp"?$'
+$registered$;
+
 -- Rights that other roles would get on objects that are created later.
 CREATE FUNCTION millrace.default_findings() RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $defaults$
-    SELECT format('PUBLIC gets EXECUTE on new functions of %s', own.name),
+    SELECT format(
+               'PUBLIC gets %s on new %s of %s', later.privilege, lower(later.objects), own.name
+           ),
            format(
-               'ALTER DEFAULT PRIVILEGES FOR ROLE %I REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC',
-               own.name
+               'ALTER DEFAULT PRIVILEGES FOR ROLE %I REVOKE %s ON %s FROM PUBLIC',
+               own.name, later.privilege, later.objects
            )
     FROM millrace.own_roles() AS own
+    CROSS JOIN (
+        VALUES ('f', 'EXECUTE', 'FUNCTIONS'), ('T', 'USAGE', 'TYPES')
+    ) AS later (kind, privilege, objects)
     WHERE own.name = millrace.surface_schema() || '_owner'
       AND NOT EXISTS (
-          SELECT FROM pg_default_acl AS later
-          WHERE later.defaclrole = own.id
-            AND later.defaclnamespace = 0
-            AND later.defaclobjtype = 'f'
+          SELECT FROM pg_default_acl AS given
+          WHERE given.defaclrole = own.id
+            AND given.defaclnamespace = 0
+            AND given.defaclobjtype::text = later.kind
       )
     UNION ALL
     SELECT format(
@@ -306,7 +358,6 @@ AS $defaults$
         CROSS JOIN LATERAL aclexplode(later.defaclacl) AS each
         WHERE each.grantee <> later.defaclrole
           AND later.defaclobjtype IN ('r', 'S', 'f', 'T', 'n')
-          AND NOT (later.defaclobjtype = 'T' AND each.grantee = 0)
           AND (
               later.defaclnamespace = to_regnamespace(quote_ident(millrace.surface_schema()))
               OR later.defaclnamespace = 0 AND EXISTS (

@@ -180,22 +180,15 @@ describe("the rights of a process", () => {
   test("let workers call the registered functions, and nothing else (002-30)", async () => {
     await using made = await withRoles();
     await made.add("comms.send_email");
-    const callable = await made.column(`
-      SELECT oid::regprocedure::text FROM pg_proc
-      WHERE pronamespace = 'comms'::regnamespace
-        AND has_function_privilege('millrace_worker', oid, 'EXECUTE') ORDER BY 1`);
     const registered = await made.column(
       "SELECT name || '(jsonb)' FROM millrace.registered_function ORDER BY 1",
     );
-    const readable = await made.column(`
-      SELECT oid::regclass::text FROM pg_class
-      WHERE relnamespace = 'comms'::regnamespace AND relkind IN ('r', 'S')
-        AND CASE relkind WHEN 'r' THEN has_any_column_privilege('millrace_worker', oid, 'SELECT')
-            ELSE has_sequence_privilege('millrace_worker', oid, 'USAGE') END`);
 
-    expect(callable).toEqual([...HANDLERS, SUPERVISOR].toSorted());
-    expect(registered).toEqual(callable);
-    expect(readable).toEqual([]);
+    expect(registered).toEqual([...HANDLERS, SUPERVISOR].toSorted());
+    for (const role of ["millrace_worker", "millrace_engine"]) {
+      expect([role, await made.column(CALLABLE, role)]).toEqual([role, registered]);
+      expect([role, await made.column(READABLE, role)]).toEqual([role, []]);
+    }
   });
 
   test("let a worker run the supervisor by its name, and read no fact (002-09)", async () => {
@@ -224,6 +217,13 @@ describe("the rights of a process", () => {
   });
 });
 
+const CALLABLE = `SELECT oid::regprocedure::text FROM pg_proc
+  WHERE pronamespace = 'comms'::regnamespace AND has_schema_privilege($1, 'comms', 'USAGE')
+    AND has_function_privilege($1, oid, 'EXECUTE') ORDER BY 1`;
+const READABLE = `SELECT oid::regclass::text FROM pg_class
+  WHERE relnamespace = 'comms'::regnamespace AND relkind IN ('r', 'S')
+    AND CASE relkind WHEN 'r' THEN has_any_column_privilege($1, oid, 'SELECT')
+        ELSE has_sequence_privilege($1, oid, 'USAGE') END`;
 const SUPERVISOR_NAME = "comms.send_email_supervisor";
 
 async function withEmail(): Promise<Installation> {

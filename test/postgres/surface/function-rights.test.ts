@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dbFunction } from "../../../src/channels/index.ts";
 import { openMillrace } from "../../../src/index.ts";
-import { makeRoles, openSurface, type Scene, type Surface } from "./support.ts";
+import {
+  makeEngine,
+  makeRoles,
+  openSurface,
+  refusalOf,
+  type Scene,
+  type Surface,
+} from "./support.ts";
 
 let surface: Surface;
 beforeAll(async () => {
@@ -91,4 +98,25 @@ test("the error names the missing right", async () => {
   expect(ended.state === "failed" ? ended.error.message : ended.state).toContain(
     "permission denied for function purge",
   );
+});
+
+test("a member of the engine calls what is granted to its own role, and nothing else", async () => {
+  await using scene = await withFunction();
+  const { username } = new URL(await makeEngine(scene));
+  await giveToOwner(scene);
+  await scene.owner.query(`ALTER FUNCTION app.purge SECURITY DEFINER;
+    GRANT USAGE ON SCHEMA app TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION app.purge TO millrace_worker`);
+  const refused = await endFor(scene, username);
+  expect(refused.state === "failed" ? refused.error.message : refused.state).toContain(
+    "permission denied for function purge",
+  );
+  const login = await scene.as(username);
+  const call = login.query("SELECT millrace.run_function('app.purge', '{}')");
+  expect(await refusalOf(call)).toBe("42501");
+  expect(await scene.rows(WHO)).toEqual([]);
+
+  await scene.owner.query("GRANT EXECUTE ON FUNCTION app.purge TO millrace_engine");
+  expect((await endFor(scene, username)).state).toBe("completed");
+  expect(await scene.rows(WHO)).toEqual([{ who: "millrace_owner" }]);
 });

@@ -82,6 +82,11 @@ const CHANGES: readonly (readonly [string, string | RegExp])[] = [
     "ALTER DEFAULT PRIVILEGES IN SCHEMA millrace GRANT EXECUTE ON FUNCTIONS TO PUBLIC",
     "PUBLIC gets EXECUTE on new functions of postgres",
   ],
+  ["GRANT USAGE ON TYPE millrace.job TO PUBLIC", "PUBLIC has USAGE on the type millrace.job"],
+  [
+    `${OWN_PRIVILEGES} GRANT USAGE ON TYPES TO PUBLIC`,
+    "PUBLIC gets USAGE on new types of millrace_owner",
+  ],
   ["ALTER FUNCTION millrace.enqueue RESET search_path", /its search path does not end with pg_te/],
   ["ALTER FUNCTION millrace.cancel SET search_path = public", /its search path does not end/],
   ["ALTER FUNCTION millrace.run_function SECURITY DEFINER", /and not with those of its caller/],
@@ -105,6 +110,22 @@ const CHANGES: readonly (readonly [string, string | RegExp])[] = [
      GRANT EXECUTE ON PROCEDURE millrace.later() TO millrace_worker; RESET ROLE`,
     "millrace_worker has EXECUTE on millrace.later()",
   ],
+];
+
+/** Registered functions of other schemas: what follows `CREATE FUNCTION`, and what doctor says. */
+const OPEN = "PUBLIC may call app.f(jsonb), which runs with the rights of its owner";
+const UNPINNED =
+  "app.f(jsonb) runs with the rights of its owner, and its search path does not end with pg_temp";
+const REVOKED = "REVOKE ALL ON FUNCTION app.f FROM PUBLIC";
+const PINNED = "SET search_path = pg_catalog, app, pg_temp";
+const REGISTERED: readonly (readonly [string, string, readonly string[]])[] = [
+  ["SECURITY DEFINER", "", [OPEN, UNPINNED]],
+  [`SECURITY DEFINER ${PINNED}`, "", [OPEN]],
+  ["SECURITY DEFINER", REVOKED, [UNPINNED]],
+  ["SECURITY DEFINER SET search_path = ''", REVOKED, [UNPINNED]],
+  [`SECURITY DEFINER SET search_path = app, "$user"`, REVOKED, [UNPINNED]],
+  [`SECURITY DEFINER ${PINNED}`, REVOKED, []],
+  ["SECURITY INVOKER", "", []],
 ];
 
 const FINDINGS = "SELECT found, fix FROM millrace.role_findings() ORDER BY found";
@@ -137,6 +158,25 @@ describe("a change of the roles", () => {
       await scene.owner.query("ROLLBACK");
     }
   });
+
+  test.each(REGISTERED)(
+    "by a registered function of another schema is found and cured: %s %s",
+    async (attributes, then, expected) => {
+      await scene.owner.query("BEGIN");
+      try {
+        await scene.owner.query(`CREATE SCHEMA app;
+          CREATE FUNCTION app.f(jsonb) RETURNS jsonb LANGUAGE sql ${attributes} AS 'SELECT $1';
+          SELECT millrace.register_function('app.f(jsonb)'); ${then}`);
+        await makeRoles(scene);
+        const findings = await scene.rows(FINDINGS);
+        expect(findings.map(({ found }) => found)).toEqual(expected);
+        for (const { fix } of findings) await scene.owner.query(fix);
+        expect(await scene.rows(FINDINGS)).toEqual([]);
+      } finally {
+        await scene.owner.query("ROLLBACK");
+      }
+    },
+  );
 
   test("that makes workers owners is refused by PostgreSQL", async () => {
     const call = scene.owner.query("GRANT millrace_owner TO millrace_worker");

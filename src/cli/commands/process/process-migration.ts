@@ -11,6 +11,7 @@ const NAMES = new RegExp(
   [
     "the_installation",
     "the_worker",
+    "the_engine",
     "the_type",
     "referenced_table",
     "referenced_column",
@@ -37,6 +38,7 @@ export function processMigration(template: string, names: ProcessNames): string 
   const filled: Readonly<Record<string, string>> = {
     the_installation: installation,
     the_worker: `${installation}_worker`,
+    the_engine: `${installation}_engine`,
     the_type: channel,
     referenced_table: referenced?.table ?? "",
     referenced_column: referenced?.column ?? "",
