@@ -1,6 +1,7 @@
 /** The workers in `mill.jobs.explain`: none takes the job, or those that do have no slot free. */
 import type { Explanation, NotTakenDetails, SlotDetails } from "../../api/control/explanation.ts";
 import type { CountedJobs } from "../../api/jobs.ts";
+import { slotUse } from "../../core/lanes.ts";
 import { hasLane, takesTenant, takesType } from "../../core/takers.ts";
 import { closest } from "../../lib/closest.ts";
 import { shellWord } from "../../lib/shell-word.ts";
@@ -103,27 +104,29 @@ export async function explainSlots(
   const { lane } = job;
   const takers = alive.filter(takerOf(job));
   const workers = takers.length;
-  const slots = takers.reduce((total, worker) => total + worker.slots, 0);
-  const used = takers.reduce((total, worker) => total + worker.running, 0);
+  const uses = takers.map(({ laneSlots, runningByLane }) => slotUse(lane, laneSlots, runningByLane));
+  const slots = uses.reduce((total, use) => total + use.slots, 0);
+  const used = uses.reduce((total, use) => total + use.used, 0);
   const ahead = await aheadOf(store, job);
   const running = isOneTenant ? null : used;
   const fair = await fairnessOf(store, job);
   const details: SlotDetails = { lane, workers, slots, running, ahead, fair };
   const behind = behindText(ahead, isOneTenant);
   const more = `--lanes ${shellWord(`${lane}=N`)}`;
-  if (takers.every((worker) => worker.running >= worker.slots)) {
+  if (used >= slots) {
+    const all = `all ${slots} slot(s) for the lane ${lane} of ${workers} worker(s)`;
     return {
-      sentence: `It is due, and all ${slots} slot(s) of ${workers} worker(s) are busy.${behind}`,
+      sentence: `It is due, and ${all} are busy.${behind}`,
       reason: "busy",
       hint: `It starts when one is free. Start another worker, or more slots: ${more}`,
       details,
     };
   }
-  const use = isOneTenant ? "have free slots" : `use ${used} of ${slots} slots`;
+  const use = isOneTenant ? "have free slots" : `use ${used} of ${slots} slot(s) for its lane`;
   return {
     sentence: `It is due; ${workers} worker(s) take it and ${use}.${behind}`,
     reason: "waiting",
-    hint: `If it does not start soon, the free slots are those of other lanes: ${more}`,
+    hint: "It starts in a moment. If it does not, look at the workers: millrace workers list",
     details,
   };
 }

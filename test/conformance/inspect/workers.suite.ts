@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { completed, failedWith, newJobs, runAgain, workerInfo } from "../../support/factories.ts";
-import { add, at, joinWorker, settleItem, take, takeOne } from "../../support/steps.ts";
+import { add, addCrashed, at, joinWorker, settleItem, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 import { workerRequestTests } from "./worker-requests.suite.ts";
 
@@ -28,6 +28,7 @@ export function workersListSuite(open: OpenStore): void {
           ...takes,
           joinedAt: clock.now(),
           until: clock.now() + 9_000,
+          leaseLeftMs: 9_000,
           beats: 0,
           beatMs: 700,
           beatAgoMs: 0,
@@ -35,6 +36,9 @@ export function workersListSuite(open: OpenStore): void {
           stopping: false,
           running: 0,
           prefetched: 0,
+          runningByLane: {},
+          crashedOnce: 0,
+          crashedOften: 0,
           memoryBytes: null,
           loopLagMs: null,
           takenBy: null,
@@ -110,6 +114,29 @@ export function workersListSuite(open: OpenStore): void {
       expect(await counts()).toEqual([3, 1]);
       await store.intervene(at(run.jobs, 1).id, () => runAgain());
       expect(await counts()).toEqual([2, 1]);
+    });
+
+    test("counts what has begun by lane, and apart what has crashed before", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(5, { lane: "fast" }));
+      await store.enqueue(newJobs(2, { lane: "heavy" }));
+      for (const crashes of [1, 2, 3]) await addCrashed(store, crashes, { lane: "heavy" });
+      const run = await take(store, { limit: 10, lanes: ["heavy"] });
+      const { worker } = run;
+      await take(store, { worker, limit: 3, lanes: ["fast"] });
+      await take(store, { worker, limit: 1, lanes: ["fast"], prefetch: true });
+
+      const counts = async () => {
+        const all = await store.workers(10);
+        const { runningByLane, crashedOnce, crashedOften } = all.find(({ id }) => id === worker)!;
+        return { ...runningByLane, once: crashedOnce, often: crashedOften };
+      };
+
+      expect(await counts()).toEqual({ heavy: 5, fast: 3, once: 1, often: 2 });
+      const crashed = run.jobs.filter(({ crashes }) => crashes > 0);
+      for (const job of crashed) await store.settle([settleItem(run, job, completed())]);
+      expect(await counts()).toEqual({ heavy: 2, fast: 3, once: 0, often: 0 });
     });
 
     test("lists those first that joined first, and no more than asked", async () => {

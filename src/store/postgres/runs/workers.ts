@@ -166,9 +166,14 @@ async function ask(
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
   return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, lane_slots, ...rest }) => {
-    const { app, memory_bytes, loop_lag_ms, taken_by, ...row } = rest;
+    const { app, memory_bytes, loop_lag_ms, taken_by, lease_left_ms, ...others } = rest;
+    const { running_by_lane, crashed_once, crashed_often, ...row } = others;
     return {
       ...row,
+      leaseLeftMs: lease_left_ms,
+      runningByLane: JSON.parse(running_by_lane),
+      crashedOnce: crashed_once,
+      crashedOften: crashed_often,
       appVersion: app,
       memoryBytes: memory_bytes,
       loopLagMs: loop_lag_ms,
