@@ -1,6 +1,7 @@
 /** `mill.jobs.explain`: why a job is not running, and what to do. */
 import type { Explanation, RunDetails } from "../api/control/explanation.ts";
 import { isFinal, type FinalState, type JobId } from "../core/job.ts";
+import { isAlive, isOverdue } from "../jobs/views.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { explainLimits } from "./control/explain-limits.ts";
 import { explainMissing, explainSlots } from "./control/explain-workers.ts";
@@ -128,15 +129,21 @@ async function explainDue(
   const ofService = await explainServices(store, job, gates, now);
   if (ofService !== null) return ofService;
   const known = await (tenantWorkers?.(WORKERS_MAX) ?? store.workers(WORKERS_MAX));
-  const workers = known.filter(({ until, takenBy }) => until > now && takenBy === null);
+  const registered = known.filter(({ takenBy }) => takenBy === null);
+  const workers = registered.filter(isAlive);
   return (
-    explainMissing(job, workers) ??
+    explainMissing(job, workers, registered.filter(isSilent)) ??
     (await explainKey(store, job)) ??
     (await explainLimits(store, job, now)) ??
     explainFreeKey(job) ??
     explainCrashes(job, crashCap) ??
     (await explainSlots(store, job, { alive: workers, isOneTenant }))
   );
+}
+
+/** The worker has died or is stuck, and its lease has not ended yet. */
+function isSilent(worker: WorkerRecord): boolean {
+  return worker.leaseLeftMs > 0 && isOverdue(worker);
 }
 
 /** The job waits for dependencies. */

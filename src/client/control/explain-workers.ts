@@ -15,8 +15,30 @@ const KNOWN_MAX = 100;
 /** The jobs that are read to count those in front. */
 const AHEAD_MAX = 10_000;
 
-/** The first requirement of the job that no running worker meets. */
-export function explainMissing(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
+/**
+ * The first requirement of the job that no running worker meets, and a worker that did meet it
+ * until its heartbeats stopped.
+ */
+export function explainMissing(
+  job: JobRecord,
+  alive: readonly WorkerRecord[],
+  silent: readonly WorkerRecord[],
+): Explanation | null {
+  const explanation = missingAmong(job, alive);
+  const taker = silent.find(takerOf(job));
+  if (explanation === null || taker === undefined) return explanation;
+  return { ...explanation, sentence: `${explanation.sentence} ${silenceOf(taker)}` };
+}
+
+function silenceOf({ id, host, pid, until, leaseLeftMs, beatAgoMs }: WorkerRecord): string {
+  const [since, end] = [until - leaseLeftMs - beatAgoMs, until].map((ms) => new Date(ms));
+  return (
+    `Worker ${id} (process ${pid} on ${host}) takes it, but has been silent since ` +
+    `${since?.toISOString()}; its lease ends at ${end?.toISOString()}.`
+  );
+}
+
+function missingAmong(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
   if (alive.length === 0) return explainNone(job);
   const awake = alive.filter(({ quiet }) => !quiet);
   if (awake.length === 0) return explainQuiet(alive.length);

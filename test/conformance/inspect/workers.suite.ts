@@ -86,6 +86,22 @@ export function workersListSuite(open: OpenStore): void {
       expect(await agoMs()).toBe(90_000);
     });
 
+    test("tells how long its lease lasts, by the clock of the store", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const info = workerInfo({ leaseMs: 5_000 });
+      const leftMs = async () => (await store.workers(10))[0]?.leaseLeftMs;
+      await store.register(info);
+      expect(await leftMs()).toBe(5_000);
+
+      await clock.advance(1_500);
+      expect(await leftMs()).toBe(3_500);
+      await store.renew(info.id, 7_000);
+      expect(await leftMs()).toBe(7_000);
+      await clock.advance(7_500);
+      expect(await leftMs()).toBe(-500);
+    });
+
     test("counts what a worker holds: begun, and in its buffers", async () => {
       await using db = await open();
       const { store } = db;

@@ -102,7 +102,11 @@ describe("jobs.explain of a job that is due", () => {
 
     await kit.advance("31s");
 
-    expect(await reasonOf(kit, id)).toBe("no_worker");
+    const { reason, sentence } = await kit.mill.jobs.explain(id);
+    expect({ reason, sentence }).toEqual({
+      reason: "no_worker",
+      sentence: "It is due, but no worker is running.",
+    });
   });
 
   test("does not count on workers that are quiet", async () => {
