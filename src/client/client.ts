@@ -182,7 +182,6 @@ export class Client implements Omit<Millrace, "work"> {
       newId,
       known,
       random: () => dice.random(),
-      now: () => clock.now(),
       tenantWorkers: tenantParts?.workers,
     });
     this.deadLetters = makeDeadLetters({

@@ -15,8 +15,6 @@ const AWAITED_MAX = 3;
 const AWAITED_DETAILS_MAX = 100;
 
 export interface ExplainContext {
-  /** By the clock of this process. */
-  readonly now: number;
   /** From this number of crashes on, the job runs alone. */
   readonly crashCap: number;
   /** For the mill of a tenant: the workers that take its jobs. Absent: all tenants. */
@@ -45,12 +43,9 @@ export async function explain(
     case "running":
       return explainRunning(job, context.crashCap);
     case "scheduled":
-      // A due job stays scheduled until the next promoter tick.
-      return (job.runAt ?? 0) > context.now
-        ? ((await explainSentBack(store, job, context.now)) ?? explainScheduled(job))
-        : explainDue(store, job, context);
+      return explainLater(store, job, context);
     case "queued":
-      return explainDue(store, job, context);
+      return explainDue(store, job, await store.time(), context);
   }
 }
 
@@ -94,6 +89,18 @@ function explainRunning(job: JobRecord, crashCap: number): Explanation {
   };
 }
 
+/** The clock of this process may be wrong: a job is due by that of the store. */
+async function explainLater(
+  store: JobStore,
+  job: JobRecord,
+  context: ExplainContext,
+): Promise<Explanation> {
+  const now = await store.time();
+  // A due job stays scheduled until the next promoter tick.
+  if ((job.runAt ?? 0) <= now) return explainDue(store, job, now, context);
+  return (await explainSentBack(store, job, now)) ?? explainScheduled(job);
+}
+
 function explainScheduled(job: JobRecord): Explanation {
   const until = new Date(job.runAt ?? job.scheduledAt);
   const hint = `To run it now: millrace jobs retry ${job.id}`;
@@ -119,7 +126,8 @@ function explainScheduled(job: JobRecord): Explanation {
 async function explainDue(
   store: JobStore,
   job: JobRecord,
-  { now, crashCap, tenantWorkers }: ExplainContext,
+  now: number,
+  { crashCap, tenantWorkers }: ExplainContext,
 ): Promise<Explanation> {
   const isOneTenant = tenantWorkers !== undefined;
   if (job.heldBy?.kind === "after") return explainAfter(store, job, isOneTenant);

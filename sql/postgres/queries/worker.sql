@@ -225,6 +225,12 @@ JOIN millrace.worker AS worker ON worker.id = held.worker
 ORDER BY held.number DESC, worker.until DESC, worker.id
 LIMIT 1;
 
+-- name: store_time
+-- only: postgres, because a store on SQLite has the clock of its process.
+-- The time by the clock of the server, or by the clock of a test.
+-- returns: at bigint
+SELECT millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at;
+
 -- name: list_workers
 -- Workers as operators see them, longest registered first, with the number of running and of
 -- prefetched jobs. The ledger row before a run has the crashes so far.

@@ -185,6 +185,19 @@ export function workersListSuite(open: OpenStore): void {
     });
   });
 
+  describe("time", () => {
+    test("is that of the clock by which jobs are due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      expect(await store.time()).toBe(clock.now());
+
+      await clock.advance(1_500);
+      expect(await store.time()).toBe(clock.now());
+      clock.setBack(60_000);
+      expect(await store.time()).toBe(clock.now());
+    });
+  });
+
   describe("quiet", () => {
     test("asks one worker to take no new work; its renewal tells it", async () => {
       await using db = await open();

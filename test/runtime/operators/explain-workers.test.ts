@@ -53,6 +53,16 @@ describe("jobs.explain", () => {
     expect(await ahead.workers.list()).toMatchObject([{ isAlive: true }]);
     expect(await ahead.lanes.list()).toMatchObject([{ lane: "general", workers: 1 }]);
   });
+
+  test("calls no job due before its time has come by the clock of the store", async () => {
+    await using kit = await openTest();
+    const { id } = await kit.mill.enqueue(email, undefined, { delay: "10m" });
+    const [ahead, behind] = [shiftedClient(kit, 3_600_000), shiftedClient(kit, -3_600_000)];
+
+    expect(await ahead.jobs.explain(id)).toMatchObject({ reason: "scheduled" });
+    await kit.advance("10m");
+    expect(await behind.jobs.explain(id)).toMatchObject({ reason: "no_worker" });
+  });
 });
 
 /** A client of the same store whose clock is ahead. */

@@ -343,6 +343,7 @@ export interface QueryRows {
   sweep_expired_leases: { readonly ended: number; };
   worker_lives: { readonly lives: boolean; };
   holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
+  store_time: { readonly at: number; };
   list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly lane_slots: string; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly lease_left_ms: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly memory_bytes: number | null; readonly loop_lag_ms: number | null; readonly quiet: boolean; readonly stopping: boolean; readonly taken_by: string | null; readonly running: number; readonly buffered: number; readonly running_by_lane: string; readonly crashed_once: number; readonly crashed_often: number; };
   overdue_runs: { readonly number: number; readonly secret: string; readonly key: number; readonly n: number; readonly limit_ms: number; readonly ran_ms: number; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
 }
@@ -794,6 +795,7 @@ export interface QueryParameters {
   quiet_worker: readonly ["id"];
   stop_worker: readonly ["id"];
   holder_of_job: readonly ["now", "id"];
+  store_time: readonly ["now"];
   list_workers: readonly ["now", "limit"];
   overdue_runs: readonly ["now", "worker", "slack_ms"];
 }
@@ -3397,6 +3399,12 @@ export const queries: {
     parameters: ["now","id"],
     timeout: "answer",
     routine: {"takes":"timestamp with time zone, uuid","gives":"id uuid, host text, pid bigint, until bigint, beat_ms bigint, beat_ago_ms bigint"},
+  },
+  store_time: {
+    text: "SELECT millrace.ms_of(millrace.clock_at($1::timestamptz)) AS at",
+    parameters: ["now"],
+    timeout: "answer",
+    routine: {"takes":"timestamp with time zone","gives":"at bigint"},
   },
   list_workers: {
     text: "SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,\n       worker.lane_slots, worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,\n       millrace.ms_of(worker.until) AS until,\n       millrace.ms_of(worker.until) - millrace.ms_of(moment.at) AS lease_left_ms, worker.beat_ms,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,\n       worker.beats, worker.memory_bytes, worker.loop_lag_ms, worker.quiet, worker.stopping,\n       worker.taken_by, held.running, held.buffered, held.running_by_lane, held.crashed_once,\n       held.crashed_often\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN (\n    SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT $2::integer\n) AS worker\nCROSS JOIN LATERAL (\n    SELECT coalesce(sum(kind.running), 0)::bigint AS running,\n           coalesce(sum(kind.buffered), 0)::bigint AS buffered,\n           coalesce(\n               json_object_agg(kind.lane, kind.running)\n                   FILTER (WHERE kind.lane IS NOT NULL AND kind.running > 0),\n               '{}'\n           ) AS running_by_lane,\n           coalesce(sum(kind.crashed_once), 0)::bigint AS crashed_once,\n           coalesce(sum(kind.crashed_often), 0)::bigint AS crashed_often\n    FROM (\n        SELECT name.text AS lane, count(run.started_at) AS running,\n               count(*) - count(run.started_at) AS buffered,\n               count(run.started_at) FILTER (WHERE last.crashes = 1) AS crashed_once,\n               count(run.started_at) FILTER (WHERE last.crashes > 1) AS crashed_often\n        FROM millrace.leased_run AS run\n        LEFT JOIN millrace.job AS job ON job.key = run.key\n        LEFT JOIN millrace.interned_name AS name ON name.id = job.lane\n        LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1\n        WHERE run.worker = worker.id\n          AND NOT EXISTS (\n              SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n          )\n        GROUP BY name.text\n    ) AS kind\n) AS held\nORDER BY worker.joined_at, worker.id",

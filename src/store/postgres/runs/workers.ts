@@ -1,4 +1,4 @@
-/** register, renew, reportCode, deregister, quiet, stopWorker, silent and workers. */
+/** register, renew, reportCode, deregister, quiet, stopWorker, silent, workers and time. */
 import { writeAudits } from "../audit/write.ts";
 import { NO_ACT, type Act } from "../../types/audit.ts";
 import { workerAsked, type AuditDraft } from "../../shared/audit/drafts.ts";
@@ -187,6 +187,11 @@ export async function workers(session: Session, limit: number): Promise<readonly
       laneSlots: JSON.parse(lane_slots),
     };
   });
+}
+
+export async function time(session: Session): Promise<number> {
+  const [row] = await session.read.all("store_time", {});
+  return row!.at;
 }
 
 /** Leases that were taken from SQL and have expired are ended on the way. */
