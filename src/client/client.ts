@@ -182,7 +182,6 @@ export class Client implements Omit<Millrace, "work"> {
       newId,
       known,
       random: () => dice.random(),
-      now: () => clock.now(),
       tenantWorkers: tenantParts?.workers,
     });
     this.deadLetters = makeDeadLetters({
@@ -212,13 +211,13 @@ export class Client implements Omit<Millrace, "work"> {
     this.schedules = makeSchedules({ store, clock, defaults: this.jobDefaults });
     this.limits = makeLimits(store, parts.tenant);
     this.fairness = makeFairness(store);
-    this.lanes = makeLanes(store, clock);
+    this.lanes = makeLanes(store);
     this.intake = makeIntake(store);
     this.audit = makeAudit(store);
     this.payloadRules = makePayloadRules(store, logger);
     this.views = makeViews(store);
     this.tenants = makeTenants(store, clock);
-    this.workers = makeWorkers(store, clock);
+    this.workers = makeWorkers(store);
     this.metrics = makeMetrics(store, clock);
     this.types = makeTypes(store);
     this.breakers = makeBreakers(store);

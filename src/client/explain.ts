@@ -1,6 +1,7 @@
 /** `mill.jobs.explain`: why a job is not running, and what to do. */
 import type { Explanation, RunDetails } from "../api/control/explanation.ts";
 import { isFinal, type FinalState, type JobId } from "../core/job.ts";
+import { isAlive, isOverdue } from "../jobs/views.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { explainLimits } from "./control/explain-limits.ts";
 import { explainMissing, explainSlots } from "./control/explain-workers.ts";
@@ -14,8 +15,6 @@ const AWAITED_MAX = 3;
 const AWAITED_DETAILS_MAX = 100;
 
 export interface ExplainContext {
-  /** By the clock of this process. */
-  readonly now: number;
   /** From this number of crashes on, the job runs alone. */
   readonly crashCap: number;
   /** For the mill of a tenant: the workers that take its jobs. Absent: all tenants. */
@@ -44,12 +43,9 @@ export async function explain(
     case "running":
       return explainRunning(job, context.crashCap);
     case "scheduled":
-      // A due job stays scheduled until the next promoter tick.
-      return (job.runAt ?? 0) > context.now
-        ? ((await explainSentBack(store, job, context.now)) ?? explainScheduled(job))
-        : explainDue(store, job, context);
+      return explainLater(store, job, context);
     case "queued":
-      return explainDue(store, job, context);
+      return explainDue(store, job, await store.time(), context);
   }
 }
 
@@ -93,6 +89,18 @@ function explainRunning(job: JobRecord, crashCap: number): Explanation {
   };
 }
 
+/** The clock of this process may be wrong: a job is due by that of the store. */
+async function explainLater(
+  store: JobStore,
+  job: JobRecord,
+  context: ExplainContext,
+): Promise<Explanation> {
+  const now = await store.time();
+  // A due job stays scheduled until the next promoter tick.
+  if ((job.runAt ?? 0) <= now) return explainDue(store, job, now, context);
+  return (await explainSentBack(store, job, now)) ?? explainScheduled(job);
+}
+
 function explainScheduled(job: JobRecord): Explanation {
   const until = new Date(job.runAt ?? job.scheduledAt);
   const hint = `To run it now: millrace jobs retry ${job.id}`;
@@ -118,7 +126,8 @@ function explainScheduled(job: JobRecord): Explanation {
 async function explainDue(
   store: JobStore,
   job: JobRecord,
-  { now, crashCap, tenantWorkers }: ExplainContext,
+  now: number,
+  { crashCap, tenantWorkers }: ExplainContext,
 ): Promise<Explanation> {
   const isOneTenant = tenantWorkers !== undefined;
   if (job.heldBy?.kind === "after") return explainAfter(store, job, isOneTenant);
@@ -128,15 +137,21 @@ async function explainDue(
   const ofService = await explainServices(store, job, gates, now);
   if (ofService !== null) return ofService;
   const known = await (tenantWorkers?.(WORKERS_MAX) ?? store.workers(WORKERS_MAX));
-  const workers = known.filter(({ until, takenBy }) => until > now && takenBy === null);
+  const registered = known.filter(({ takenBy }) => takenBy === null);
+  const workers = registered.filter(isAlive);
   return (
-    explainMissing(job, workers) ??
+    explainMissing(job, workers, registered.filter(isSilent)) ??
     (await explainKey(store, job)) ??
     (await explainLimits(store, job, now)) ??
     explainFreeKey(job) ??
     explainCrashes(job, crashCap) ??
     (await explainSlots(store, job, { alive: workers, isOneTenant }))
   );
+}
+
+/** The worker has died or is stuck, and its lease has not ended yet. */
+function isSilent(worker: WorkerRecord): boolean {
+  return worker.leaseLeftMs > 0 && isOverdue(worker);
 }
 
 /** The job waits for dependencies. */

@@ -66,7 +66,6 @@ export interface JobsParts {
   readonly store: JobStore;
   readonly newId: () => JobId;
   readonly random: () => number;
-  readonly now: () => number;
   readonly known: KnownTypes;
   /** Only for the mill of a tenant. */
   readonly tenantWorkers: TenantWorkers | undefined;
@@ -79,7 +78,7 @@ export function makeJobs(parts: JobsParts): Jobs {
 type Verb = "cancel" | "retry" | "fail" | "release" | "setPriority" | "reschedule";
 
 function readers(parts: JobsParts): Omit<Jobs, Verb> {
-  const { store, now, known, tenantWorkers } = parts;
+  const { store, known, tenantWorkers } = parts;
   const find = (id: string): Promise<JobRecord> => recordOf(parts, idOf(id));
   return {
     get: async (id) => jobView(await find(id)),
@@ -109,7 +108,7 @@ function readers(parts: JobsParts): Omit<Jobs, Verb> {
     async explain(id) {
       const job = await find(id);
       const { crashCap } = known.policyOf(job.type);
-      const explanation = await explain(store, job, { now: now(), crashCap, tenantWorkers });
+      const explanation = await explain(store, job, { crashCap, tenantWorkers });
       return tenantWorkers === undefined ? explanation : hintOfTenant(explanation);
     },
     attempts: async (id) => (await store.attempts((await find(id)).id)).map(attemptView),

@@ -1,17 +1,15 @@
 /** `mill.workers`: the workers of the installation. */
 import { actOf } from "../jobs/acted-by.ts";
 import type { Workers } from "../api/client.ts";
-import type { Clock } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idOf, workerView } from "../jobs/views.ts";
 import type { JobStore } from "../store/store.ts";
 
 const WORKERS_MAX = 1_000;
 
-export function makeWorkers(store: JobStore, clock: Clock): Workers {
+export function makeWorkers(store: JobStore): Workers {
   return {
-    list: async () =>
-      (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
+    list: async () => (await store.workers(WORKERS_MAX)).map(workerView),
     async quiet(id, by) {
       const act = actOf("workers.quiet", by);
       if (!(await store.quiet(idOf(id, "worker"), act))) throw unknownWorker(id);

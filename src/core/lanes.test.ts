@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { claimPlan, GENERAL_LANE, takesLane } from "./lanes.ts";
+import { claimPlan, GENERAL_LANE, slotUse, takesLane } from "./lanes.ts";
 import type { LaneSlots } from "./lanes.ts";
 
 const fast: LaneSlots = { lane: "fast", slots: 3, running: 0 };
@@ -51,6 +51,40 @@ describe("a claim plan", () => {
         const reserved = claimPlan(lanes).filter(({ lane }) => lane !== GENERAL_LANE);
 
         expect(reserved.map(({ lanes: from }) => from)).toEqual(reserved.map(({ lane }) => [lane]));
+      }),
+    );
+  });
+});
+
+describe("the slots that a job may use", () => {
+  const slots = { fast: 3, general: 2 };
+
+  test.each([
+    { lane: "general", running: {}, use: { slots: 2, used: 0 } },
+    { lane: "fast", running: {}, use: { slots: 5, used: 0 } },
+    { lane: "general", running: { general: 2 }, use: { slots: 2, used: 2 } },
+    { lane: "fast", running: { general: 2 }, use: { slots: 5, used: 2 } },
+    { lane: "general", running: { fast: 3 }, use: { slots: 2, used: 0 } },
+    { lane: "general", running: { fast: 4, bulk: 1 }, use: { slots: 2, used: 2 } },
+    { lane: "bulk", running: { fast: 4, bulk: 1 }, use: { slots: 2, used: 2 } },
+    { lane: "fast", running: { fast: 4, bulk: 1 }, use: { slots: 5, used: 5 } },
+  ])("$lane beside $running", ({ lane, running, use }) => {
+    expect(slotUse(lane, slots, running)).toEqual(use);
+  });
+
+  test("are those of its own lane where a worker has no general slots", () => {
+    expect(slotUse("fast", { fast: 3 }, { fast: 9 })).toEqual({ slots: 3, used: 3 });
+    expect(slotUse("fast", { bulk: 3 }, { bulk: 2 })).toEqual({ slots: 0, used: 0 });
+  });
+
+  test("are never used by more jobs than there are slots", () => {
+    const byLane = fc.dictionary(fc.constantFrom("general", "fast", "bulk"), fc.nat(12));
+    fc.assert(
+      fc.property(byLane, byLane, (of, running) => {
+        const { slots: all, used } = slotUse("fast", of, running);
+
+        expect(used).toBeGreaterThanOrEqual(0);
+        expect(used).toBeLessThanOrEqual(all);
       }),
     );
   });

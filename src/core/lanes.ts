@@ -18,6 +18,15 @@ export interface LaneClaim {
   readonly lanes: readonly string[] | "any";
 }
 
+/** The slots of a worker that a job may use, and how many of them are in use. */
+export interface SlotUse {
+  readonly slots: number;
+  readonly used: number;
+}
+
+/** A number for each lane; a lane that is left out has 0. */
+type NumberByLane = Readonly<Record<string, number>>;
+
 /** The lane whose slots take any job. */
 export const GENERAL_LANE = "general";
 
@@ -38,4 +47,23 @@ export function claimPlan(lanes: readonly LaneSlots[]): readonly LaneClaim[] {
     ...reserved.map(({ lane }) => ({ lane, lanes: [lane] })),
     ...general.map(({ lane }) => ({ lane, lanes: "any" as const })),
   ];
+}
+
+/**
+ * The slots that a job of `lane` may use in a worker with these slots and running jobs. A running
+ * job is counted in a slot of its own lane if there is one, because reserved lanes claim first; the
+ * jobs beyond these slots are in the general slots.
+ */
+export function slotUse(lane: string, slots: NumberByLane, running: NumberByLane): SlotUse {
+  const reservedFor = (name: string): number => (name === GENERAL_LANE ? 0 : (slots[name] ?? 0));
+  const reserved = reservedFor(lane);
+  const general = slots[GENERAL_LANE] ?? 0;
+  const beyond = Object.entries(running).reduce(
+    (total, [name, jobs]) => total + Math.max(0, jobs - reservedFor(name)),
+    0,
+  );
+  return {
+    slots: reserved + general,
+    used: Math.min(reserved, running[lane] ?? 0) + Math.min(general, beyond),
+  };
 }

@@ -175,17 +175,17 @@ export function isOverdue({ beatAgoMs, beatMs }: store.JobHolder): boolean {
   return beatAgoMs > BEATS_MISSED_MAX * beatMs;
 }
 
-/** Whether the lease of a worker holds and its heartbeats arrive. */
-export function isAlive(worker: store.WorkerRecord, now: number): boolean {
-  return worker.until > now && !isOverdue(worker);
+/** Whether the lease of a worker holds and its heartbeats arrive, by the clock of the store. */
+export function isAlive(worker: store.WorkerRecord): boolean {
+  return worker.leaseLeftMs > 0 && !isOverdue(worker);
 }
 
 /** Whether a worker is alive and claims jobs. A task that was taken from SQL claims no more. */
-export function isWorking(worker: store.WorkerRecord, now: number): boolean {
-  return isAlive(worker, now) && !worker.quiet && worker.takenBy === null;
+export function isWorking(worker: store.WorkerRecord): boolean {
+  return isAlive(worker) && !worker.quiet && worker.takenBy === null;
 }
 
-export function workerView(worker: store.WorkerRecord, now: number): WorkerView {
+export function workerView(worker: store.WorkerRecord): WorkerView {
   return {
     id: worker.id,
     host: worker.host,
@@ -193,7 +193,7 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     version: worker.version,
     appVersion: worker.appVersion,
     joinedAt: new Date(worker.joinedAt),
-    isAlive: isAlive(worker, now),
+    isAlive: isAlive(worker),
     heartbeatAgoMs: Math.max(0, worker.beatAgoMs),
     isQuiet: worker.quiet,
     isStopping: worker.stopping,

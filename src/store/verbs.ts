@@ -129,6 +129,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   resetBreaker: true,
   quiet: true,
   stopWorker: true,
+  time: true,
   stats: true,
   groupedStats: true,
   minutes: true,

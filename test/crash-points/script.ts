@@ -92,6 +92,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "scheduleTicks",
   "silent",
   "stats",
+  "time",
   "token",
   "tokenOf",
   "tokens",

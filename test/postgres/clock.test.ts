@@ -45,6 +45,21 @@ describe("a worker on PostgreSQL whose clock is ten minutes off", () => {
   );
 });
 
+describe("jobs.explain on PostgreSQL of a process whose clock is ten minutes off", () => {
+  test.each([
+    ["ahead", TEN_MINUTES],
+    ["behind", -TEN_MINUTES],
+  ])("goes by the server's clock: %s", async (side, offsetMs) => {
+    await using process = await openProcess(`explain_${side}`, offsetMs);
+    const { client, worker, job } = process;
+    const [later, now] = [await client.enqueue(job, 1, { delay: "5m" }), await client.enqueue(job, 2)];
+    await client.result(now);
+
+    expect(await client.jobs.explain(later.id)).toMatchObject({ reason: "scheduled" });
+    expect(await client.workers.list()).toMatchObject([{ id: worker.id, isAlive: true }]);
+  });
+});
+
 /** A process of its own, as far as its clock is concerned. */
 async function openProcess(schema: string, offsetMs: number) {
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + offsetMs };

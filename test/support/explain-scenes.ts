@@ -8,6 +8,7 @@ import { expect } from "vitest";
 import { defaults } from "../../src/core/presets.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { latch } from "../runtime/support.ts";
+import { workerInfo } from "./factories.ts";
 import { addCrashed } from "./steps.ts";
 
 /** What the scenes need of a store and its time. */
@@ -336,9 +337,10 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
   },
 
   async busy(kit) {
-    const { job, end } = await occupied(kit, {}, ONE);
+    // The slots of another lane are idle, and do not take the job.
+    const { job, end } = await occupied(kit, {}, { fast: 3, general: 1 });
     const [, , id] = [await enqueue(kit, job), await enqueue(kit, job), await enqueue(kit, job)];
-    const all = "It is due, and all 1 slot(s) of 1 worker(s) are busy.";
+    const all = "It is due, and all 1 slot(s) for the lane general of 1 worker(s) are busy.";
     const ahead = { count: 2, atLeast: false };
     return {
       id,
@@ -350,16 +352,18 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
   },
 
   async waiting(kit) {
-    const { job, end } = await occupied(kit, {}, { fast: 3, general: 1 });
-    const id = await enqueue(kit, job);
-    const use = "It is due; 1 worker(s) take it and use 1 of 4 slots.";
+    // A worker that has registered and has not claimed yet.
+    const takes = { types: ["work"], lanes: ["fast", "general"], laneSlots: { fast: 3, general: 1 } };
+    await kit.store.register(workerInfo({ ...takes, slots: 4, leaseMs: 600_000, beatMs: 60_000 }));
+    const id = await enqueue(kit, work);
+    const use = "It is due; 1 worker(s) take it and use 0 of 1 slot(s) for its lane.";
     const ahead = { count: 0, atLeast: false };
     return {
       id,
       sentence: `${use} It is the next of its lane.`,
-      details: { lane: "general", workers: 1, slots: 4, running: 1, ahead, fair: null },
-      hint: "the free slots are those of other lanes",
-      cure: async () => end.open(),
+      details: { lane: "general", workers: 1, slots: 1, running: 0, ahead, fair: null },
+      hint: "millrace workers list",
+      cure: () => start(kit, work),
     };
   },
 };

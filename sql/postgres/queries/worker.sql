@@ -225,31 +225,58 @@ JOIN millrace.worker AS worker ON worker.id = held.worker
 ORDER BY held.number DESC, worker.until DESC, worker.id
 LIMIT 1;
 
+-- name: store_time
+-- only: postgres, because a store on SQLite has the clock of its process.
+-- The time by the clock of the server, or by the clock of a test.
+-- returns: at bigint
+SELECT millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at;
+
 -- name: list_workers
 -- Workers as operators see them, longest registered first, with the number of running and of
--- prefetched jobs.
+-- prefetched jobs. The ledger row before a run has the crashes so far.
 -- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
---   lane_slots json, tenant text?, app text?, joined_at bigint, until bigint, beat_ms bigint,
---   beat_ago_ms bigint, beats bigint, memory_bytes bigint?, loop_lag_ms bigint?, quiet boolean,
---   stopping boolean, taken_by text?, running bigint, buffered bigint
+--   lane_slots json, tenant text?, app text?, joined_at bigint, until bigint, lease_left_ms bigint,
+--   beat_ms bigint, beat_ago_ms bigint, beats bigint, memory_bytes bigint?, loop_lag_ms bigint?,
+--   quiet boolean, stopping boolean, taken_by text?, running bigint, buffered bigint,
+--   running_by_lane json, crashed_once bigint, crashed_often bigint
 -- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
        worker.lane_slots, worker.tenant, worker.app, millrace.ms_of(worker.joined_at) AS joined_at,
-       millrace.ms_of(worker.until) AS until, worker.beat_ms,
+       millrace.ms_of(worker.until) AS until,
+       millrace.ms_of(worker.until) - millrace.ms_of(moment.at) AS lease_left_ms, worker.beat_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.renewed_at) AS beat_ago_ms,
        worker.beats, worker.memory_bytes, worker.loop_lag_ms, worker.quiet, worker.stopping,
-       worker.taken_by, held.running, held.buffered
+       worker.taken_by, held.running, held.buffered, held.running_by_lane, held.crashed_once,
+       held.crashed_often
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN (
     SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer
 ) AS worker
 CROSS JOIN LATERAL (
-    SELECT count(run.started_at) AS running, count(*) - count(run.started_at) AS buffered
-    FROM millrace.leased_run AS run
-    WHERE run.worker = worker.id
-      AND NOT EXISTS (
-          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
-      )
+    SELECT coalesce(sum(kind.running), 0)::bigint AS running,
+           coalesce(sum(kind.buffered), 0)::bigint AS buffered,
+           coalesce(
+               json_object_agg(kind.lane, kind.running)
+                   FILTER (WHERE kind.lane IS NOT NULL AND kind.running > 0),
+               '{}'
+           ) AS running_by_lane,
+           coalesce(sum(kind.crashed_once), 0)::bigint AS crashed_once,
+           coalesce(sum(kind.crashed_often), 0)::bigint AS crashed_often
+    FROM (
+        SELECT name.text AS lane, count(run.started_at) AS running,
+               count(*) - count(run.started_at) AS buffered,
+               count(run.started_at) FILTER (WHERE last.crashes = 1) AS crashed_once,
+               count(run.started_at) FILTER (WHERE last.crashes > 1) AS crashed_often
+        FROM millrace.leased_run AS run
+        LEFT JOIN millrace.job AS job ON job.key = run.key
+        LEFT JOIN millrace.interned_name AS name ON name.id = job.lane
+        LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
+        WHERE run.worker = worker.id
+          AND NOT EXISTS (
+              SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+          )
+        GROUP BY name.text
+    ) AS kind
 ) AS held
 ORDER BY worker.joined_at, worker.id;
 

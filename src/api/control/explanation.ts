@@ -70,9 +70,9 @@ export interface ExplanationDetails {
   /** Workers of the job have died; from `cap` crashes on the job runs alone. */
   readonly crashed: CrashDetails;
   readonly alone: CrashDetails;
-  /** All slots are taken. */
+  /** All slots that the job may use are taken. */
   readonly busy: SlotDetails;
-  /** A slot is free, or the free slots are those of other lanes. */
+  /** A slot is free. */
   readonly waiting: SlotDetails;
   /** A worker has prefetched the job. */
   readonly buffered: RunDetails;
@@ -142,10 +142,10 @@ export interface CrashDetails {
 
 export interface SlotDetails {
   readonly lane: string;
-  /** The workers that take the job, and their slots in all lanes. */
+  /** The workers that take the job, and their slots that it may use: its lane's and `general`. */
   readonly workers: number;
   readonly slots: number;
-  /** The slots in use; null where the mill of a tenant asks, because all tenants share them. */
+  /** How many of these slots are in use; null where the mill of a tenant asks, because all tenants share them. */
   readonly running: number | null;
   /**
    * The due jobs of the lane that come before the job, without those that something holds back.

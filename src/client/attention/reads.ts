@@ -106,7 +106,7 @@ async function readGroups({ store }: ReadContext): Promise<ReadFact<"groups">> {
   return { facts, isPartial };
 }
 
-async function readWorkers({ store, now }: ReadContext): Promise<ReadFact<"workers">> {
+async function readWorkers({ store }: ReadContext): Promise<ReadFact<"workers">> {
   const workers = await store.workers(WORKERS_MAX);
   const registered = workers.filter(({ takenBy }) => takenBy === null);
   const facts = registered.map((worker) => ({
@@ -116,7 +116,7 @@ async function readWorkers({ store, now }: ReadContext): Promise<ReadFact<"worke
     types: worker.types,
     lanes: worker.lanes,
     tenant: worker.tenant,
-    isAlive: isAlive(worker, now),
+    isAlive: isAlive(worker),
     isQuiet: worker.quiet,
     heartbeatAgoMs: Math.max(0, worker.beatAgoMs),
     running: worker.running + worker.prefetched,

@@ -1,6 +1,7 @@
 /** The workers in `mill.jobs.explain`: none takes the job, or those that do have no slot free. */
 import type { Explanation, NotTakenDetails, SlotDetails } from "../../api/control/explanation.ts";
 import type { CountedJobs } from "../../api/jobs.ts";
+import { slotUse } from "../../core/lanes.ts";
 import { hasLane, takesTenant, takesType } from "../../core/takers.ts";
 import { closest } from "../../lib/closest.ts";
 import { shellWord } from "../../lib/shell-word.ts";
@@ -14,8 +15,30 @@ const KNOWN_MAX = 100;
 /** The jobs that are read to count those in front. */
 const AHEAD_MAX = 10_000;
 
-/** The first requirement of the job that no running worker meets. */
-export function explainMissing(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
+/**
+ * The first requirement of the job that no running worker meets, and a worker that did meet it
+ * until its heartbeats stopped.
+ */
+export function explainMissing(
+  job: JobRecord,
+  alive: readonly WorkerRecord[],
+  silent: readonly WorkerRecord[],
+): Explanation | null {
+  const explanation = missingAmong(job, alive);
+  const taker = silent.find(takerOf(job));
+  if (explanation === null || taker === undefined) return explanation;
+  return { ...explanation, sentence: `${explanation.sentence} ${silenceOf(taker)}` };
+}
+
+function silenceOf({ id, host, pid, until, leaseLeftMs, beatAgoMs }: WorkerRecord): string {
+  const [since, end] = [until - leaseLeftMs - beatAgoMs, until].map((ms) => new Date(ms));
+  return (
+    `Worker ${id} (process ${pid} on ${host}) takes it, but has been silent since ` +
+    `${since?.toISOString()}; its lease ends at ${end?.toISOString()}.`
+  );
+}
+
+function missingAmong(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
   if (alive.length === 0) return explainNone(job);
   const awake = alive.filter(({ quiet }) => !quiet);
   if (awake.length === 0) return explainQuiet(alive.length);
@@ -103,27 +126,29 @@ export async function explainSlots(
   const { lane } = job;
   const takers = alive.filter(takerOf(job));
   const workers = takers.length;
-  const slots = takers.reduce((total, worker) => total + worker.slots, 0);
-  const used = takers.reduce((total, worker) => total + worker.running, 0);
+  const uses = takers.map(({ laneSlots, runningByLane }) => slotUse(lane, laneSlots, runningByLane));
+  const slots = uses.reduce((total, use) => total + use.slots, 0);
+  const used = uses.reduce((total, use) => total + use.used, 0);
   const ahead = await aheadOf(store, job);
   const running = isOneTenant ? null : used;
   const fair = await fairnessOf(store, job);
   const details: SlotDetails = { lane, workers, slots, running, ahead, fair };
   const behind = behindText(ahead, isOneTenant);
   const more = `--lanes ${shellWord(`${lane}=N`)}`;
-  if (takers.every((worker) => worker.running >= worker.slots)) {
+  if (used >= slots) {
+    const all = `all ${slots} slot(s) for the lane ${lane} of ${workers} worker(s)`;
     return {
-      sentence: `It is due, and all ${slots} slot(s) of ${workers} worker(s) are busy.${behind}`,
+      sentence: `It is due, and ${all} are busy.${behind}`,
       reason: "busy",
       hint: `It starts when one is free. Start another worker, or more slots: ${more}`,
       details,
     };
   }
-  const use = isOneTenant ? "have free slots" : `use ${used} of ${slots} slots`;
+  const use = isOneTenant ? "have free slots" : `use ${used} of ${slots} slot(s) for its lane`;
   return {
     sentence: `It is due; ${workers} worker(s) take it and ${use}.${behind}`,
     reason: "waiting",
-    hint: `If it does not start soon, the free slots are those of other lanes: ${more}`,
+    hint: "It starts in a moment. If it does not, look at the workers: millrace workers list",
     details,
   };
 }

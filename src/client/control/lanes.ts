@@ -1,7 +1,6 @@
 /** `mill.lanes`. */
 import type { LanePause, LaneOverview, LaneView } from "../../api/control/lanes.ts";
 import { laneTargetMs } from "../../core/attention/lane-targets.ts";
-import type { Clock } from "../../core/clock.ts";
 import { takesLane } from "../../core/lanes.ts";
 import { dateOf, isWorking } from "../../jobs/views.ts";
 import type { JobStore } from "../../store/store.ts";
@@ -28,13 +27,12 @@ interface LaneFacts {
 
 export function makeLanes(
   store: Pick<JobStore, "workers" | "groupedStats" | "gates" | "fairLanes">,
-  clock: Pick<Clock, "now">,
 ): LaneOverview {
   return {
     async list() {
       const known = await store.workers(WORKERS_MAX);
       const facts: LaneFacts = {
-        working: known.filter((worker) => isWorking(worker, clock.now())),
+        working: known.filter(isWorking),
         stats: await store.groupedStats(LIMITS),
         gates: (await store.gates()).filter(({ kind }) => kind === "lane"),
         fair: await store.fairLanes(),

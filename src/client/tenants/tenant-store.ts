@@ -329,6 +329,11 @@ const RULES: Rules = {
       return record === null ? null : { ...record, by: null };
     },
 
+  time:
+    ({ store }) =>
+    () =>
+      store.time(),
+
   // The feed. A position is a number of the whole installation, and tells nothing else.
   feedEnd:
     ({ store }) =>

@@ -121,6 +121,7 @@ import {
   reportCode,
   silent,
   stopWorker,
+  time,
   workers,
 } from "./runs/workers.ts";
 import {
@@ -301,6 +302,7 @@ export class PostgresJobStore implements JobStore {
   readonly resetBreaker: JobStore["resetBreaker"] = this.#verb(resetBreaker);
   readonly quiet: JobStore["quiet"] = this.#verb(quiet);
   readonly stopWorker: JobStore["stopWorker"] = this.#verb(stopWorker);
+  readonly time: JobStore["time"] = this.#verb(time);
   readonly stats: JobStore["stats"] = this.#verb(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#verb(groupedStats);
   readonly minutes: JobStore["minutes"] = this.#verb(minutes);

@@ -177,6 +177,8 @@ export interface ReaderStore {
     limits: { readonly rows: number; readonly groups: number },
     tenant?: string,
   ): Promise<LetterGroups>;
+  /** The time by the clock of the store, which decides what is due. */
+  time(): Promise<number>;
   /** Known workers, longest known first. */
   workers(limit: number): Promise<readonly WorkerRecord[]>;
   /** The types that workers have declared, by name, or one of them. */

@@ -256,6 +256,8 @@ export interface WorkerRecord {
   readonly joinedAt: number;
   /** The end of its lease by the store's clock; in the past for a silent worker. */
   readonly until: number;
+  /** The time until this end by the store's clock; below 0 after the end. */
+  readonly leaseLeftMs: number;
   /** The time between two heartbeats, and the time since the last one by the store's clock. */
   readonly beatMs: number;
   readonly beatAgoMs: number;
@@ -280,6 +282,11 @@ export interface WorkerRecord {
   /** Jobs under its leases: those that have started, and those that are prefetched. */
   readonly running: number;
   readonly prefetched: number;
+  /** Of the started jobs, how many there are of each lane. A lane without any is left out. */
+  readonly runningByLane: SlotsByLane;
+  /** Of the started jobs, those that had crashed once before, and those with more crashes. */
+  readonly crashedOnce: number;
+  readonly crashedOften: number;
 }
 
 /** The worker that runs a job, or has prefetched it. */

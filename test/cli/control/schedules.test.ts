@@ -50,6 +50,25 @@ describe("millrace schedules (000-54)", () => {
     });
   });
 
+  test("stores a job with the settings that a worker has declared for its type", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const job = defineJob({ type: "cleanup", lane: "heavy", priority: 70, maxAttempts: 9 });
+    const worker = mill.work({ jobs: [job.run(() => {})], lanes: { general: 0, other: 1 } });
+    await worker.ready;
+    await worker.stop();
+
+    const made = await store.type("schedules", "create", "nightly", "@daily", "cleanup");
+    expect(made).toMatchObject({ code: 0 });
+    const run = await store.type("schedules", "run", "nightly", "-o", "json");
+
+    expect(await mill.jobs.get(JSON.parse(run.out).id)).toMatchObject({
+      lane: "heavy",
+      priority: 70,
+      maxAttempts: 9,
+    });
+  });
+
   test("refuses an impossible expression where it is written", async () => {
     await using store = new TestStore();
 

@@ -49,6 +49,28 @@ describe("millrace schedules, through a server as on its database (000-54)", () 
     }
   });
 
+  test("stores the same job, with the settings that a worker has declared", async () => {
+    const { mill } = store;
+    const job = defineJob({ type: "backup", lane: "heavy", priority: 70, maxAttempts: 9 });
+    const worker = mill.work({ jobs: [job.run(() => {})], lanes: { general: 0, other: 1 } });
+    await worker.ready;
+    await worker.stop();
+    const create = ["@daily", "backup", ...PAYLOAD];
+
+    await store.local("schedules", "create", "of-local", ...create);
+    await store.remote("schedules", "create", "of-remote", ...create);
+
+    for (const name of ["of-local", "of-remote"]) {
+      const { id } = await mill.schedules.runNow(name);
+      const { lane, priority, maxAttempts, payload } = await mill.jobs.get(id);
+      expect({ name, lane, priority, maxAttempts, payload }).toEqual({
+        name,
+        ...{ lane: "heavy", priority: 70, maxAttempts: 9, payload: { table: "logs" } },
+      });
+      await mill.schedules.remove(name);
+    }
+  });
+
   test("lists schedules, and as JSON with all their values", async () => {
     const job = defineJob({ type: "cleanup" });
     const end = new Date("2099-01-01T00:00:00Z");

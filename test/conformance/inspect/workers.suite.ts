@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { completed, failedWith, newJobs, runAgain, workerInfo } from "../../support/factories.ts";
-import { add, at, joinWorker, settleItem, take, takeOne } from "../../support/steps.ts";
+import { add, addCrashed, at, joinWorker, settleItem, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 import { workerRequestTests } from "./worker-requests.suite.ts";
 
@@ -28,6 +28,7 @@ export function workersListSuite(open: OpenStore): void {
           ...takes,
           joinedAt: clock.now(),
           until: clock.now() + 9_000,
+          leaseLeftMs: 9_000,
           beats: 0,
           beatMs: 700,
           beatAgoMs: 0,
@@ -35,6 +36,9 @@ export function workersListSuite(open: OpenStore): void {
           stopping: false,
           running: 0,
           prefetched: 0,
+          runningByLane: {},
+          crashedOnce: 0,
+          crashedOften: 0,
           memoryBytes: null,
           loopLagMs: null,
           takenBy: null,
@@ -82,6 +86,22 @@ export function workersListSuite(open: OpenStore): void {
       expect(await agoMs()).toBe(90_000);
     });
 
+    test("tells how long its lease lasts, by the clock of the store", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const info = workerInfo({ leaseMs: 5_000 });
+      const leftMs = async () => (await store.workers(10))[0]?.leaseLeftMs;
+      await store.register(info);
+      expect(await leftMs()).toBe(5_000);
+
+      await clock.advance(1_500);
+      expect(await leftMs()).toBe(3_500);
+      await store.renew(info.id, 7_000);
+      expect(await leftMs()).toBe(7_000);
+      await clock.advance(7_500);
+      expect(await leftMs()).toBe(-500);
+    });
+
     test("counts what a worker holds: begun, and in its buffers", async () => {
       await using db = await open();
       const { store } = db;
@@ -112,6 +132,29 @@ export function workersListSuite(open: OpenStore): void {
       expect(await counts()).toEqual([2, 1]);
     });
 
+    test("counts what has begun by lane, and apart what has crashed before", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(5, { lane: "fast" }));
+      await store.enqueue(newJobs(2, { lane: "heavy" }));
+      for (const crashes of [1, 2, 3]) await addCrashed(store, crashes, { lane: "heavy" });
+      const run = await take(store, { limit: 10, lanes: ["heavy"] });
+      const { worker } = run;
+      await take(store, { worker, limit: 3, lanes: ["fast"] });
+      await take(store, { worker, limit: 1, lanes: ["fast"], prefetch: true });
+
+      const counts = async () => {
+        const all = await store.workers(10);
+        const { runningByLane, crashedOnce, crashedOften } = all.find(({ id }) => id === worker)!;
+        return { ...runningByLane, once: crashedOnce, often: crashedOften };
+      };
+
+      expect(await counts()).toEqual({ heavy: 5, fast: 3, once: 1, often: 2 });
+      const crashed = run.jobs.filter(({ crashes }) => crashes > 0);
+      for (const job of crashed) await store.settle([settleItem(run, job, completed())]);
+      expect(await counts()).toEqual({ heavy: 2, fast: 3, once: 0, often: 0 });
+    });
+
     test("lists those first that joined first, and no more than asked", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -139,6 +182,19 @@ export function workersListSuite(open: OpenStore): void {
       expect(await store.workers(10)).toMatchObject([{ id: worker, until }]);
       await store.deregister(worker);
       expect(await store.workers(10)).toEqual([]);
+    });
+  });
+
+  describe("time", () => {
+    test("is that of the clock by which jobs are due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      expect(await store.time()).toBe(clock.now());
+
+      await clock.advance(1_500);
+      expect(await store.time()).toBe(clock.now());
+      clock.setBack(60_000);
+      expect(await store.time()).toBe(clock.now());
     });
   });
 

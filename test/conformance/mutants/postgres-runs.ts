@@ -276,6 +276,11 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["the list does not show the request", "worker.stopping,", "false AS stopping,"],
     ],
   },
+  time: {
+    store_time: [
+      ["the store has a clock of its own", "clock_at(:now::timestamptz)", "clock_at(NULL)"],
+    ],
+  },
   quiet: {
     quiet_worker: [
       ["every worker is asked to take nothing", "id = :id::uuid", ":id::uuid IS NOT NULL"],

@@ -176,6 +176,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     workers: async (limit) => work.workers(world, limit),
     quiet: async (worker) => work.quiet(world, worker),
     stopWorker: async (worker) => work.stopWorker(world, worker),
+    time: async () => world.clock.now(),
     stats: async (max) => reading.stats(world, max),
     feedEnd: async () => world.last.position,
     feedStart: async () => (world.events[0]?.position ?? world.last.position + 1) - 1,

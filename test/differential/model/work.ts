@@ -117,11 +117,25 @@ function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorke
   const { leaseMs: _leaseMs, protocol: _protocol, process: _process, ...same } = info;
   const { diedWith: _diedWith, renewedAt, ...life } = rest;
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
-  const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
-  const beatAgoMs = world.clock.now() - renewedAt;
+  const started = open.filter(({ startedAt }) => startedAt !== null);
+  const [now, running] = [world.clock.now(), started.length];
+  const ages = { beatAgoMs: now - renewedAt, leaseLeftMs: life.until - now };
   const vitals = { memoryBytes: null, takenBy: null, loopLagMs: null };
-  const running = open.length - prefetched;
-  return { ...same, ...life, ...vitals, beatAgoMs, running, prefetched };
+  const held = { running, prefetched: open.length - running, ...kindsOf(started) };
+  return { ...same, ...life, ...vitals, ...ages, ...held };
+}
+
+function kindsOf(
+  started: readonly ModelRun[],
+): Pick<WorkerRecord, "runningByLane" | "crashedOnce" | "crashedOften"> {
+  const runningByLane: Record<string, number> = {};
+  for (const { job } of started) {
+    const { lane } = job.asked;
+    runningByLane[lane] = (runningByLane[lane] ?? 0) + 1;
+  }
+  const crashedOnce = started.filter(({ job }) => crashesOf(job) === 1).length;
+  const crashedOften = started.filter(({ job }) => crashesOf(job) > 1).length;
+  return { runningByLane, crashedOnce, crashedOften };
 }
 
 export function claim(world: World, request: ClaimRequest): Claim {

@@ -102,7 +102,11 @@ describe("jobs.explain of a job that is due", () => {
 
     await kit.advance("31s");
 
-    expect(await reasonOf(kit, id)).toBe("no_worker");
+    const { reason, sentence } = await kit.mill.jobs.explain(id);
+    expect({ reason, sentence }).toEqual({
+      reason: "no_worker",
+      sentence: "It is due, but no worker is running.",
+    });
   });
 
   test("does not count on workers that are quiet", async () => {
@@ -184,14 +188,16 @@ describe("jobs.explain of a job that is due", () => {
 
     expect(await kit.mill.jobs.explain(third.id)).toMatchObject({
       reason: "busy",
-      sentence: "It is due, and all 2 slot(s) of 1 worker(s) are busy. It is the next of its lane.",
+      sentence:
+        "It is due, and all 2 slot(s) for the lane general of 1 worker(s) are busy. " +
+        "It is the next of its lane.",
       hint: expect.stringContaining("--lanes general=N"),
     });
     end.open();
     await kit.settled();
   });
 
-  test("does not call slots busy that only wait for other lanes", async () => {
+  test("counts no slots that are kept for other lanes", async () => {
     await using kit = await openTest();
     const end = latch();
     const long = defineJob({ type: "long", payload: typed<number>() }).run(() => end.passed);
@@ -200,9 +206,27 @@ describe("jobs.explain of a job that is due", () => {
     await kit.settled();
 
     expect(await kit.mill.jobs.explain(second.id)).toMatchObject({
-      reason: "waiting",
-      sentence: expect.stringContaining("1 of 4 slots"),
-      hint: expect.stringContaining("other lanes"),
+      reason: "busy",
+      sentence: expect.stringContaining("all 1 slot(s) for the lane general"),
+      details: { lane: "general", slots: 1, running: 1 },
+    });
+    end.open();
+    await kit.settled();
+  });
+
+  test("counts the general slots beside those of its lane", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const fast = defineJob({ type: "fast", lane: "fast", payload: typed<number>() }).run(
+      () => end.passed,
+    );
+    kit.mill.work({ jobs: [fast], lanes: { fast: 2, general: 1 } });
+    const [, , , fourth] = await kit.mill.enqueueMany([1, 2, 3, 4].map((each) => fast.of(each)));
+    await kit.settled();
+
+    expect(await kit.mill.jobs.explain(fourth!.id)).toMatchObject({
+      reason: "busy",
+      details: { lane: "fast", slots: 3, running: 3 },
     });
     end.open();
     await kit.settled();

@@ -1,17 +1,19 @@
 /** `millrace schedules`: lists and changes what enqueues jobs by the clock. */
 import { Option, type Command } from "commander";
-import { defineJob, typed } from "../../../api/define.ts";
+import { defineJob } from "../../../api/define.ts";
 import { schedule, type Timing } from "../../../api/schedule.ts";
 import type { ScheduleView, TickView } from "../../../api/schedule.ts";
 import type { Json } from "../../../core/payload.ts";
 import { nextSlots } from "../../../core/cron/plan.ts";
 import { cronSentence } from "../../../core/cron/sentence.ts";
+import { bareContract } from "../../../jobs/stored-type.ts";
 import { timingOf } from "../../../jobs/schedule-spec.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import {
   actorOption,
   databaseOption,
+  isServerUrl,
   limitOption,
   outputOption,
   parseJson,
@@ -197,13 +199,14 @@ function declareCreate(parent: Command, { terminal, end }: Shell): void {
         options: CreateOptions & { payload?: Json },
       ) => {
         const { db, output, tenant, payload, by: actor } = options;
-        const contract =
-          payload === undefined
-            ? defineJob({ type })
-            : defineJob({ type, payload: typed<unknown>() });
         const when = { cron, ...timing(options) };
-        const made = schedule(name, when, contract, payload, given({ tenant }));
-        const stored = await withExistingMill(db, (mill) => mill.schedules.create(made, { actor }));
+        const stored = await withExistingMill(db, async (mill) => {
+          // A server knows what its workers have declared.
+          const declared = isServerUrl(db) ? null : await mill.types.get(type);
+          const contract = bareContract({ type, payload }, declared);
+          const made = schedule(name, when, contract, payload, given({ tenant }));
+          return mill.schedules.create(made, { actor });
+        });
         terminal.out(output === "json" ? json(stored) : sentence(stored));
         end(EXIT.success);
       },

@@ -1,4 +1,4 @@
-/** register, renew, reportCode, deregister, quiet, stopWorker, silent and workers. */
+/** register, renew, reportCode, deregister, quiet, stopWorker, silent, workers and time. */
 import { writeAudits } from "../audit/write.ts";
 import { NO_ACT, type Act } from "../../types/audit.ts";
 import { workerAsked, type AuditDraft } from "../../shared/audit/drafts.ts";
@@ -166,9 +166,14 @@ async function ask(
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
   return rows.map(({ joined_at, buffered, beat_ms, beat_ago_ms, lane_slots, ...rest }) => {
-    const { app, memory_bytes, loop_lag_ms, taken_by, ...row } = rest;
+    const { app, memory_bytes, loop_lag_ms, taken_by, lease_left_ms, ...others } = rest;
+    const { running_by_lane, crashed_once, crashed_often, ...row } = others;
     return {
       ...row,
+      leaseLeftMs: lease_left_ms,
+      runningByLane: JSON.parse(running_by_lane),
+      crashedOnce: crashed_once,
+      crashedOften: crashed_often,
       appVersion: app,
       memoryBytes: memory_bytes,
       loopLagMs: loop_lag_ms,
@@ -182,6 +187,11 @@ export async function workers(session: Session, limit: number): Promise<readonly
       laneSlots: JSON.parse(lane_slots),
     };
   });
+}
+
+export async function time(session: Session): Promise<number> {
+  const [row] = await session.read.all("store_time", {});
+  return row!.at;
 }
 
 /** Leases that were taken from SQL and have expired are ended on the way. */

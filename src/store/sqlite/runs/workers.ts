@@ -10,7 +10,7 @@ import type {
   WorkerVitals,
 } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
-import { openAmong, openRuns, runsOf, splitByRequest } from "./lease.ts";
+import { openAmong, openRuns, runsOf, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
 import { workerAsked } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
 import { NO_ACT, type Act } from "../../types/audit.ts";
@@ -127,7 +127,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
     const open = sql
       .all("leases_of_worker", { worker: row.id })
       .flatMap((lease) => openRuns(session, lease));
-    const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
+    const started = open.filter(({ startedAt }) => startedAt !== null);
     const types: string[] = JSON.parse(row.types);
     const lanes: string[] = JSON.parse(row.lanes);
     const laneSlots: SlotsByLane = JSON.parse(row.lane_slots);
@@ -138,6 +138,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       version: row.version,
       joinedAt: row.joined_at,
       until: row.until,
+      leaseLeftMs: row.until - now,
       beatMs: row.beat_ms,
       beatAgoMs: now - row.renewed_at,
       beats: row.beats,
@@ -152,10 +153,29 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       memoryBytes: row.memory_bytes,
       loopLagMs: row.loop_lag_ms,
       takenBy: null,
-      running: open.length - prefetched,
-      prefetched,
+      running: started.length,
+      prefetched: open.length - started.length,
+      ...kindsOf(session, started),
     };
   });
+}
+
+/** The lanes and the crashes of started jobs. */
+function kindsOf(
+  session: Session,
+  started: readonly HeldRun[],
+): Pick<WorkerRecord, "runningByLane" | "crashedOnce" | "crashedOften"> {
+  const jobs = withFacts(session, started);
+  const runningByLane: Record<string, number> = {};
+  for (const { lane } of jobs) {
+    const name = session.names.text(lane);
+    runningByLane[name] = (runningByLane[name] ?? 0) + 1;
+  }
+  return {
+    runningByLane,
+    crashedOnce: jobs.filter(({ crashes }) => crashes === 1).length,
+    crashedOften: jobs.filter(({ crashes }) => crashes > 1).length,
+  };
 }
 
 export function silent({ sql, clock }: Session, limit: number): SilentWorker[] {
