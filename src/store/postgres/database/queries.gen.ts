@@ -282,6 +282,8 @@ export interface QueryRows {
   insert_stale: { readonly key: number; };
   prune_jobs: { readonly count: number; readonly waiting: number; };
   prune_idempotency: { readonly count: number; readonly last: number; };
+  declared_periods: { readonly value: string; };
+  lock_declared_periods: { readonly value: string; };
   all_quotas: QuotaRow;
   find_quotas: QuotaRow;
   quota_uses: { readonly tenant: number; readonly tokens: number; readonly refilled_at: number; };
@@ -670,6 +672,9 @@ export interface QueryParameters {
   prune_events: readonly ["limit", "now", "age"];
   prune_minutes: readonly ["now", "age", "limit"];
   delete_failure_groups: readonly ["now", "age", "limit"];
+  declared_periods: readonly [];
+  lock_declared_periods: readonly [];
+  put_declared_periods: readonly ["value"];
   put_quota: readonly ["tenant", "waiting", "rate_count", "rate_ms", "burst", "payload_bytes", "reason", "by", "now"];
   delete_quota: readonly ["tenant"];
   delete_quota_use: readonly ["tenant"];
@@ -2653,6 +2658,24 @@ export const queries: {
     parameters: ["now","age","limit"],
     timeout: "reader",
     routine: {"takes":"timestamp with time zone, bigint, integer","gives":null},
+  },
+  declared_periods: {
+    text: "SELECT value\nFROM millrace.meta\nWHERE name = 'retention'",
+    parameters: [],
+    timeout: "answer",
+    routine: {"takes":"","gives":"value text"},
+  },
+  lock_declared_periods: {
+    text: "SELECT value\nFROM millrace.meta\nWHERE name = 'retention'\nFOR UPDATE",
+    parameters: [],
+    timeout: "answer",
+    routine: {"takes":"","gives":"value text"},
+  },
+  put_declared_periods: {
+    text: "UPDATE millrace.meta SET value = $1::text WHERE name = 'retention'",
+    parameters: ["value"],
+    timeout: "answer",
+    routine: {"takes":"text","gives":null},
   },
   put_quota: {
     text: "INSERT INTO millrace.quota (\n    tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\n)\nSELECT $1::integer, $2::bigint, $3::integer, $4::bigint, $5::integer,\n       $6::integer, $7::text, $8::text, millrace.clock_at($9::timestamptz)\nON CONFLICT (tenant) DO UPDATE\nSET waiting = excluded.waiting, rate_count = excluded.rate_count, rate_ms = excluded.rate_ms,\n    burst = excluded.burst, payload_bytes = excluded.payload_bytes, reason = excluded.reason,\n    by = excluded.by, set_at = excluded.set_at, revision = excluded.revision",

@@ -266,6 +266,7 @@ export interface QueryRows {
   removable_jobs: FinishedRow;
   jobs_by_keys: ShownJobRow;
   insert_stale: { readonly key: number; };
+  declared_periods: { readonly value: string; };
   all_quotas: QuotaRow;
   find_quotas: QuotaRow;
   quota_uses: { readonly tenant: number; readonly tokens: number; readonly refilled_at: number; };
@@ -681,6 +682,8 @@ export interface QueryParameters {
   delete_tokens: readonly ["now", "before", "limit"];
   delete_minutes: readonly ["before", "limit"];
   delete_failure_groups: readonly ["before", "limit"];
+  declared_periods: readonly [];
+  put_declared_periods: readonly ["value"];
   put_quota: readonly ["tenant", "waiting", "rate_count", "rate_ms", "burst", "payload_bytes", "reason", "by", "now"];
   delete_quota: readonly ["tenant"];
   delete_quota_use: readonly ["tenant"];
@@ -2215,6 +2218,14 @@ export const queries: {
   delete_failure_groups: {
     text: "DELETE FROM millrace_failure_group\nWHERE (tenant, cause) IN (\n    SELECT old.tenant, old.cause\n    FROM millrace_failure_group AS old\n    WHERE old.decided_at <= ?1\n      AND coalesce(old.until, 0) <= ?1\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_dead_letter AS letter\n          WHERE letter.cause = old.cause\n            AND letter.status IN (1, 2)\n            AND old.tenant IN (0, letter.tenant)\n      )\n    ORDER BY old.decided_at\n    LIMIT ?2\n)",
     parameters: ["before","limit"],
+  },
+  declared_periods: {
+    text: "SELECT value\nFROM millrace_meta\nWHERE name = 'retention'",
+    parameters: [],
+  },
+  put_declared_periods: {
+    text: "UPDATE millrace_meta SET value = ?1 WHERE name = 'retention'",
+    parameters: ["value"],
   },
   put_quota: {
     text: "INSERT INTO millrace_quota (\n    tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (tenant) DO UPDATE\nSET waiting = excluded.waiting, rate_count = excluded.rate_count, rate_ms = excluded.rate_ms,\n    burst = excluded.burst, payload_bytes = excluded.payload_bytes, reason = excluded.reason,\n    by = excluded.by, set_at = excluded.set_at",
