@@ -128,6 +128,8 @@ export interface ReaderStore {
   }): Promise<readonly string[]>;
   /** The removal of a tenant, also when it is done; null: there was none. */
   removal(tenant: string): Promise<RemovalRecord | null>;
+  /** The removals that are under way, the oldest first. */
+  openRemovals(limit: number): Promise<readonly RemovalRecord[]>;
   /**
    * Counts the queued jobs that a gate holds back, or would. Reads at most `rows` jobs of each
    * place. With `tenant`, only the jobs of that tenant count, among the jobs that are read.

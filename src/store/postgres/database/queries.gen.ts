@@ -328,6 +328,7 @@ export interface QueryRows {
   specs_of: { readonly key: number; readonly id: JobId; readonly type: string; readonly tenant: string; readonly lane: string; readonly category: string | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; };
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
+  open_removals: RemovalRow;
   keys_to_remove: { readonly key: number; };
   rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: JobId; };
@@ -742,6 +743,7 @@ export interface QueryParameters {
   tenant_names: readonly ["kind", "after", "limit"];
   begin_removal: readonly ["tenant", "reason", "by", "now"];
   removal_of: readonly ["tenant"];
+  open_removals: readonly ["limit"];
   note_removed: readonly ["count", "tenant"];
   end_removal: readonly ["now", "tenant"];
   keys_to_remove: readonly ["tenant", "limit"];
@@ -3078,6 +3080,12 @@ export const queries: {
     parameters: ["tenant"],
     timeout: "answer",
     routine: {"takes":"text","gives":"tenant text, reason text, by text, removed bigint, begun_at bigint, done_at bigint"},
+  },
+  open_removals: {
+    text: "SELECT tenant, reason, by, removed, millrace.ms_of(begun_at) AS begun_at,\n       millrace.ms_of(done_at) AS done_at\nFROM millrace.tenant_removal\nWHERE done_at IS NULL\nORDER BY tenant_removal.begun_at, tenant COLLATE \"C\"\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "answer",
+    routine: {"takes":"integer","gives":"tenant text, reason text, by text, removed bigint, begun_at bigint, done_at bigint"},
   },
   note_removed: {
     text: "UPDATE millrace.tenant_removal\nSET removed = removed + $1::bigint\nWHERE tenant = $2::text AND done_at IS NULL",

@@ -297,6 +297,7 @@ export interface QueryRows {
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
+  open_removals: RemovalRow;
   keys_to_remove: { readonly key: number; };
   rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: Uint8Array; };
@@ -742,6 +743,7 @@ export interface QueryParameters {
   tenant_names: readonly ["kind", "after", "limit"];
   begin_removal: readonly ["tenant", "reason", "by", "now"];
   removal_of: readonly ["tenant"];
+  open_removals: readonly ["limit"];
   note_removed: readonly ["count", "tenant"];
   end_removal: readonly ["now", "tenant"];
   keys_to_remove: readonly ["tenant", "limit"];
@@ -2458,6 +2460,10 @@ export const queries: {
   removal_of: {
     text: "SELECT tenant, reason, by, removed, begun_at,\n       done_at\nFROM millrace_tenant_removal\nWHERE tenant = ?1",
     parameters: ["tenant"],
+  },
+  open_removals: {
+    text: "SELECT tenant, reason, by, removed, begun_at, done_at\nFROM millrace_tenant_removal\nWHERE done_at IS NULL\nORDER BY begun_at, tenant\nLIMIT ?1",
+    parameters: ["limit"],
   },
   note_removed: {
     text: "UPDATE millrace_tenant_removal\nSET removed = removed + ?1\nWHERE tenant = ?2 AND done_at IS NULL",
