@@ -328,7 +328,7 @@ export interface Jobs {
    */
   stats(): Promise<JobStats>;
   /**
-   * Counts the jobs of each type, lane or tenant that wait, run and have failed, and returns the
+   * Counts the jobs of each type, lane, tenant or category that wait, run and have failed, and returns the
    * 100 names with the most jobs. Each count reads at most 100,000 jobs: `atLeast` names the counts
    * that stopped there.
    *
@@ -383,8 +383,8 @@ export interface JobStats {
   readonly atLeast: readonly Exclude<keyof JobStats, "atLeast">[];
 }
 
-/** What `jobs.statsBy` groups jobs by. */
-export type GroupName = "type" | "lane" | "tenant";
+/** What `jobs.statsBy` groups jobs by. Jobs without a category belong to no category. */
+export type GroupName = "type" | "lane" | "tenant" | "category";
 
 /** Counts of jobs by name, most jobs first. */
 export interface GroupedJobStats {
@@ -396,7 +396,7 @@ export interface GroupedJobStats {
   readonly cutShort: boolean;
 }
 
-/** The jobs of one type, lane or tenant. */
+/** The jobs of one type, lane, tenant or category. */
 export interface JobGroupStats {
   readonly name: string;
   readonly scheduled: number;

@@ -60,18 +60,20 @@ export async function countJobs(store: Pick<JobStore, "stats">): Promise<JobStat
   };
 }
 
-const aGroupName = oneOf("type", "lane", "tenant");
+const aGroupName = oneOf("type", "lane", "tenant", "category");
 
 export async function countBy(
   store: Pick<JobStore, "groupedStats">,
   by: GroupName,
 ): Promise<GroupedJobStats> {
   insistOn("jobs.statsBy", aGroupName, by, "by");
-  const limits = { rows: GROUPED_ROWS_MAX, groups: GROUPS_MAX };
+  const limits = { rows: GROUPED_ROWS_MAX, groups: GROUPS_MAX, categories: by === "category" };
   const { groups, cutShort, hasMore } = await store.groupedStats(limits);
   const sums = new Map<string, JobGroupStats>();
   for (const group of groups) {
-    sums.set(group[by], sumOf(sums.get(group[by]) ?? { name: group[by], ...NOTHING }, group));
+    const name = group[by];
+    // Jobs without a category belong to none.
+    if (name !== null) sums.set(name, sumOf(sums.get(name) ?? { name, ...NOTHING }, group));
   }
   // The sort is stable: of groups of the same size, the one that the store names first is first.
   const ranked = [...sums.values()].toSorted((one, other) => sizeOf(other) - sizeOf(one));

@@ -61,6 +61,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   beginRemoval: true,
   removeOfTenant: true,
   removal: true,
+  openRemovals: true,
   countAhead: true,
   countBehind: true,
   countRunning: true,

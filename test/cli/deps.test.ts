@@ -104,14 +104,14 @@ describe("the deps of a job file", () => {
     expect(code).toBe(exit);
   });
 
-  test("are no setting: the config exports them by name", async () => {
+  test.each(["deps", "preset"])("%s is no setting: the config exports it by name", async (name) => {
     using project = new Project("jobs.ts");
-    project.write("millrace.config.ts", 'export default { jobs: "./jobs.ts", deps: {} };\n');
+    project.write("millrace.config.ts", `export default { jobs: "./jobs.ts", ${name}: {} };\n`);
 
     const { code, stderr } = await project.start("worker").ended;
 
     expect(code).toBe(2);
-    expect(stderr).toContain("Export deps by name: export const deps = …");
+    expect(stderr).toContain(`Export ${name} by name: export const ${name} = …`);
   });
 
   test("are explained by --help", async () => {

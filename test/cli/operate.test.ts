@@ -454,6 +454,17 @@ describe("millrace stats --by", () => {
     expect(lines.map((line) => line.split(/ +/))).toEqual(rows);
   });
 
+  test("category counts the jobs of each category, and none without one", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const scan = defineJob({ type: "scan", category: "documents" });
+    await mill.enqueueMany([scan.of(), scan.of(), defineJob({ type: "email" }).of()]);
+
+    const { groups } = await store.json("stats", "--by", "category");
+
+    expect(groups).toMatchObject([{ name: "documents", queued: 2 }]);
+  });
+
   test("has the same facts as JSON, and says that nothing was cut short", async () => {
     await using store = new TestStore();
     await store.type("enqueue", "email");

@@ -75,6 +75,7 @@ import { overdueSuite } from "./runs/overdue.suite.ts";
 import { resolveDependenciesSuite } from "./queue/resolve-dependencies.suite.ts";
 import { progressSuite } from "./inspect/progress.suite.ts";
 import { promoteSuite } from "./queue/promote.suite.ts";
+import { declaredPeriodsSuite } from "./retention/declared-periods.suite.ts";
 import { pruneSuite } from "./retention/prune.suite.ts";
 import { pruneTokensSuite } from "./identity/prune-tokens.suite.ts";
 import { refusedChildrenSuite } from "./jobs/refused-children.suite.ts";
@@ -155,6 +156,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   statsSuite,
   feedSuite,
   pruneSuite,
+  declaredPeriodsSuite,
   watchSuite,
   locksSuite,
   lockWaitersSuite,

@@ -1,5 +1,5 @@
 /** `GET /api/jobs/admin/queue/statistics/`: the jobs of a firm in numbers. */
-import type { JobView, TenantMillrace } from "millrace";
+import type { JobFilter, JobView, State, TenantMillrace } from "millrace";
 import { STATES_OF, statusOf } from "./job-queue.ts";
 
 type Counts = Readonly<Record<string, number>>;
@@ -24,11 +24,19 @@ const PAGE = 1_000;
 const READ_MAX = 20_000;
 
 /**
- * Counts the newest jobs of a firm. Millrace has totals by state and type; those by category and
- * error class are counted here from the list, page by page.
+ * Counts the newest jobs of a firm, page by page: `jobs.statsBy` of Millrace knows categories too,
+ * but counts no completed jobs. The oldest jobs are those of the firm, however many there are.
  */
-export async function queueStatistics(firm: TenantMillrace, nowMs: number): Promise<Statistics> {
-  const { jobs, isAll } = await newestJobs(firm);
+export async function queueStatistics(
+  firm: TenantMillrace,
+  nowMs: number,
+  readMax: number = READ_MAX,
+): Promise<Statistics> {
+  const { jobs, isAll } = await newestJobs(firm, readMax);
+  const oldest = async (state?: readonly State[]): Promise<string | null> =>
+    isAll
+      ? oldestOf(jobs.filter((job) => state?.includes(job.state) ?? true))
+      : oldestOfAll(firm, state === undefined ? {} : { state }, nowMs);
   const statuses = Object.fromEntries(Object.keys(STATES_OF).map((status) => [status, 0]));
   return {
     total_count: jobs.length,
@@ -36,21 +44,25 @@ export async function queueStatistics(firm: TenantMillrace, nowMs: number): Prom
     by_category: countBy(jobs, ({ category }) => category),
     by_job_type: countBy(jobs, ({ type }) => type),
     by_error_class: countBy(jobs, ({ error }) => error?.class ?? null),
-    oldest_pending: oldestOf(jobs.filter((job) => statusOf(job) === "pending")),
-    oldest: oldestOf(jobs),
+    oldest_pending: await oldest(STATES_OF.pending),
+    oldest: await oldest(),
     last_24_hours: jobs.filter(({ createdAt }) => createdAt.getTime() > nowMs - DAY_MS).length,
     at_least: !isAll,
   };
 }
 
-async function newestJobs(firm: TenantMillrace): Promise<{ jobs: JobView[]; isAll: boolean }> {
+async function newestJobs(
+  firm: TenantMillrace,
+  readMax: number,
+): Promise<{ jobs: JobView[]; isAll: boolean }> {
   const jobs: JobView[] = [];
   let after: string | null = null;
   do {
-    const page = await firm.jobs.list({ limit: PAGE, ...(after === null ? {} : { after }) });
+    const from = after === null ? {} : { after };
+    const page = await firm.jobs.list({ limit: Math.min(PAGE, readMax), ...from });
     jobs.push(...page.jobs);
     after = page.next;
-  } while (after !== null && jobs.length < READ_MAX);
+  } while (after !== null && jobs.length < readMax);
   return { jobs, isAll: after === null };
 }
 
@@ -67,4 +79,35 @@ function countBy(jobs: readonly JobView[], nameOf: (job: JobView) => string | nu
 function oldestOf(jobs: readonly JobView[]): string | null {
   const times = jobs.map(({ createdAt }) => createdAt.getTime());
   return times.length === 0 ? null : new Date(times.reduce((a, b) => Math.min(a, b))).toISOString();
+}
+
+/** Halves the time in which the oldest job was made, because lists begin with the newest job. */
+async function oldestOfAll(
+  firm: TenantMillrace,
+  filter: { readonly state?: readonly State[] },
+  nowMs: number,
+): Promise<string | null> {
+  let found: number | null = null;
+  let from = 0;
+  let to = nowMs + 1;
+  while (to > from) {
+    const middle = from + Math.ceil((to - from) / 2);
+    const newest = await newestBefore(firm, { ...filter, createdBefore: new Date(middle) });
+    if (newest === null) from = middle;
+    else found = to = newest;
+  }
+  return found === null ? null : new Date(found).toISOString();
+}
+
+/** When the newest job of a filter was made. A page without a job may have a next one. */
+async function newestBefore(firm: TenantMillrace, filter: JobFilter): Promise<number | null> {
+  let after: string | null = null;
+  do {
+    const from = after === null ? {} : { after };
+    const page = await firm.jobs.list({ ...filter, limit: 1, ...from });
+    const [job] = page.jobs;
+    if (job !== undefined) return job.createdAt.getTime();
+    after = page.next;
+  } while (after !== null);
+  return null;
 }

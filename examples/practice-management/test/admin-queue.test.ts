@@ -1,5 +1,6 @@
 /** `/api/jobs/admin/queue/`: the list with its filters, and the statistics. */
 import { describe, expect, test } from "vitest";
+import { queueStatistics } from "../src/queue-statistics.ts";
 import { CORRELATION, FIRM, OTHER_FIRM, World } from "./world.ts";
 
 const OWN = FIRM * 10 + 1;
@@ -155,6 +156,27 @@ describe("GET /api/jobs/admin/queue/statistics/", () => {
       last_24_hours: 2,
       at_least: false,
     });
+  });
+});
+
+describe("the statistics of more jobs than one call reads", () => {
+  test("name the oldest job of all", async () => {
+    await using world = await World.open();
+    const { kit } = world;
+    const later = { scheduled_at: new Date(kit.clock.now() + 10 * 86_400_000) };
+    const times: string[] = [];
+    for (const key of ["done", "first", "second", "third"]) {
+      times.push(new Date(kit.clock.now()).toISOString());
+      await world.request("document_scan", key, { document_id: OWN }, key === "done" ? {} : later);
+      await world.drain();
+      await kit.advance("25h");
+    }
+    const firm = kit.mill.forTenant(String(FIRM));
+
+    const found = await queueStatistics(firm, kit.clock.now(), 1);
+
+    expect(found).toMatchObject({ total_count: 1, at_least: true });
+    expect(found).toMatchObject({ oldest: times[0], oldest_pending: times[1] });
   });
 });
 

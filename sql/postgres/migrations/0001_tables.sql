@@ -1375,6 +1375,8 @@ INSERT INTO millrace.meta (name, value) VALUES ('audit_seal', '1');
 INSERT INTO millrace.meta (name, value) VALUES ('deploy', '1');
 -- The lock of the fold: one process at a time moves rows from `minute_outbox` to `minute`.
 INSERT INTO millrace.meta (name, value) VALUES ('minute_fold', '1');
+-- The longest periods that workers have declared, and when.
+INSERT INTO millrace.meta (name, value) VALUES ('retention', '{}');
 INSERT INTO millrace.feed_head (one, position) VALUES (true, 0);
 
 -- include: rights/*.sql

@@ -220,26 +220,27 @@ FROM (
 -- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
 -- The largest groups come first; of failed jobs, the newest are counted. `retrying` are the
 -- scheduled ones that have run before; `oldest_ms` is how long the due job with the earliest due
--- time has waited.
--- returns: type integer, lane integer, tenant integer, scheduled bigint, retrying bigint,
---   queued bigint, held bigint, running bigint, failed bigint, oldest_ms bigint?
+-- time has waited. If asked to, jobs of different categories are in different groups.
+-- returns: type integer, lane integer, tenant integer, category integer?, scheduled bigint,
+--   retrying bigint, queued bigint, held bigint, running bigint, failed bigint,
+--   oldest_ms bigint?
 -- timeout: reader
-WITH counted (place, type, lane, tenant, rank) AS (
+WITH counted (place, type, lane, tenant, rank, key) AS (
     (
-        SELECT CASE WHEN n > 1 THEN 6 ELSE 1 END, type, lane, tenant, NULL::bigint
+        SELECT CASE WHEN n > 1 THEN 6 ELSE 1 END, type, lane, tenant, NULL::bigint, key
         FROM millrace.scheduled
         LIMIT :rows::bigint
     )
     UNION ALL
     (
-        SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)
+        SELECT 2, type, lane, tenant, coalesce(due * 1000, rank), key
         FROM millrace.ready
         LIMIT :rows::bigint
     )
     UNION ALL
-    (SELECT 3, type, lane, tenant, NULL FROM millrace.blocked LIMIT :rows::bigint)
+    (SELECT 3, type, lane, tenant, NULL, key FROM millrace.blocked LIMIT :rows::bigint)
     UNION ALL
-    SELECT 4, job.type, job.lane, job.tenant, NULL
+    SELECT 4, job.type, job.lane, job.tenant, NULL, job.key
     FROM (
         SELECT run.key
         FROM millrace.lease AS lease
@@ -253,7 +254,7 @@ WITH counted (place, type, lane, tenant, rank) AS (
     ) AS run
     JOIN millrace.job AS job ON job.key = run.key
     UNION ALL
-    SELECT 5, job.type, job.lane, job.tenant, NULL
+    SELECT 5, job.type, job.lane, job.tenant, NULL, job.key
     FROM (
         SELECT key
         FROM millrace.attempt
@@ -263,7 +264,7 @@ WITH counted (place, type, lane, tenant, rank) AS (
     ) AS failed
     JOIN millrace.job AS job ON job.key = failed.key
 )
-SELECT type, lane, tenant,
+SELECT type, lane, tenant, category,
        count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,
        count(*) FILTER (WHERE place = 6) AS retrying,
        count(*) FILTER (WHERE place = 2) AS queued,
@@ -275,9 +276,14 @@ SELECT type, lane, tenant,
            millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000
        ) END AS oldest_ms
 FROM counted
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN :categories::boolean THEN (
+        SELECT job.category FROM millrace.job AS job WHERE job.key = counted.key
+    ) END AS category
+) AS of_job
 WHERE :tenant::integer IS NULL OR tenant = :tenant::integer
-GROUP BY type, lane, tenant
-ORDER BY count(*) DESC, type, lane, tenant
+GROUP BY type, lane, tenant, category
+ORDER BY count(*) DESC, type, lane, tenant, category
 LIMIT :groups::integer;
 
 -- name: claims_under_way

@@ -427,3 +427,23 @@ expired AS MATERIALIZED (
 DELETE FROM millrace.failure_group AS gone
 USING expired
 WHERE gone.tenant = expired.tenant AND gone.cause = expired.cause;
+
+-- name: declared_periods
+-- The longest periods that workers have declared, as JSON.
+-- returns: value text
+SELECT value
+FROM millrace.meta
+WHERE name = 'retention';
+
+-- name: lock_declared_periods
+-- Locks the declared periods: workers declare theirs one after the other.
+-- only: postgres, because a transaction of SQLite is the only one that writes.
+-- returns: value text
+SELECT value
+FROM millrace.meta
+WHERE name = 'retention'
+FOR UPDATE;
+
+-- name: put_declared_periods
+-- Stores the longest periods that workers have declared.
+UPDATE millrace.meta SET value = :value::text WHERE name = 'retention';

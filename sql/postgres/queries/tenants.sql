@@ -35,6 +35,16 @@ SELECT tenant, reason, by, removed, millrace.ms_of(begun_at) AS begun_at,
 FROM millrace.tenant_removal
 WHERE tenant = :tenant::text;
 
+-- name: open_removals
+-- The removals that are under way, the oldest first.
+-- returns: RemovalRow
+SELECT tenant, reason, by, removed, millrace.ms_of(begun_at) AS begun_at,
+       millrace.ms_of(done_at) AS done_at
+FROM millrace.tenant_removal
+WHERE done_at IS NULL
+ORDER BY tenant_removal.begun_at, tenant COLLATE "C"
+LIMIT :limit::integer;
+
 -- name: note_removed
 -- Adds to what a removal has deleted.
 UPDATE millrace.tenant_removal

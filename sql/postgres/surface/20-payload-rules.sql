@@ -102,9 +102,10 @@ END
 $same$;
 
 -- What is wrong with a payload by the rules that are rows: required fields, sizes, forbidden names,
--- strict jobs, and fields that say something else than the job. Null: nothing. What a rule says
--- about sensitive content is not checked here, and no text is searched for forbidden names: the
--- patterns and decoders are code of the client.
+-- strict jobs, and fields that say something else than the job. Null: nothing. The patterns of
+-- sensitive content are code of the client: a payload that a rule would reject or redact because of
+-- them cannot be judged here, so a payload with any content is refused. No text is searched for
+-- forbidden names.
 CREATE FUNCTION millrace.payload_problem(
     payload jsonb, of_type text, of_category text, of_tenant text, of_correlation text,
     of_idempotency text, of_version text
@@ -184,6 +185,19 @@ BEGIN
             LIMIT 1;
             IF wrong IS NOT NULL THEN
                 RETURN wrong || ' is a field that the rule forbids';
+            END IF;
+        END IF;
+        IF payload NOT IN ('null', '{}', '[]') THEN
+            SELECT content.key INTO wrong
+            FROM jsonb_each_text(coalesce(stored.rule -> 'sensitive', '{}')) AS content
+            WHERE content.value IN ('reject', 'redact')
+            ORDER BY content.key COLLATE "C"
+            LIMIT 1;
+            IF wrong IS NOT NULL THEN
+                RETURN format(
+                    'a rule looks for %s, which SQL cannot do: enqueue the job in TypeScript, '
+                        'over HTTP or by command, or let the rule warn', wrong
+                );
             END IF;
         END IF;
         IF (stored.rule ->> 'strict')::boolean THEN

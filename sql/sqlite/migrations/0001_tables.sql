@@ -1142,3 +1142,5 @@ LEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;
 
 INSERT INTO millrace_interned_name (id, kind, text) VALUES (1, 2, 'default');
 INSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');
+-- The longest periods that workers have declared, and when.
+INSERT INTO millrace_meta (name, value) VALUES ('retention', '{}');

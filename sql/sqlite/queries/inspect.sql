@@ -215,20 +215,21 @@ FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 -- How many jobs of each type, lane and tenant are in each place, among so many rows of each place.
 -- The largest groups come first; of failed jobs, the newest are counted. `retrying` are the
 -- scheduled ones that have run before; `oldest_ms` is how long the due job with the earliest due
--- time has waited.
--- returns: type integer, lane integer, tenant integer, scheduled integer, retrying integer,
---   queued integer, held integer, running integer, failed integer, oldest_ms integer?
-WITH counted (place, type, lane, tenant, rank) AS (
-    SELECT iif(n > 1, 6, 1), type, lane, tenant, NULL
-    FROM (SELECT n, type, lane, tenant FROM millrace_scheduled LIMIT :rows)
+-- time has waited. If asked to, jobs of different categories are in different groups.
+-- returns: type integer, lane integer, tenant integer, category integer?, scheduled integer,
+--   retrying integer, queued integer, held integer, running integer, failed integer,
+--   oldest_ms integer?
+WITH counted (place, type, lane, tenant, rank, key) AS (
+    SELECT iif(n > 1, 6, 1), type, lane, tenant, NULL, key
+    FROM (SELECT n, type, lane, tenant, key FROM millrace_scheduled LIMIT :rows)
     UNION ALL
-    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)
-    FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT :rows)
+    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank), key
+    FROM (SELECT type, lane, tenant, due, rank, key FROM millrace_ready LIMIT :rows)
     UNION ALL
-    SELECT 3, type, lane, tenant, NULL
-    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT :rows)
+    SELECT 3, type, lane, tenant, NULL, key
+    FROM (SELECT type, lane, tenant, key FROM millrace_blocked LIMIT :rows)
     UNION ALL
-    SELECT 4, job.type, job.lane, job.tenant, NULL
+    SELECT 4, job.type, job.lane, job.tenant, NULL, job.key
     FROM (
         SELECT claimed.value AS key
         FROM millrace_lease AS lease
@@ -242,7 +243,7 @@ WITH counted (place, type, lane, tenant, rank) AS (
     ) AS run
     CROSS JOIN millrace_job AS job ON job.key = run.key
     UNION ALL
-    SELECT 5, job.type, job.lane, job.tenant, NULL
+    SELECT 5, job.type, job.lane, job.tenant, NULL, job.key
     FROM (
         SELECT key
         FROM millrace_attempt
@@ -253,6 +254,11 @@ WITH counted (place, type, lane, tenant, rank) AS (
     CROSS JOIN millrace_job AS job ON job.key = failed.key
 )
 SELECT type, lane, tenant,
+       iif(
+           :categories,
+           (SELECT job.category FROM millrace_job AS job WHERE job.key = counted.key),
+           NULL
+       ) AS category,
        count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,
        count(*) FILTER (WHERE place = 6) AS retrying,
        count(*) FILTER (WHERE place = 2) AS queued,
@@ -262,8 +268,8 @@ SELECT type, lane, tenant,
        max(0, :now - min(rank) / 1000) AS oldest_ms
 FROM counted
 WHERE :tenant IS NULL OR tenant = :tenant
-GROUP BY type, lane, tenant
-ORDER BY count(*) DESC, type, lane, tenant
+GROUP BY type, lane, tenant, category
+ORDER BY count(*) DESC, type, lane, tenant, category
 LIMIT :groups;
 
 -- name: count_running

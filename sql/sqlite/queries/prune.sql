@@ -262,3 +262,14 @@ WHERE (tenant, cause) IN (
     ORDER BY old.decided_at
     LIMIT :limit
 );
+
+-- name: declared_periods
+-- The longest periods that workers have declared, as JSON.
+-- returns: value text
+SELECT value
+FROM millrace_meta
+WHERE name = 'retention';
+
+-- name: put_declared_periods
+-- Stores the longest periods that workers have declared.
+UPDATE millrace_meta SET value = :value WHERE name = 'retention';

@@ -35,6 +35,15 @@ SELECT tenant, reason, by, removed, begun_at,
 FROM millrace_tenant_removal
 WHERE tenant = :tenant;
 
+-- name: open_removals
+-- The removals that are under way, the oldest first.
+-- returns: RemovalRow
+SELECT tenant, reason, by, removed, begun_at, done_at
+FROM millrace_tenant_removal
+WHERE done_at IS NULL
+ORDER BY begun_at, tenant
+LIMIT :limit;
+
 -- name: note_removed
 -- Adds to what a removal has deleted.
 UPDATE millrace_tenant_removal

@@ -11,6 +11,7 @@ import type { DoctorCheck } from "./doctor-file-findings.ts";
 import type { UnfinishedChecks } from "../../store/doctor/unfinished.ts";
 import { auditChecks } from "./audit/doctor-audit.ts";
 import { intakeChecks } from "./control/doctor-intakes.ts";
+import { removalChecks } from "./control/doctor-removals.ts";
 import { partialChecks } from "./doctor-partial.ts";
 import { newUnfinishedChecks, unfinishedChecks } from "./doctor-unfinished.ts";
 import { typeChecks } from "./services/doctor-types.ts";
@@ -33,6 +34,7 @@ export async function contentChecks(store: JobStore, isDeep: boolean): Promise<D
   const ofPauses = await checks.run("pauses", [], () => pauseChecks(store));
   const ofTypes = await checks.run("types", [], () => typeChecks(store));
   const ofIntakes = await checks.run("intakes", [], () => intakeChecks(store));
+  const ofRemovals = await checks.run("removals", [], () => removalChecks(store));
   const ofAudit = await checks.run("audit", [], () => auditChecks(store, isDeep));
   return [
     ...ofJobs,
@@ -40,6 +42,7 @@ export async function contentChecks(store: JobStore, isDeep: boolean): Promise<D
     ...ofPauses,
     ...ofTypes,
     ...ofIntakes,
+    ...ofRemovals,
     ...ofAudit,
     ...unfinishedChecks(checks.all),
   ];

@@ -21,6 +21,7 @@ import { shownUrl } from "../../lib/url-password.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
 import { auditSealer } from "../../runtime/maintenance/audit-sealer.ts";
+import { tenantRemover } from "../../runtime/maintenance/tenant-remover.ts";
 import type { Ticker } from "../../runtime/ticker.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Millrace } from "../../api/client.ts";
@@ -118,7 +119,7 @@ export async function server(
 
 /** What a server does besides answering, because there may be no worker. */
 function dutiesOf(store: JobStore, terminal: Terminal): readonly Ticker[] {
-  return [sealerOf(store, terminal), operationsOf(store)];
+  return [sealerOf(store, terminal), operationsOf(store), removerOf(store)];
 }
 
 /** Acts over HTTP are sealed also where no worker runs. */
@@ -141,6 +142,16 @@ function operationsOf(store: JobStore): Ticker {
     definitions: new Map(),
     restarts: false,
     idempotencyMs: defaults.retention.idempotencyMs,
+  });
+}
+
+/** And removals of tenants. */
+function removerOf(store: JobStore): Ticker {
+  return tenantRemover({
+    store,
+    clock: systemClock,
+    random: () => systemDice.random(),
+    logger: stderrLogger("warn", () => systemClock.now()),
   });
 }
 

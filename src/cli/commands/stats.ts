@@ -1,5 +1,5 @@
 /**
- * `millrace stats`: counts jobs by state, and by type, lane or tenant. With --last, figures about
+ * `millrace stats`: counts jobs by state, and by type, lane, tenant or category. With --last, figures about
  * the runs that have ended.
  */
 import { Option, type Command } from "commander";
@@ -27,7 +27,7 @@ interface StatsOptions {
   readonly output: Format;
 }
 
-const GROUP_NAMES: readonly GroupName[] = ["type", "lane", "tenant"];
+const GROUP_NAMES: readonly GroupName[] = ["type", "lane", "tenant", "category"];
 
 export function declareStats(program: Command, { terminal, end }: Shell): void {
   program

@@ -7,11 +7,12 @@ import { declaredType } from "../../jobs/declared-type.ts";
 import type { Lanes } from "../../jobs/lanes-rule.ts";
 import { systemClock } from "../../lib/system.ts";
 import { shownUrl } from "../../lib/url-password.ts";
-import { configDeps } from "../jobs-file/config-file.ts";
+import { configExports } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
 import { openDevLink, type DevLink } from "../dev/dev-link.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { findJobFile, loadJobs, type JobFile } from "../jobs-file/job-file.ts";
+import { exportedPreset } from "../jobs-file/preset.ts";
 import { terminalLogger } from "../terminal/log.ts";
 import {
   databaseOption,
@@ -72,6 +73,12 @@ called. Without deps in the file, the export deps of millrace.config.ts is used.
 
   export const deps = async () => ({ db: await connect(), async dispose() { … } });
 
+The file may export preset, the numbers that replace those of the library: how often jobs are
+repeated, how long records are kept, which rules payloads obey. Without preset in the file, the
+export preset of millrace.config.ts is used.
+
+  export const preset = { ...defaults, retention: { ...defaults.retention, auditMs: … } };
+
 The file may export functions, an object of functions by name: jobs call them with ctx.callFunction,
 and channels as their handlers.
 
@@ -99,11 +106,15 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
   const path = findJobFile(options.jobs);
   const file = await jobsOf(path, options);
   if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
+  const preset = await exportedPreset(file, path);
   const deps = await depsOf(file, path);
   const logger = terminalLogger(terminal, systemClock);
   try {
     const run = { file, deps, dev, logger };
-    return await withMill(options.db, (mill) => runWorker(mill, options, run), { logger });
+    return await withMill(options.db, (mill) => runWorker(mill, options, run), {
+      logger,
+      ...given({ preset }),
+    });
   } finally {
     await deps.dispose();
   }
@@ -117,7 +128,7 @@ async function jobsOf(file: string, { types }: WorkerOptions): Promise<JobFile> 
 
 async function depsOf({ deps }: JobFile, file: string): Promise<Deps> {
   if (deps !== undefined) return makeDeps(deps, file);
-  const config = await configDeps();
+  const config = await configExports();
   return makeDeps(config.deps, config.file);
 }
 

@@ -52,11 +52,16 @@ export async function applyConfig(command: Command): Promise<void> {
   }
 }
 
-/** The export `deps` of the file, unchecked. */
-export async function configDeps(): Promise<{ readonly file: string; readonly deps: unknown }> {
+/** What the file exports beside its settings, unchecked. */
+export async function configExports(): Promise<{
+  readonly file: string;
+  readonly deps?: unknown;
+  readonly preset?: unknown;
+}> {
   const file = configFile();
-  if (file === null) return { file: "", deps: undefined };
-  return { file, deps: (await importUserModule(file))["deps"] };
+  if (file === null) return { file: "" };
+  const { deps, preset } = await importUserModule(file);
+  return { file, deps, preset };
 }
 
 function isUnset(source: string | undefined): boolean {
@@ -73,8 +78,9 @@ async function loadConfig(file: string): Promise<Config> {
 }
 
 function check(file: string, name: string, value: unknown): void {
-  if (name === "deps") {
-    throw invalid(file, "deps is not a setting", "Export deps by name: export const deps = …");
+  if (name === "deps" || name === "preset") {
+    const hint = `Export ${name} by name: export const ${name} = …`;
+    throw invalid(file, `${name} is not a setting`, hint);
   }
   const known = Object.keys(RULES);
   const rule = Object.entries(RULES).find(([each]) => each === name)?.[1];

@@ -19,6 +19,8 @@ export interface JobFile {
   readonly schedules: readonly Schedule[];
   /** The export `deps`, unchecked. */
   readonly deps: unknown;
+  /** The export `preset`, unchecked. */
+  readonly preset: unknown;
   /** The export `functions`, which `mill.work` checks. */
   readonly functions: NamedFunctions | undefined;
 }
@@ -32,8 +34,8 @@ export async function loadJobFile(file: string): Promise<JobFile> {
   const different = [...new Set(values)];
   const contracts = different.filter(isContract);
   const schedules = different.filter(isSchedule);
-  const { deps, functions }: Record<string, any> = exported;
-  return { contracts, jobs: contracts.filter(isJob), schedules, deps, functions };
+  const { deps, preset, functions }: Record<string, any> = exported;
+  return { contracts, jobs: contracts.filter(isJob), schedules, deps, preset, functions };
 }
 
 /** Loads the file for a worker, for which a file without a job is a mistake. */

@@ -322,6 +322,7 @@ const RULES: Rules = {
     ({ tenant }) =>
     async ({ after = "" }) =>
       after < tenant ? [tenant] : [],
+  openRemovals: refused("openRemovals"),
   removal:
     ({ store, tenant }) =>
     async (of) => {

@@ -16,6 +16,7 @@ import type { Quota } from "../../core/control/quotas.ts";
 import { durationMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { removeTenant } from "../../jobs/tenant-removal.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { FairLaneRecord } from "../../store/types/fairness.ts";
 import type { LimitRecord } from "../../store/types/limits.ts";
@@ -24,7 +25,6 @@ import type { QuotaRecord, Remark } from "../../store/types/quotas.ts";
 import type { Gate, GroupedStats } from "../../store/types/records.ts";
 import type { RemovalRecord } from "../../store/types/tenants.ts";
 import { exportTenant } from "./export.ts";
-import { removeTenant } from "./removal.ts";
 
 /** Tenants of one page. */
 const PAGE = { default: 100, max: 1_000 } as const;

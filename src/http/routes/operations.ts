@@ -17,6 +17,7 @@ import {
 } from "../schemas/common.ts";
 
 const KINDS = ["lane", "type", "tenant"] as const;
+const GROUPS = [...KINDS, "category"] as const;
 const PAUSED_KINDS = [...KINDS, "service", "installation"] as const;
 const PAUSE_PARAMS = z.strictObject({ kind: z.enum(PAUSED_KINDS), name: NAME });
 
@@ -77,7 +78,7 @@ const STATS = z
 
 const GROUPED = z
   .strictObject({
-    by: z.enum(KINDS),
+    by: z.enum(GROUPS),
     groups: z.array(z.strictObject({ name: TEXT, ...FIGURES })),
     atLeast: z.array(TEXT),
     cutShort: z.boolean(),
@@ -229,9 +230,9 @@ function groupedStatsRoute(): Route {
     method: "get",
     path: "/api/v1/stats/{by}",
     name: "getStatsBy",
-    summary: "Counts jobs by type, lane or tenant, the largest groups first.",
+    summary: "Counts jobs by type, lane, tenant or category, the largest groups first.",
     access: SEE,
-    params: z.strictObject({ by: z.enum(KINDS) }),
+    params: z.strictObject({ by: z.enum(GROUPS) }),
     answers: { 200: { description: "The counts.", schema: GROUPED } },
     problems: [],
   } as const;

@@ -8,6 +8,7 @@ import { promoter, type PollTargets } from "./promoter.ts";
 import { pruners, type PrunerParts } from "./pruner.ts";
 import { rescuer } from "./rescuer.ts";
 import { Scheduler, type SchedulerParts } from "./scheduler.ts";
+import { tenantRemover } from "./tenant-remover.ts";
 import { TurnGiver } from "./turn-giver.ts";
 
 export class Duties {
@@ -33,7 +34,7 @@ export class Duties {
       giveTurns: () => this.turns.wake(),
     });
     const sweeps = [rescuer(parts), minuteFolder(parts), auditSealer(parts)];
-    const others = [...sweeps, operationRunner(parts), this.#scheduler];
+    const others = [...sweeps, operationRunner(parts), tenantRemover(parts), this.#scheduler];
     this.#all = [this.#promoter, gates, ...others, ...sweeping];
   }
 

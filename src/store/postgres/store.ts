@@ -46,7 +46,13 @@ import * as rules from "./jobs/payload-rules.ts";
 import { hasTenantReads, readAs } from "./database/tenant-reads.ts";
 import type { TenantReads } from "../types/tenants.ts";
 import { quotas, quotaUse, removeQuota, setQuota } from "./jobs/quotas.ts";
-import { beginRemoval, removal, removeOfTenant, tenantNames } from "./jobs/tenants.ts";
+import {
+  beginRemoval,
+  openRemovals,
+  removal,
+  removeOfTenant,
+  tenantNames,
+} from "./jobs/tenants.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, ends, get, idsBetween, list, tenantsOf } from "./inspect/jobs.ts";
 import { dependants, holder } from "./inspect/links.ts";
@@ -251,6 +257,7 @@ export class PostgresJobStore implements JobStore {
   readonly quotaUse: JobStore["quotaUse"] = this.#verb(quotaUse);
   readonly tenantNames: JobStore["tenantNames"] = this.#verb(tenantNames);
   readonly removal: JobStore["removal"] = this.#verb(removal);
+  readonly openRemovals: JobStore["openRemovals"] = this.#verb(openRemovals);
   readonly countAhead: JobStore["countAhead"] = this.#verb(countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#verb(countBehind);
   readonly countRunning: JobStore["countRunning"] = this.#verb(countRunning);

@@ -31,6 +31,7 @@ import type {
   Gate,
   GateName,
   GroupedStats,
+  GroupLimits,
   JobEnd,
   JobHolder,
   JobRecord,
@@ -128,6 +129,8 @@ export interface ReaderStore {
   }): Promise<readonly string[]>;
   /** The removal of a tenant, also when it is done; null: there was none. */
   removal(tenant: string): Promise<RemovalRecord | null>;
+  /** The removals that are under way, the oldest first. */
+  openRemovals(limit: number): Promise<readonly RemovalRecord[]>;
   /**
    * Counts the queued jobs that a gate holds back, or would. Reads at most `rows` jobs of each
    * place. With `tenant`, only the jobs of that tenant count, among the jobs that are read.
@@ -192,12 +195,9 @@ export interface ReaderStore {
   /**
    * Counts of jobs by type, lane and tenant, the largest groups first. Reads at most `rows` jobs
    * for each count, and answers at most `groups`. With `tenant`, only the groups of that tenant are
-   * answered, among the jobs that are read.
+   * answered, among the jobs that are read. With `categories`, a group has one category.
    */
-  groupedStats(
-    limits: { readonly rows: number; readonly groups: number },
-    tenant?: string,
-  ): Promise<GroupedStats>;
+  groupedStats(limits: GroupLimits, tenant?: string): Promise<GroupedStats>;
   /**
    * Figures about the runs that ended within a stretch of time: those of jobs that were removed
    * since, and those that no fold has moved yet, too. A run counts once, in the minute of its end,

@@ -51,7 +51,13 @@ import { countLetters, letterGroups } from "./jobs/letter-counts.ts";
 import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
 import * as rules from "./jobs/payload-rules.ts";
 import { quotas, quotaUse, removeQuota, setQuota } from "./jobs/quotas.ts";
-import { beginRemoval, removal, removeOfTenant, tenantNames } from "./jobs/tenants.ts";
+import {
+  beginRemoval,
+  openRemovals,
+  removal,
+  removeOfTenant,
+  tenantNames,
+} from "./jobs/tenants.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { blockWrites, refuseMoved } from "./copy/write-block.ts";
@@ -150,6 +156,7 @@ export class SqliteJobStore implements JobStore {
   readonly quotaUse: JobStore["quotaUse"] = this.#reads(quotaUse);
   readonly tenantNames: JobStore["tenantNames"] = this.#reads(tenantNames);
   readonly removal: JobStore["removal"] = this.#reads(removal);
+  readonly openRemovals: JobStore["openRemovals"] = this.#reads(openRemovals);
   readonly countAhead: JobStore["countAhead"] = this.#reads(places.countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#reads(places.countBehind);
   readonly countRunning: JobStore["countRunning"] = this.#reads(countRunning);

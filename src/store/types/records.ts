@@ -317,6 +317,8 @@ export interface Stats {
 
 /** The counts of {@link Stats} for the jobs of one type, lane and tenant. */
 export interface JobGroup extends Pick<JobSpec, "type" | "lane" | "tenant"> {
+  /** Null: the jobs have none, or were not asked for it. */
+  readonly category: string | null;
   readonly scheduled: number;
   /** Of the scheduled jobs, those that have run before. */
   readonly retrying: number;
@@ -326,6 +328,14 @@ export interface JobGroup extends Pick<JobSpec, "type" | "lane" | "tenant"> {
   readonly failed: number;
   /** As in {@link Stats}, among the jobs of the group that were read. */
   readonly oldestQueuedMs: number | null;
+}
+
+/** How many rows of each place `groupedStats` reads, and how many groups it answers. */
+export interface GroupLimits {
+  readonly rows: number;
+  readonly groups: number;
+  /** True: jobs of different categories are in different groups. Costs a read of each job. */
+  readonly categories?: boolean;
 }
 
 export interface GroupedStats {

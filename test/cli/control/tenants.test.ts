@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { defineJob } from "../../../src/index.ts";
 import { TestStore } from "../command-line.ts";
@@ -179,3 +180,30 @@ describe("millrace tenants --server", () => {
     expect((await store.mill.jobs.count({ tenant: "umbra" })).count).toBe(1);
   });
 });
+
+describe("millrace doctor", () => {
+  test("names a removal that has been under way for more than an hour", async () => {
+    await using store = await withTenants();
+    const database = new DatabaseSync(store.file);
+    const begin = database.prepare(
+      "INSERT INTO millrace_tenant_removal (tenant, reason, by, begun_at) VALUES (?, ?, ?, ?)",
+    );
+    begin.run("acme", "over", "ada", Date.now());
+    const fresh = await removalsOf(store);
+    database.exec("UPDATE millrace_tenant_removal SET begun_at = begun_at - 2 * 3600000");
+    database.close();
+    const old = await removalsOf(store);
+
+    expect(fresh).toEqual([
+      { name: "removals", found: "1 under way, none for long", fix: null },
+    ]);
+    expect(old).toHaveLength(1);
+    expect(old[0].found).toMatch(/^the tenant acme is being removed for 2 h.*, asked for by ada;/);
+    expect(old[0].fix).toContain("millrace jobs list --tenant acme --state running");
+  });
+});
+
+async function removalsOf(store: TestStore): Promise<any[]> {
+  const checks: any[] = JSON.parse((await store.type("doctor", "-o", "json")).out);
+  return checks.filter(({ name }) => name === "removals");
+}

@@ -64,6 +64,23 @@ export function tenantSuite(open: OpenStore): void {
     });
   });
 
+  describe("openRemovals", () => {
+    test("answers the removals that are under way, the oldest first", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      expect(await store.openRemovals(10)).toEqual([]);
+      for (const tenant of ["b", "c", "a"]) {
+        await store.beginRemoval(tenant, WHY);
+        await clock.advance(5);
+      }
+      expect(await store.removeOfTenant("c", 10)).toMatchObject({ status: "done" });
+
+      const [first, second] = await store.openRemovals(10);
+      expect([first, second]).toEqual([await store.removal("b"), await store.removal("a")]);
+      expect(await store.openRemovals(1)).toEqual([first]);
+    });
+  });
+
   describe("removeOfTenant", () => {
     test("deletes what one tenant has, in steps that another process continues", async () => {
       await using db = await open();

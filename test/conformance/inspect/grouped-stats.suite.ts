@@ -119,6 +119,31 @@ export function groupedStatsSuite(open: OpenStore): void {
       }
     });
 
+    test("keeps categories apart if asked to, in every place (003-33)", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [mail, scan] = [{ category: "ingestion" }, { category: "documents" }];
+      await store.enqueue(newJobs(2, mail));
+      await settleAll(store, await take(store), failedWith());
+      await store.enqueue(newJobs(1, scan));
+      await take(store);
+      await store.enqueue(newJobs(4, mail));
+      await store.enqueue(newJobs(3, { ...scan, due: { delayMs: 1_000 } }));
+      await store.enqueue(newJobs(1));
+      await store.enqueue(newJobs(2, { ...scan, type: "sms" }));
+      await store.pause(SMS, WHY);
+      await store.hold(100);
+
+      const { groups } = await store.groupedStats({ ...LIMITS, categories: true });
+
+      expect(groups).toEqual([
+        group({ ...mail, queued: 4, failed: 2 }),
+        group({ ...scan, scheduled: 3, running: 1 }),
+        group({ ...scan, type: "sms", held: 2 }),
+        group({ queued: 1 }),
+      ]);
+    });
+
     test("counts a run that has ended under an open lease no more", async () => {
       await using db = await open();
       const { store } = db;
@@ -200,7 +225,7 @@ function group(overrides: Partial<JobGroup>): JobGroup {
   const counts = { scheduled: 0, retrying: 0, queued: 0, held: 0, running: 0, failed: 0 };
   // No time passes in these tests, unless they say so.
   const oldestQueuedMs = (overrides.queued ?? 0) > 0 ? 0 : null;
-  const names = { type: "email", lane: "general", tenant: "default" };
+  const names = { type: "email", lane: "general", tenant: "default", category: null };
   return { ...names, ...counts, oldestQueuedMs, ...overrides };
 }
 

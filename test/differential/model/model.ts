@@ -66,6 +66,7 @@ type Unmodelled =
   | "beginRemoval"
   | "removeOfTenant"
   | "removal"
+  | "openRemovals"
   | "histories"
   | "idsBetween"
   | "minutes"

@@ -1,5 +1,5 @@
 /** Quotas and removals of tenants with several processes. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defineJob, openMillrace } from "millrace";
 import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
 import { Command } from "../command.ts";
@@ -120,6 +120,36 @@ describe.each(STORES)("millrace tenants remove on %s", (store) => {
     expect((await mill.tenants.get("acme")).removal?.doneAt).not.toBeNull();
     expect((await acme.jobs.list()).jobs).toEqual([]);
     expect((await umbra.jobs.count()).count).toBe(10);
+  });
+});
+
+describe.each(STORES)("workers on %s", (store) => {
+  test("end the removal of a command that was killed", async () => {
+    const url = await urlOf(store, "continued");
+    await using mill = await openMillrace(url);
+    const [acme, umbra] = [mill.forTenant("acme"), mill.forTenant("umbra")];
+    const report = defineJob({ type: "report" });
+    const later = { delay: "1d" } as const;
+    const requests = Array.from({ length: 700 }, () => report.of(undefined, later));
+    await acme.enqueueMany(requests);
+    await umbra.enqueueMany(requests.slice(0, 10));
+    const command = removing(url, "after:beginRemoval=kill");
+    await command.ended;
+    expect(command.child.signalCode).toBe("SIGKILL");
+    expect((await mill.tenants.get("acme")).removal).toMatchObject({ doneAt: null });
+
+    const worker = mill.work({ jobs: [report.run(() => null)], signals: false });
+    const removal = async () => (await mill.tenants.get("acme")).removal;
+    await vi.waitUntil(async () => (await removal())?.doneAt !== null, { timeout: 60_000 });
+    await worker.stop();
+
+    expect(await removal()).toMatchObject({ begunBy: "ada", reason: "over" });
+    expect((await acme.jobs.count()).count).toBe(0);
+    expect((await umbra.jobs.count()).count).toBe(10);
+    expect(await refusalOf(acme.enqueue(report))).toBe("INTAKE_CLOSED");
+    const entries = await mill.audit.list({ tenant: "acme" });
+    const asked = entries.filter(({ name }) => name === "tenant_removal_requested");
+    expect(asked).toHaveLength(1);
   });
 });
 

@@ -121,6 +121,34 @@ describe("a payload rule", () => {
   });
 });
 
+describe("a rule about sensitive content", () => {
+  const accepted = (payload: Json, ...rules: readonly PayloadRule[]): Promise<boolean[]> =>
+    acceptedBySql([{ payload, rules, job: JOB }]);
+
+  test.each(["reject", "redact"] as const)("that says %s lets no content pass", async (action) => {
+    const rule: PayloadRule = { sensitive: { tokens: action, cards: "warn" } };
+    expect(await accepted({ note: "harmless" }, rule)).toEqual([false]);
+    expect(await accepted(7, {}, {}, rule)).toEqual([false]);
+    for (const empty of [null, {}, []]) expect(await accepted(empty, rule)).toEqual([true]);
+  });
+
+  test("that warns refuses nothing", async () => {
+    const rule: PayloadRule = { sensitive: { tokens: "warn" } };
+    expect(await accepted({ note: "harmless" }, rule)).toEqual([true]);
+  });
+
+  test("is named in the refusal of enqueue, with what to do", async () => {
+    await using mill = await openMillrace(scene.url);
+    await mill.payloadRules.set({ type: "a" }, { sensitive: { passwords: "reject" } });
+    const call = scene.owner.query("SELECT millrace.enqueue('a', '{\"login\": \"ada\"}')");
+    await expect(call).rejects.toMatchObject({
+      code: "MR013",
+      message: expect.stringMatching(/looks for passwords, which SQL cannot do: enqueue the job/),
+    });
+    await mill.payloadRules.remove({ type: "a" });
+  });
+});
+
 describe("the hash of a request", () => {
   test("does not depend on the entrance, with keys of all alphabets", async () => {
     const values = fc.sample(json, { numRuns: 1_000, seed: 9 });

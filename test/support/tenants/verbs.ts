@@ -226,6 +226,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   quotaUse: [(store, { tenant }) => store.quotaUse(tenant)],
   tenantNames: [(store) => store.tenantNames({ limit: 100 })],
   removal: [(store, { tenant }) => store.removal(tenant)],
+  openRemovals: "forbidden",
   setQuota: "forbidden",
   beginRemoval: "forbidden",
   removeOfTenant: "forbidden",

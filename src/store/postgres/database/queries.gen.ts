@@ -170,7 +170,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_places: { readonly scheduled: number; readonly retrying: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
-  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly retrying: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
+  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly category: number | null; readonly scheduled: number; readonly retrying: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
   claims_under_way: { readonly name: string; };
   count_running: { readonly count: number; };
   ids_of_running: { readonly id: JobId; };
@@ -282,6 +282,8 @@ export interface QueryRows {
   insert_stale: { readonly key: number; };
   prune_jobs: { readonly count: number; readonly waiting: number; };
   prune_idempotency: { readonly count: number; readonly last: number; };
+  declared_periods: { readonly value: string; };
+  lock_declared_periods: { readonly value: string; };
   all_quotas: QuotaRow;
   find_quotas: QuotaRow;
   quota_uses: { readonly tenant: number; readonly tokens: number; readonly refilled_at: number; };
@@ -326,6 +328,7 @@ export interface QueryRows {
   specs_of: { readonly key: number; readonly id: JobId; readonly type: string; readonly tenant: string; readonly lane: string; readonly category: string | null; readonly priority: number; readonly payload: string | null; readonly payload_version: string | null; readonly correlation: string | null; readonly parent: JobId | null; readonly retry_of: JobId | null; readonly concurrency: string | null; readonly idempotency: string | null; readonly dedup: string | null; readonly webhook: string | null; readonly tags: string | null; readonly created_by: string | null; readonly created_at: number; readonly run_at: number; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; };
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
+  open_removals: RemovalRow;
   keys_to_remove: { readonly key: number; };
   rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: JobId; };
@@ -518,7 +521,7 @@ export interface QueryParameters {
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "lane", "error", "payload_text", "payload", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
-  count_groups: readonly ["rows", "now", "tenant", "groups"];
+  count_groups: readonly ["rows", "now", "categories", "tenant", "groups"];
   claims_under_way: readonly ["claims"];
   count_running: readonly ["gate", "worker", "rows"];
   ids_of_running: readonly ["gate", "worker", "limit"];
@@ -671,6 +674,9 @@ export interface QueryParameters {
   prune_events: readonly ["limit", "now", "age"];
   prune_minutes: readonly ["now", "age", "limit"];
   delete_failure_groups: readonly ["now", "age", "limit"];
+  declared_periods: readonly [];
+  lock_declared_periods: readonly [];
+  put_declared_periods: readonly ["value"];
   put_quota: readonly ["tenant", "waiting", "rate_count", "rate_ms", "burst", "payload_bytes", "reason", "by", "now"];
   delete_quota: readonly ["tenant"];
   delete_quota_use: readonly ["tenant"];
@@ -738,6 +744,7 @@ export interface QueryParameters {
   tenant_names: readonly ["kind", "after", "limit"];
   begin_removal: readonly ["tenant", "reason", "by", "now"];
   removal_of: readonly ["tenant"];
+  open_removals: readonly ["limit"];
   note_removed: readonly ["count", "tenant"];
   end_removal: readonly ["now", "tenant"];
   keys_to_remove: readonly ["tenant", "limit"];
@@ -1739,10 +1746,10 @@ export const queries: {
     routine: {"takes":"smallint, bigint","gives":"count bigint"},
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant, rank) AS (\n    (\n        SELECT CASE WHEN n > 1 THEN 6 ELSE 1 END, type, lane, tenant, NULL::bigint\n        FROM millrace.scheduled\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)\n        FROM millrace.ready\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (SELECT 3, type, lane, tenant, NULL FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,\n       count(*) FILTER (WHERE place = 6) AS retrying,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       CASE WHEN min(rank) IS NOT NULL THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($2::timestamptz)) - min(rank) / 1000\n       ) END AS oldest_ms\nFROM counted\nWHERE $3::integer IS NULL OR tenant = $3::integer\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT $4::integer",
-    parameters: ["rows","now","tenant","groups"],
+    text: "WITH counted (place, type, lane, tenant, rank, key) AS (\n    (\n        SELECT CASE WHEN n > 1 THEN 6 ELSE 1 END, type, lane, tenant, NULL::bigint, key\n        FROM millrace.scheduled\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT 2, type, lane, tenant, coalesce(due * 1000, rank), key\n        FROM millrace.ready\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (SELECT 3, type, lane, tenant, NULL, key FROM millrace.blocked LIMIT $1::bigint)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL, job.key\n    FROM (\n        SELECT run.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace.attempt AS ended\n            WHERE ended.key = run.key AND ended.n = run.n\n        )\n        LIMIT $1::bigint\n    ) AS run\n    JOIN millrace.job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL, job.key\n    FROM (\n        SELECT key\n        FROM millrace.attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT $1::bigint\n    ) AS failed\n    JOIN millrace.job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant, category,\n       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,\n       count(*) FILTER (WHERE place = 6) AS retrying,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       CASE WHEN min(rank) IS NOT NULL THEN greatest(\n           0,\n           millrace.ms_of(millrace.clock_at($2::timestamptz)) - min(rank) / 1000\n       ) END AS oldest_ms\nFROM counted\nCROSS JOIN LATERAL (\n    SELECT CASE WHEN $3::boolean THEN (\n        SELECT job.category FROM millrace.job AS job WHERE job.key = counted.key\n    ) END AS category\n) AS of_job\nWHERE $4::integer IS NULL OR tenant = $4::integer\nGROUP BY type, lane, tenant, category\nORDER BY count(*) DESC, type, lane, tenant, category\nLIMIT $5::integer",
+    parameters: ["rows","now","categories","tenant","groups"],
     timeout: "reader",
-    routine: {"takes":"bigint, timestamp with time zone, integer, integer","gives":"type integer, lane integer, tenant integer, scheduled bigint, retrying bigint, queued bigint, held bigint, running bigint, failed bigint, oldest_ms bigint"},
+    routine: {"takes":"bigint, timestamp with time zone, boolean, integer, integer","gives":"type integer, lane integer, tenant integer, category integer, scheduled bigint, retrying bigint, queued bigint, held bigint, running bigint, failed bigint, oldest_ms bigint"},
   },
   claims_under_way: {
     text: "SELECT DISTINCT held.virtualtransaction AS name\nFROM pg_locks AS held\nWHERE held.locktype = 'relation'\n  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())\n  AND held.relation = 'millrace.gate'::regclass\n  AND held.pid <> pg_backend_pid()\n  AND ($1::text[] IS NULL OR held.virtualtransaction = ANY ($1::text[]))",
@@ -2656,6 +2663,24 @@ export const queries: {
     timeout: "reader",
     routine: {"takes":"timestamp with time zone, bigint, integer","gives":null},
   },
+  declared_periods: {
+    text: "SELECT value\nFROM millrace.meta\nWHERE name = 'retention'",
+    parameters: [],
+    timeout: "answer",
+    routine: {"takes":"","gives":"value text"},
+  },
+  lock_declared_periods: {
+    text: "SELECT value\nFROM millrace.meta\nWHERE name = 'retention'\nFOR UPDATE",
+    parameters: [],
+    timeout: "answer",
+    routine: {"takes":"","gives":"value text"},
+  },
+  put_declared_periods: {
+    text: "UPDATE millrace.meta SET value = $1::text WHERE name = 'retention'",
+    parameters: ["value"],
+    timeout: "answer",
+    routine: {"takes":"text","gives":null},
+  },
   put_quota: {
     text: "INSERT INTO millrace.quota (\n    tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\n)\nSELECT $1::integer, $2::bigint, $3::integer, $4::bigint, $5::integer,\n       $6::integer, $7::text, $8::text, millrace.clock_at($9::timestamptz)\nON CONFLICT (tenant) DO UPDATE\nSET waiting = excluded.waiting, rate_count = excluded.rate_count, rate_ms = excluded.rate_ms,\n    burst = excluded.burst, payload_bytes = excluded.payload_bytes, reason = excluded.reason,\n    by = excluded.by, set_at = excluded.set_at, revision = excluded.revision",
     parameters: ["tenant","waiting","rate_count","rate_ms","burst","payload_bytes","reason","by","now"],
@@ -3057,6 +3082,12 @@ export const queries: {
     parameters: ["tenant"],
     timeout: "answer",
     routine: {"takes":"text","gives":"tenant text, reason text, by text, removed bigint, begun_at bigint, done_at bigint"},
+  },
+  open_removals: {
+    text: "SELECT tenant, reason, by, removed, millrace.ms_of(begun_at) AS begun_at,\n       millrace.ms_of(done_at) AS done_at\nFROM millrace.tenant_removal\nWHERE done_at IS NULL\nORDER BY tenant_removal.begun_at, tenant COLLATE \"C\"\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "answer",
+    routine: {"takes":"integer","gives":"tenant text, reason text, by text, removed bigint, begun_at bigint, done_at bigint"},
   },
   note_removed: {
     text: "UPDATE millrace.tenant_removal\nSET removed = removed + $1::bigint\nWHERE tenant = $2::text AND done_at IS NULL",

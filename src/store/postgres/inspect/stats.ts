@@ -11,7 +11,7 @@ import {
   statsBehindGates,
   type ClosedNames,
 } from "../../shared/counts.ts";
-import type { GroupedStats, Stats } from "../../types/records.ts";
+import type { GroupedStats, GroupLimits, Stats } from "../../types/records.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
@@ -47,7 +47,7 @@ async function closedGates(sql: Sql): Promise<ClosedNames> {
 
 export async function groupedStats(
   session: Session,
-  limits: { readonly rows: number; readonly groups: number },
+  limits: GroupLimits,
   only?: string,
 ): Promise<GroupedStats> {
   const { names } = session;
@@ -55,24 +55,37 @@ export async function groupedStats(
   if (tenant === undefined) return NO_GROUPS;
   const rows = bounded(limits.rows, ROWS_MAX);
   const groups = bounded(limits.groups, GROUPS_MAX);
+  const asked = { rows, groups: groups + 1, tenant, categories: limits.categories === true };
   const { found, counts, closed } = await session.snapshot(async (sql) => ({
-    found: await sql.all("count_groups", { rows, groups: groups + 1, tenant }),
+    found: await sql.all("count_groups", asked),
     counts: await countsOf(sql, rows + 1),
     closed: await closedGates(sql),
   }));
   const shown = groupsBehindGates(found.slice(0, groups), closed);
-  await names.learn(shown.flatMap((row) => [row.type, row.lane, row.tenant]));
+  await names.learn(shown.flatMap(namesOf));
   return {
-    groups: shown.map(({ type, lane, tenant: of, oldest_ms: oldestQueuedMs, ...group }) => ({
+    groups: shown.map(({ type, lane, tenant: of, category, oldest_ms: oldestQueuedMs, ...group }) => ({
       type: names.text(type),
       lane: names.text(lane),
       tenant: names.text(of),
+      category: category === null ? null : names.text(category),
       ...group,
       oldestQueuedMs,
     })),
     cutShort: cutShortBehindGates(cutShortOf(counts, rows), closed),
     hasMore: found.length > groups,
   };
+}
+
+function namesOf({ type, lane, tenant, category }: GroupKey): readonly number[] {
+  return [type, lane, tenant, ...(category === null ? [] : [category])];
+}
+
+interface GroupKey {
+  readonly type: number;
+  readonly lane: number;
+  readonly tenant: number;
+  readonly category: number | null;
 }
 
 /** All figures but the age of the oldest job. */

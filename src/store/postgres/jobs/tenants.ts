@@ -1,4 +1,4 @@
-/** tenantNames, beginRemoval, removeOfTenant and removal. */
+/** tenantNames, beginRemoval, removeOfTenant, removal and openRemovals. */
 import { nameCodec } from "../../shared/codes.ts";
 import {
   CLEAR_BY_ID,
@@ -46,6 +46,14 @@ export async function beginRemoval(
 export async function removal({ read }: Session, tenant: string): Promise<RemovalRecord | null> {
   const row = await read.get("removal_of", { tenant });
   return row === undefined ? null : removalRecord(row);
+}
+
+export async function openRemovals(
+  { read }: Session,
+  limit: number,
+): Promise<readonly RemovalRecord[]> {
+  const rows = await read.all("open_removals", { limit: bounded(limit, PAGE_MAX) });
+  return rows.map(removalRecord);
 }
 
 export async function removeOfTenant(

@@ -1,9 +1,11 @@
 /** prune, markStale and remove: deletes expired rows, oldest first, in bounded batches. */
 import { pruneAudits } from "../audit/seal.ts";
+import { longestPeriods } from "../../shared/declared-periods.ts";
 import { bounded, ENDED_TOKEN_MS } from "../../shared/limits.ts";
 import { OPERATION_KEPT_MS } from "../../types/operations.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
+import { clockOf } from "../schedules/schedules.ts";
 import { numberEvents } from "../events/feed.ts";
 import { age, findExpired } from "./expired.ts";
 import { repeating } from "../database/retry.ts";
@@ -15,11 +17,8 @@ const PRUNE_MAX = 5_000;
 /** Units that one statement deletes, apart from those of the last job. */
 const UNITS_MAX = 50_000;
 
-export async function prune(
-  session: Session,
-  retention: Retention,
-  wanted: number,
-): Promise<Pruned> {
+export async function prune(session: Session, asked: Retention, wanted: number): Promise<Pruned> {
+  const retention = await longest(session, asked);
   const limit = bounded(wanted, PRUNE_MAX);
   const { write, dice } = session;
   // Before the jobs: the event of a removed job stays at least until the next call.
@@ -58,12 +57,31 @@ export async function prune(
   return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, audits, more };
 }
 
+/** The periods that hold for every caller: see {@link longestPeriods}. */
+async function longest(session: Session, asked: Retention): Promise<Retention> {
+  const now = await clockOf(session.read);
+  const stored = await session.read.get("declared_periods", {});
+  const { retention, changed } = longestPeriods(asked, stored?.value, now);
+  if (changed === null) return retention;
+  return repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      const locked = await transaction.get("lock_declared_periods", {});
+      const again = longestPeriods(asked, locked?.value, now);
+      if (again.changed !== null) {
+        await transaction.run("put_declared_periods", { value: again.changed });
+      }
+      return again.retention;
+    }),
+  );
+}
+
 /** Removes these jobs, except those that must be kept. */
 export async function remove(
   session: Session,
   keys: readonly JobKey[],
-  retention: Retention,
+  asked: Retention,
 ): Promise<number> {
+  const retention = await longest(session, asked);
   let removed = 0;
   for (let from = 0; from < keys.length; from += PRUNE_MAX) {
     const batch = keys.slice(from, from + PRUNE_MAX);

@@ -154,7 +154,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_waiting: { readonly scheduled: number; readonly retrying: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
-  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly scheduled: number; readonly retrying: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
+  count_groups: { readonly type: number; readonly lane: number; readonly tenant: number; readonly category: number | null; readonly scheduled: number; readonly retrying: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly oldest_ms: number | null; };
   count_running: { readonly count: number; };
   ids_of_running: { readonly id: Uint8Array; };
   count_due: { readonly queued: number; readonly behind: number; readonly rank: number | null; readonly exact: 0 | 1; };
@@ -266,6 +266,7 @@ export interface QueryRows {
   removable_jobs: FinishedRow;
   jobs_by_keys: ShownJobRow;
   insert_stale: { readonly key: number; };
+  declared_periods: { readonly value: string; };
   all_quotas: QuotaRow;
   find_quotas: QuotaRow;
   quota_uses: { readonly tenant: number; readonly tokens: number; readonly refilled_at: number; };
@@ -296,6 +297,7 @@ export interface QueryRows {
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
+  open_removals: RemovalRow;
   keys_to_remove: { readonly key: number; };
   rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: Uint8Array; };
@@ -495,7 +497,7 @@ export interface QueryParameters {
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "lane", "error", "payload_text", "payload", "correlation", "correlation_uuid", "correlation_id", "parent", "created_from", "created_before", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
-  count_groups: readonly ["rows", "now", "tenant", "groups"];
+  count_groups: readonly ["rows", "categories", "now", "tenant", "groups"];
   count_running: readonly ["gate", "worker", "rows"];
   ids_of_running: readonly ["gate", "worker", "limit"];
   count_due: readonly ["now", "rows"];
@@ -681,6 +683,8 @@ export interface QueryParameters {
   delete_tokens: readonly ["now", "before", "limit"];
   delete_minutes: readonly ["before", "limit"];
   delete_failure_groups: readonly ["before", "limit"];
+  declared_periods: readonly [];
+  put_declared_periods: readonly ["value"];
   put_quota: readonly ["tenant", "waiting", "rate_count", "rate_ms", "burst", "payload_bytes", "reason", "by", "now"];
   delete_quota: readonly ["tenant"];
   delete_quota_use: readonly ["tenant"];
@@ -739,6 +743,7 @@ export interface QueryParameters {
   tenant_names: readonly ["kind", "after", "limit"];
   begin_removal: readonly ["tenant", "reason", "by", "now"];
   removal_of: readonly ["tenant"];
+  open_removals: readonly ["limit"];
   note_removed: readonly ["count", "tenant"];
   end_removal: readonly ["now", "tenant"];
   keys_to_remove: readonly ["tenant", "limit"];
@@ -1473,8 +1478,8 @@ export const queries: {
     parameters: ["state","max"],
   },
   count_groups: {
-    text: "WITH counted (place, type, lane, tenant, rank) AS (\n    SELECT iif(n > 1, 6, 1), type, lane, tenant, NULL\n    FROM (SELECT n, type, lane, tenant FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank)\n    FROM (SELECT type, lane, tenant, due, rank FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant, NULL\n    FROM (SELECT type, lane, tenant FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,\n       count(*) FILTER (WHERE place = 6) AS retrying,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       max(0, ?2 - min(rank) / 1000) AS oldest_ms\nFROM counted\nWHERE ?3 IS NULL OR tenant = ?3\nGROUP BY type, lane, tenant\nORDER BY count(*) DESC, type, lane, tenant\nLIMIT ?4",
-    parameters: ["rows","now","tenant","groups"],
+    text: "WITH counted (place, type, lane, tenant, rank, key) AS (\n    SELECT iif(n > 1, 6, 1), type, lane, tenant, NULL, key\n    FROM (SELECT n, type, lane, tenant, key FROM millrace_scheduled LIMIT ?1)\n    UNION ALL\n    SELECT 2, type, lane, tenant, coalesce(due * 1000, rank), key\n    FROM (SELECT type, lane, tenant, due, rank, key FROM millrace_ready LIMIT ?1)\n    UNION ALL\n    SELECT 3, type, lane, tenant, NULL, key\n    FROM (SELECT type, lane, tenant, key FROM millrace_blocked LIMIT ?1)\n    UNION ALL\n    SELECT 4, job.type, job.lane, job.tenant, NULL, job.key\n    FROM (\n        SELECT claimed.value AS key\n        FROM millrace_lease AS lease\n        JOIN json_each(lease.keys) AS claimed\n        WHERE NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS ended\n            WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n        )\n        LIMIT ?1\n    ) AS run\n    CROSS JOIN millrace_job AS job ON job.key = run.key\n    UNION ALL\n    SELECT 5, job.type, job.lane, job.tenant, NULL, job.key\n    FROM (\n        SELECT key\n        FROM millrace_attempt\n        WHERE state = 6 AND state > 4\n        ORDER BY key DESC\n        LIMIT ?1\n    ) AS failed\n    CROSS JOIN millrace_job AS job ON job.key = failed.key\n)\nSELECT type, lane, tenant,\n       iif(\n           ?2,\n           (SELECT job.category FROM millrace_job AS job WHERE job.key = counted.key),\n           NULL\n       ) AS category,\n       count(*) FILTER (WHERE place IN (1, 6)) AS scheduled,\n       count(*) FILTER (WHERE place = 6) AS retrying,\n       count(*) FILTER (WHERE place = 2) AS queued,\n       count(*) FILTER (WHERE place = 3) AS held,\n       count(*) FILTER (WHERE place = 4) AS running,\n       count(*) FILTER (WHERE place = 5) AS failed,\n       max(0, ?3 - min(rank) / 1000) AS oldest_ms\nFROM counted\nWHERE ?4 IS NULL OR tenant = ?4\nGROUP BY type, lane, tenant, category\nORDER BY count(*) DESC, type, lane, tenant, category\nLIMIT ?5",
+    parameters: ["rows","categories","now","tenant","groups"],
   },
   count_running: {
     text: "WITH own (name) AS MATERIALIZED (\n    VALUES (?1)\n    UNION ALL\n    SELECT type FROM millrace_service_use WHERE service = ?1\n)\nSELECT count(*) AS count\nFROM (\n    SELECT 1\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    CROSS JOIN millrace_job AS job ON job.key = claimed.value\n    WHERE (?2 IS NULL OR lease.worker = ?2)\n      AND EXISTS (\n          SELECT 1 FROM own WHERE own.name IN (job.lane, job.type, job.tenant, -2)\n      )\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS ended\n          WHERE ended.key = claimed.value AND ended.n = lease.ns ->> claimed.key\n      )\n    LIMIT ?3\n)",
@@ -2216,6 +2221,14 @@ export const queries: {
     text: "DELETE FROM millrace_failure_group\nWHERE (tenant, cause) IN (\n    SELECT old.tenant, old.cause\n    FROM millrace_failure_group AS old\n    WHERE old.decided_at <= ?1\n      AND coalesce(old.until, 0) <= ?1\n      AND NOT EXISTS (\n          SELECT 1\n          FROM millrace_dead_letter AS letter\n          WHERE letter.cause = old.cause\n            AND letter.status IN (1, 2)\n            AND old.tenant IN (0, letter.tenant)\n      )\n    ORDER BY old.decided_at\n    LIMIT ?2\n)",
     parameters: ["before","limit"],
   },
+  declared_periods: {
+    text: "SELECT value\nFROM millrace_meta\nWHERE name = 'retention'",
+    parameters: [],
+  },
+  put_declared_periods: {
+    text: "UPDATE millrace_meta SET value = ?1 WHERE name = 'retention'",
+    parameters: ["value"],
+  },
   put_quota: {
     text: "INSERT INTO millrace_quota (\n    tenant, waiting, rate_count, rate_ms, burst, payload_bytes, reason, by, set_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9\n)\nON CONFLICT (tenant) DO UPDATE\nSET waiting = excluded.waiting, rate_count = excluded.rate_count, rate_ms = excluded.rate_ms,\n    burst = excluded.burst, payload_bytes = excluded.payload_bytes, reason = excluded.reason,\n    by = excluded.by, set_at = excluded.set_at",
     parameters: ["tenant","waiting","rate_count","rate_ms","burst","payload_bytes","reason","by","now"],
@@ -2447,6 +2460,10 @@ export const queries: {
   removal_of: {
     text: "SELECT tenant, reason, by, removed, begun_at,\n       done_at\nFROM millrace_tenant_removal\nWHERE tenant = ?1",
     parameters: ["tenant"],
+  },
+  open_removals: {
+    text: "SELECT tenant, reason, by, removed, begun_at, done_at\nFROM millrace_tenant_removal\nWHERE done_at IS NULL\nORDER BY begun_at, tenant\nLIMIT ?1",
+    parameters: ["limit"],
   },
   note_removed: {
     text: "UPDATE millrace_tenant_removal\nSET removed = removed + ?1\nWHERE tenant = ?2 AND done_at IS NULL",

@@ -9,7 +9,7 @@ import {
   statsBehindGates,
   type ClosedNames,
 } from "../../shared/counts.ts";
-import type { CountName, GroupedStats, Stats } from "../../types/records.ts";
+import type { CountName, GroupedStats, GroupLimits, Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -55,7 +55,7 @@ export function countsOf(session: Session, max: number): Pick<Stats, CountName |
 
 export function groupedStats(
   session: Session,
-  limits: { readonly rows: number; readonly groups: number },
+  limits: GroupLimits,
   only?: string,
 ): GroupedStats {
   const { sql, names } = session;
@@ -67,15 +67,17 @@ export function groupedStats(
     rows,
     groups: groups + 1,
     tenant,
+    categories: limits.categories === true ? 1 : 0,
     now: session.clock.now(),
   });
   const closed = closedGates(session);
   const shown = groupsBehindGates(found.slice(0, groups), closed);
   return {
-    groups: shown.map(({ type, lane, tenant: of, oldest_ms: oldestQueuedMs, ...counts }) => ({
+    groups: shown.map(({ type, lane, tenant: of, category, oldest_ms: oldestQueuedMs, ...counts }) => ({
       type: names.text(type),
       lane: names.text(lane),
       tenant: names.text(of),
+      category: category === null ? null : names.text(category),
       ...counts,
       oldestQueuedMs,
     })),

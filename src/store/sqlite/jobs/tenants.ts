@@ -1,4 +1,4 @@
-/** tenantNames, beginRemoval, removeOfTenant and removal. */
+/** tenantNames, beginRemoval, removeOfTenant, removal and openRemovals. */
 import { nameCodec } from "../../shared/codes.ts";
 import {
   CLEAR_BY_ID,
@@ -43,6 +43,10 @@ export function beginRemoval(session: Session, tenant: string, why: Remark): voi
 export function removal({ sql }: Session, tenant: string): RemovalRecord | null {
   const row = sql.get("removal_of", { tenant });
   return row === undefined ? null : removalRecord(row);
+}
+
+export function openRemovals({ sql }: Session, limit: number): RemovalRecord[] {
+  return sql.all("open_removals", { limit: bounded(limit, PAGE_MAX) }).map(removalRecord);
 }
 
 export function removeOfTenant(session: Session, name: string, wanted: number): RemovalStep {

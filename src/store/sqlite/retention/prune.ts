@@ -6,6 +6,7 @@ import type { Pruned, Retention } from "../../types/records.ts";
 import { findExpired } from "./expired.ts";
 import type { FinishedRow } from "../database/queries.gen.ts";
 import { deletedDetail } from "../../shared/decode-jobs.ts";
+import { longestPeriods } from "../../shared/declared-periods.ts";
 import { bounded, ENDED_TOKEN_MS } from "../../shared/limits.ts";
 import { pruneAudits } from "../audit/seal.ts";
 import type { Session } from "../database/session.ts";
@@ -17,8 +18,9 @@ const PARTS_PRUNED_MAX = 10_000;
 /** Later than every instant. */
 const NEVER = 9_000_000_000_000;
 
-export function prune(session: Session, retention: Retention, wanted: number): Pruned {
+export function prune(session: Session, asked: Retention, wanted: number): Pruned {
   const { sql, clock } = session;
+  const retention = longest(session, asked);
   const limit = bounded(wanted, PRUNE_MAX);
   const now = clock.now();
   const expired = findExpired(session, retention, limit);
@@ -49,12 +51,21 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   return { jobs, deadLetters, idempotencyKeys, events, tokens, minutes, audits, more };
 }
 
+/** The periods that hold for every caller: see {@link longestPeriods}. */
+function longest({ sql, clock }: Session, asked: Retention): Retention {
+  const stored = sql.get("declared_periods", {})?.value;
+  const { retention, changed } = longestPeriods(asked, stored, clock.now());
+  if (changed !== null) sql.run("put_declared_periods", { value: changed });
+  return retention;
+}
+
 /** Deletes the given jobs that can be removed. `more`: some of them are left. */
 export function remove(
   session: Session,
   keys: readonly JobKey[],
-  retention: Retention,
+  asked: Retention,
 ): { readonly jobs: number; readonly more: boolean } {
+  const retention = longest(session, asked);
   const found = session.sql.all("removable_jobs", { keys: JSON.stringify(keys) });
   const { jobs, isCrowded } = removeJobs(session, found.slice(0, PRUNE_MAX), retention);
   return { jobs, more: isCrowded || found.length > PRUNE_MAX };

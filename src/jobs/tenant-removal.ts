@@ -1,13 +1,14 @@
 /**
- * `mill.tenants.remove`. The row of the removal says who has asked for it; everything else follows
- * from the rows that are left, so that a removal continues after a crash where the rows say.
+ * Removals of tenants: `mill.tenants.remove`, and the duty that continues them. The row of a removal
+ * says who has asked for it; everything else follows from the rows that are left, so that any
+ * process continues a removal where the rows say, also several at the same time.
  */
-import { wait, type Clock } from "../../core/clock.ts";
-import { MillraceError } from "../../core/errors.ts";
-import type { JobStore } from "../../store/store.ts";
-import type { IntakeRecord, JobKey } from "../../store/types/jobs-and-runs.ts";
-import type { Remark } from "../../store/types/quotas.ts";
-import { REMOVAL_STEP_MAX, type TenantRows } from "../../store/types/tenants.ts";
+import { wait, type Clock } from "../core/clock.ts";
+import { MillraceError } from "../core/errors.ts";
+import type { JobStore } from "../store/store.ts";
+import type { IntakeRecord, JobKey } from "../store/types/jobs-and-runs.ts";
+import type { Remark } from "../store/types/quotas.ts";
+import { REMOVAL_STEP_MAX, type RemovalRecord, type TenantRows } from "../store/types/tenants.ts";
 
 /** Jobs of one page that are cancelled. */
 const PAGE = 100;
@@ -43,6 +44,26 @@ export async function removeTenant(
     await cancelAll(store, tenant, why, isOver);
   } while (!isOver());
   return null;
+}
+
+/**
+ * Continues a removal that another process has begun, for as long as rows can be deleted. Answers
+ * whether there is more to delete at once.
+ */
+export async function continueRemoval(
+  { store, clock }: RemovalParts,
+  { tenant, by, reason }: RemovalRecord,
+  withinMs: number,
+): Promise<boolean> {
+  const since = clock.monotonic();
+  const isOver = (): boolean => clock.monotonic() - since >= withinMs;
+  await begin(store, tenant, { by, reason });
+  await cancelAll(store, tenant, { by, reason }, isOver);
+  do {
+    const step = await store.removeOfTenant(tenant, REMOVAL_STEP_MAX);
+    if (step.status === "done" || step.isBlocked) return false;
+  } while (!isOver());
+  return true;
 }
 
 /** A call that only continues leaves no further entries in the audit. */

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { dutyWorld } from "../../../test/support/duties.ts";
+import { newJobs } from "../../../test/support/factories.ts";
+import { tenantRemover } from "./tenant-remover.ts";
+
+const WHY = { by: "ada", reason: "over" } as const;
+
+describe("the remover of tenants", () => {
+  test("ends a removal that another process has begun", async () => {
+    await using world = await dutyWorld();
+    const { store, clock, parts } = world;
+    await store.enqueue(newJobs(3, { tenant: "acme" }));
+    await store.beginRemoval("acme", WHY);
+    const duty = tenantRemover(parts);
+
+    duty.wake();
+    await world.stillness();
+    await clock.advance(0);
+    await world.stillness();
+    await duty.stop();
+
+    expect(await store.removal("acme")).toMatchObject({ ...WHY, doneAt: clock.now() });
+    expect(await store.intakes()).toMatchObject([{ kind: "tenant", name: "acme", ...WHY }]);
+    expect((await store.count({ tenant: "acme" }, 10)).count).toBe(0);
+  });
+
+  test("looks again every 10 s while a job runs, and deletes it when it has ended", async () => {
+    await using world = await dutyWorld();
+    const { store, clock, parts } = world;
+    await store.beginRemoval("default", WHY);
+    const duty = tenantRemover(parts);
+
+    duty.wake();
+    await world.stillness();
+    expect((await store.get(world.id))?.cancelRequested).toBe(true);
+    const steps: string[] = [];
+    const removeOfTenant = store.removeOfTenant.bind(store);
+    Reflect.set(store, "removeOfTenant", async (tenant: string, limit: number) => {
+      steps.push(tenant);
+      return removeOfTenant(tenant, limit);
+    });
+    await clock.advance(9_999);
+    await world.stillness();
+    expect(steps).toEqual([]);
+    await clock.advance(1);
+    await world.stillness();
+    expect(steps).toEqual(["default"]);
+    await duty.stop();
+
+    expect(await store.removal("default")).toMatchObject({ doneAt: null });
+  });
+});
