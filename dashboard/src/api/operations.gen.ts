@@ -274,6 +274,12 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: DeadLetterStats;
   };
+  readonly getDeadLetterTexts: {
+    readonly params: { readonly id: string };
+    readonly query: {};
+    readonly body: undefined;
+    readonly answer: { readonly payload: string | null };
+  };
   readonly getFailure: {
     readonly params: { readonly cause: string };
     readonly query: { readonly tenant?: string };
@@ -836,6 +842,7 @@ export const PLACES: Readonly<
   getBreaker: { method: "GET", path: "/api/v1/breakers/{service}" },
   getDeadLetter: { method: "GET", path: "/api/v1/dead-letters/{id}" },
   getDeadLetterStats: { method: "GET", path: "/api/v1/dead-letters/stats" },
+  getDeadLetterTexts: { method: "GET", path: "/api/v1/dead-letters/{id}/texts" },
   getFailure: { method: "GET", path: "/api/v1/failures/{cause}" },
   getJob: { method: "GET", path: "/api/v1/jobs/{id}" },
   getJobDetails: { method: "GET", path: "/api/v1/jobs/{id}/details" },
