@@ -19,7 +19,7 @@ import type { Intake } from "./control/intake.ts";
 import type { Operations } from "./control/operations.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
-import type { Jobs, CountedJobs } from "./jobs.ts";
+import type { Jobs, CountedJobs, JobTexts } from "./jobs.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { StreamMessage, StreamOptions } from "./stream.ts";
 import type { Schedules } from "./schedule.ts";
@@ -336,6 +336,11 @@ export interface QueuedCount {
 
 export interface DeadLetters {
   get(id: string): Promise<DeadLetter>;
+  /**
+   * Returns the payload of a dead letter as the JSON text that is stored, as `jobs.texts` does for
+   * a job. The text is there as long as the dead letter, which outlives the job.
+   */
+  texts(id: string): Promise<Pick<JobTexts, "payload">>;
   /**
    * Lists dead letters, newest first, with errors as `jobs.list` returns them. Throws
    * OPTION_INVALID for an unknown filter or status.

@@ -28,6 +28,10 @@ export function makeDeadLetters(parts: DeadLetterParts): DeadLetters {
       const id = idOf(text);
       return deadLetterView(await letterOf(store, id));
     },
+    async texts(id) {
+      const { payload } = specOf(await letterOf(store, idOf(id)));
+      return { payload };
+    },
     async list(given = {}) {
       const { filter, after, limit } = deadLetterFilter(given);
       const page = { limit, ...(after === undefined ? {} : { after: idOf(after) }) };

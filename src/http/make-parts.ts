@@ -26,6 +26,7 @@ export function makeParts({ identify, ...chosen }: Chosen): AppParts {
     changes: new ChangeDigest(mill, clock, (error) => chosen.failed(error, "of a stream")),
     redaction: redactionRules(),
     linkTemplates: {},
+    isReadOnly: false,
     base: "",
     pageFolder: null,
     clock,

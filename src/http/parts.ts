@@ -33,6 +33,8 @@ export interface AppParts {
   readonly redaction: RedactionRules;
   /** Templates of links from a job to other systems, by name. */
   readonly linkTemplates: Links;
+  /** Serves no route that changes something. */
+  readonly isReadOnly: boolean;
   /** The path under which the API is mounted, such as `/jobs`; empty for the root. */
   readonly base: string;
   /** The folder with the files of the dashboard; null: there is no page. */

@@ -127,6 +127,7 @@ function remoteDeadLetters(calls: ServerCalls): DeadLetters {
     calls.json(path(id, `/${verb}`), { method: "POST", body });
   return {
     get: async (id) => withDates(await calls.json<DeadLetter>(path(id))),
+    texts: (id) => calls.json(path(id, "/texts")),
     async list({ limit, after, ...filter } = {}) {
       const { entries } = await readPages({ limit, after }, async (page) => {
         const query = { ...letterQuery(filter), ...page };

@@ -14,7 +14,11 @@ async function openPage(context: TestContext): Promise<WatchedPage> {
 }
 
 const later = defineJob({ type: "act.later", payload: typed<{ n: number }>() });
-const doomed = defineJob({ type: "act.doomed", payload: typed<{ n: number }>(), maxAttempts: 1 });
+const doomed = defineJob({
+  type: "act.doomed",
+  payload: typed<{ n: number; kept?: number }>(),
+  maxAttempts: 1,
+});
 const worn = doomed.run(({ n }) => {
   throw new NonRetryableError(n > 0 ? "the vatId is missing" : "the iban is missing");
 });
@@ -28,13 +32,24 @@ afterAll(async () => {
 });
 
 /** Fails so many jobs, and returns their ids. */
-async function failJobs(payloads: readonly { n: number }[]): Promise<readonly string[]> {
+async function failJobs(
+  payloads: readonly { n: number; kept?: number }[],
+): Promise<readonly string[]> {
   const { mill } = stage.scene;
   const jobs = await mill.enqueueMany(payloads.map((payload) => doomed.of(payload)));
   await using worker = mill.work({ jobs: [worn], signals: false });
   await worker.ready;
   for (const job of jobs) await mill.wait(job);
   return jobs.map(({ id }) => id);
+}
+
+/** Removes a finished job, as retention does. Its dead letter stays. */
+async function deleteJob(id: string): Promise<void> {
+  const { operations, jobs } = stage.scene.mill;
+  const by = { actor: "ada", reason: "retention" };
+  const { id: started } = await operations.start({ action: "delete", ids: [id] }, by);
+  await operations.wait(started);
+  await expect(jobs.get(id)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
 }
 
 describe("a job", () => {
@@ -117,15 +132,20 @@ describe("a job", () => {
 });
 
 describe("dead letters", () => {
-  test("are reprocessed with an edit that keeps every digit", async (context) => {
+  test("of removed jobs are reprocessed with an edit that keeps every digit", async (context) => {
     const { mill } = stage.scene;
     const watched = await openPage(context);
     const { page } = watched;
-    const [id = ""] = await failJobs([{ n: 7 }]);
+    const { rawJSON }: any = JSON;
+    const [id = ""] = await failJobs([{ n: 7, kept: rawJSON("9007199254740995") }]);
+    await deleteJob(id);
     await watched.show(`letters/${id}`);
+    await page.getByRole("main").getByText("9007199254740995").waitFor();
 
     await button(page, "Edit");
-    await page.getByLabel("Edited payload").fill('{"n": 9007199254740993}');
+    await page
+      .getByLabel("Edited payload")
+      .fill('{"n": 9007199254740993, "kept": 9007199254740995}');
     await button(page, "Changes");
     await page.getByRole("main").getByText("9007199254740993").waitFor();
     await button(page, /^Reprocess/);
@@ -134,7 +154,7 @@ describe("dead letters", () => {
     const letter = await mill.deadLetters.get(id);
     expect(letter.status).toBe("reprocessed");
     const { payload } = await mill.jobs.texts(letter.successorId ?? "");
-    expect(payload).toBe('{"n":9007199254740993}');
+    expect(payload).toBe('{"n":9007199254740993,"kept":9007199254740995}');
     await watched.answered("reprocessDeadLetter");
   });
 

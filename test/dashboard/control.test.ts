@@ -165,6 +165,30 @@ describe("many jobs", () => {
     ]);
     await watched.answered("saveView");
   });
+
+  test("are found again with the columns that a person has chosen", async (context) => {
+    const { mill } = stage.scene;
+    const watched = await openPage(context);
+    const { page } = watched;
+    const cols = "job,state,payload.text";
+    await watched.show(`jobs?q=type:scene.bad&cols=${cols}`);
+    await page.getByRole("columnheader", { name: "…text" }).waitFor();
+
+    await button(page, /Save view/);
+    await dialogOf(page).getByLabel("Name").fill("Texts");
+    await dialogOf(page).getByRole("button", { name: "Save view" }).click();
+    await page.getByRole("link", { name: "Texts" }).waitFor();
+    await page.getByRole("link", { name: "Retrying", exact: true }).click();
+    await page.getByRole("columnheader", { name: "…text" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Texts" }).click();
+    await page.getByRole("columnheader", { name: "…text" }).waitFor();
+
+    expect(await page.getByRole("columnheader").allTextContents()).toHaveLength(4);
+    expect((await mill.views.list()).find(({ name }) => name === "Texts")?.query).toBe(
+      `?${new URLSearchParams({ q: "type:scene.bad", cols }).toString()}`,
+    );
+    await watched.answered("saveView");
+  });
 });
 
 describe("the installation", () => {

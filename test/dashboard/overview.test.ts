@@ -74,6 +74,26 @@ describe("the overview", () => {
     expect(decodeURIComponent(page.url())).toContain("jobs?q=state:running");
   });
 
+  test("leads from a step of a chart to the jobs of the step", async (context) => {
+    await using watched = await stage.page(context, ["viewer"]);
+    const { page } = watched;
+    await watched.show("overview?range=15m");
+    const chart = panelOf(page, "Throughput").locator(".u-over");
+    const { width, height } = (await chart.boundingBox())!;
+
+    // The jobs of the scene were created within the last minutes.
+    for (const fromRight of [2, width / 14, width / 7]) {
+      await watched.show("overview?range=15m");
+      await chart.click({ position: { x: width - fromRight, y: height / 2 } });
+      await page.getByRole("heading", { level: 1, name: "Jobs" }).waitFor();
+      expect(decodeURIComponent(page.url())).toMatch(/created>2.*Z.created<2.*Z/);
+      await page.locator("main .skeleton").first().waitFor({ state: "detached" });
+      expect(await page.getByText("The list was not read").count()).toBe(0);
+      if ((await page.locator("tbody tr").count()) > 0) return;
+    }
+    throw new Error("no step has a job");
+  });
+
   test("is accessible in both themes and fits into 320 pixels while jobs run", async (context) => {
     await using _ = await startPublishing("An edition with a long name ".repeat(20));
     await using watched = await stage.page(context, undefined, { reducedMotion: "reduce" });

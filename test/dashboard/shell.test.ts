@@ -73,6 +73,46 @@ describe("the sign-in", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "You were signed out" }).waitFor({ state: "detached" });
   });
+
+  test("lies above a dialog, which keeps what was typed and is sent", async (context) => {
+    const { mill } = stage.scene;
+    await using watched = await stage.page(context, ["operator"]);
+    const { page } = watched;
+    const typed = "typed before the session ended";
+    const { id } = await mill.enqueue(defineJob({ type: "typed" }), undefined, { delay: "1h" });
+    await watched.show(`jobs/${id}`);
+    await page
+      .getByRole("main")
+      .getByRole("button", { name: /^Cancel/ })
+      .click();
+    await page.getByLabel("Reason").fill(typed);
+    const again = page.getByRole("dialog", { name: "You were signed out" });
+    const person = { kind: "person", name: "ada", roles: ["operator"] } as const;
+    const { secret } = await mill.tokens.create(person);
+    const signInAgain = async () => {
+      await again.getByLabel("Token").fill(secret);
+      await again.getByRole("button", { name: "Sign in" }).click();
+      await again.waitFor({ state: "detached" });
+      expect(await page.getByLabel("Reason").inputValue()).toBe(typed);
+    };
+
+    for (const token of await mill.tokens.list({ kind: "session" })) {
+      await mill.tokens.revoke(token.id);
+    }
+    await again.waitFor({ timeout: 30_000 });
+    for (let times = 0; times < 3; times += 1) await page.keyboard.press("Escape");
+    await signInAgain();
+    // The next session ends at the very call that sends what was typed.
+    const ended = { status: 401, contentType: "application/problem+json", body: "{}" };
+    await page.route("**/cancel", (route) => route.fulfill(ended), { times: 1 });
+    await page.getByRole("button", { name: "Cancel 1 job" }).click();
+    await signInAgain();
+    await page.getByRole("button", { name: "Cancel 1 job" }).click();
+
+    await expect
+      .poll(() => mill.jobs.get(id))
+      .toMatchObject({ state: "cancelled", cancelReason: typed });
+  });
 });
 
 describe("the keyboard", () => {

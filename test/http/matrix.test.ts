@@ -48,6 +48,7 @@ const MAY: Readonly<Record<string, readonly CallerName[]>> = {
   listDeadLetters: SEE,
   getDeadLetterStats: SEE,
   getDeadLetter: SEE,
+  getDeadLetterTexts: SEE,
   acknowledgeDeadLetter: OPERATE,
   noteDeadLetter: OPERATE,
   assignDeadLetter: OPERATE,

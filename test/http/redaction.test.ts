@@ -208,6 +208,7 @@ async function worked(server: TestServer) {
     "/api/v1/feed?after=0",
     "/api/v1/dead-letters",
     `/api/v1/dead-letters/${ids[1]}`,
+    `/api/v1/dead-letters/${ids[1]}/texts`,
   ];
   return { ids, paths, ...(await makeCallers(mill, ids[0] ?? "")) };
 }

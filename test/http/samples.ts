@@ -110,6 +110,7 @@ export function samplesOf(world: SampleWorld): Readonly<Record<string, SampleReq
     listDeadLetters: { path: "/api/v1/dead-letters" },
     getDeadLetterStats: { path: "/api/v1/dead-letters/stats" },
     getDeadLetter: { path: letter },
+    getDeadLetterTexts: { path: `${letter}/texts` },
     acknowledgeDeadLetter: { path: `${letter}/acknowledge`, json: { notes: "seen" } },
     noteDeadLetter: { path: `${letter}/notes`, json: { notes: "asked the bank" } },
     assignDeadLetter: { path: `${letter}/assign`, json: { to: "bob" } },

@@ -105,7 +105,7 @@ export type Schedule = { readonly name: string; readonly owner: "code" | "operat
 
 export type Session = { readonly actor: string; readonly kind: "person" | "producer" | "worker" | "stream"; readonly roles: readonly ("viewer" | "operator" | "manager" | "admin")[]; readonly tenant: string | null; readonly types: readonly (string)[] | null };
 
-export type Settings = { readonly version: string; readonly store: { readonly kind: "sqlite" | "postgres"; readonly name: string | null }; readonly retention: { readonly finishedMs: { readonly completed: number; readonly completed_with_errors: number; readonly failed: number; readonly cancelled: number }; readonly deadLetterMs: number; readonly idempotencyMs: number; readonly eventMs: number; readonly minutesMs: number; readonly auditMs: number } | null; readonly redactedFields: readonly (string)[]; readonly links: Readonly<Record<string, string>>; readonly basePath: string; readonly operations: readonly (string)[] };
+export type Settings = { readonly version: string; readonly store: { readonly kind: "sqlite" | "postgres"; readonly name: string | null }; readonly retention: { readonly finishedMs: { readonly completed: number; readonly completed_with_errors: number; readonly failed: number; readonly cancelled: number }; readonly deadLetterMs: number; readonly idempotencyMs: number; readonly eventMs: number; readonly minutesMs: number; readonly auditMs: number } | null; readonly redactedFields: readonly (string)[]; readonly links: Readonly<Record<string, string>>; readonly basePath: string; readonly readOnly: boolean; readonly operations: readonly (string)[] };
 
 export type Stats = { readonly scheduled: number; readonly queued: number; readonly held: number; readonly running: number; readonly failed: number; readonly retrying: number; readonly oldestQueuedMs: number | null; readonly atLeast: readonly (string)[] };
 
@@ -273,6 +273,12 @@ export interface Operations {
     readonly query: {};
     readonly body: undefined;
     readonly answer: DeadLetterStats;
+  };
+  readonly getDeadLetterTexts: {
+    readonly params: { readonly id: string };
+    readonly query: {};
+    readonly body: undefined;
+    readonly answer: { readonly payload: string | null };
   };
   readonly getFailure: {
     readonly params: { readonly cause: string };
@@ -836,6 +842,7 @@ export const PLACES: Readonly<
   getBreaker: { method: "GET", path: "/api/v1/breakers/{service}" },
   getDeadLetter: { method: "GET", path: "/api/v1/dead-letters/{id}" },
   getDeadLetterStats: { method: "GET", path: "/api/v1/dead-letters/stats" },
+  getDeadLetterTexts: { method: "GET", path: "/api/v1/dead-letters/{id}/texts" },
   getFailure: { method: "GET", path: "/api/v1/failures/{cause}" },
   getJob: { method: "GET", path: "/api/v1/jobs/{id}" },
   getJobDetails: { method: "GET", path: "/api/v1/jobs/{id}/details" },

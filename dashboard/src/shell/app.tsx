@@ -15,7 +15,7 @@ import { Help } from "./help.tsx";
 import { Palette } from "./palette.tsx";
 import { SCREENS, type ScreenProps } from "./screens.ts";
 import { SideBar } from "./side-bar.tsx";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, SignInAgain } from "./sign-in.tsx";
 import { Toasts } from "./toasts.tsx";
 import { TopBar } from "./top-bar.tsx";
 
@@ -44,12 +44,12 @@ export function App(): JSX.Element {
       <SideBar />
       <div class="main">
         <TopBar />
-        {isSignedOut.value && <SignIn isAgain />}
         <main id="main" class="page" tabIndex={-1}>
           <CurrentScreen />
         </main>
       </div>
       <Dialogs />
+      {isSignedOut.value && <SignInAgain />}
       <Toasts />
     </div>
   );

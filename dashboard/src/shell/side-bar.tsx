@@ -75,7 +75,7 @@ function Item({ screen, count }: { screen: Screen; count: number }): JSX.Element
 
 function Foot(): JSX.Element {
   const { actor = "", roles = [] } = session.value ?? {};
-  const store = settings.value?.store;
+  const { store, readOnly = false } = settings.value ?? {};
   return (
     <div class="side-foot">
       {store !== undefined && (
@@ -84,7 +84,7 @@ function Foot(): JSX.Element {
         </p>
       )}
       <p>
-        {actor} · {roles.at(-1) ?? "no role"}
+        {actor} · {readOnly ? "Read only" : (roles.at(-1) ?? "no role")}
       </p>
       <Button kind="quiet" icon="out" onClick={() => void signOut()}>
         Sign out

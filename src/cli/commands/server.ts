@@ -10,7 +10,6 @@ import { makeParts } from "../../http/make-parts.ts";
 import { redactionRules } from "../../core/redaction.ts";
 import { listen } from "../../http/listen.ts";
 import { pageFolder } from "../../http/page/page-folder.ts";
-import { allRoutes, readingOf } from "../../http/routes/all.ts";
 import type { Address, HttpListener } from "../../http/listen.ts";
 import { idSource } from "../../core/ids.ts";
 import { defaults } from "../../core/presets.ts";
@@ -90,11 +89,11 @@ export async function server(
       identify: { origin: originOf(options), ownerSecret },
       redaction: redactionRules(options.redact),
       linkTemplates: options.links ?? {},
+      isReadOnly: options.isReadOnly === true,
       pageFolder: pageFolder(),
       failed: complainTo(terminal),
     });
-    const routes = allRoutes(parts);
-    const app = createApp(parts, options.isReadOnly === true ? readingOf(routes) : routes);
+    const app = createApp(parts);
     const stop = stopSignal(systemClock);
     const listening = await listenNear(app.fetch, options);
     const hasLink = isLoopback(options.host) && ownerSecret === null;

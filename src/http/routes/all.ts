@@ -30,8 +30,9 @@ import { tokenRoutes } from "./tokens.ts";
 import { typeRoutes } from "./types.ts";
 import { viewRoutes } from "./control/views.ts";
 
+/** The routes that the app serves; in a server that only reads, those that change nothing. */
 export function allRoutes(parts: AppParts): readonly Route[] {
-  const routes: Route[] = [
+  const routes: readonly Route[] = [
     ...serviceRoutes(parts),
     ...sessionRoutes(parts),
     ...enqueueRoutes(parts),
@@ -60,11 +61,13 @@ export function allRoutes(parts: AppParts): readonly Route[] {
     ...typeRoutes(),
     ...breakerRoutes(parts),
   ];
-  routes.push(...settingsRoutes(parts, () => routes));
-  return routes;
+  const served: readonly Route[] = [...routes, ...settingsRoutes(parts, () => served)].filter(
+    (route) => !parts.isReadOnly || isReading(route),
+  );
+  return served;
 }
 
-/** The routes that change nothing, and those that sign a browser in and out. */
-export function readingOf(routes: readonly Route[]): readonly Route[] {
-  return routes.filter(({ method, path }) => method === "get" || path === "/api/v1/session");
+/** Whether a route changes nothing, or signs a browser in or out. */
+function isReading({ method, path }: Route): boolean {
+  return method === "get" || path === "/api/v1/session";
 }

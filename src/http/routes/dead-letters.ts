@@ -22,7 +22,7 @@ import {
   WITH_TOTAL,
 } from "../schemas/common.ts";
 import { FAULT, STATE } from "../schemas/jobs.ts";
-import { redactedLetter } from "../views.ts";
+import { redactedLetter, redactedText } from "../views.ts";
 
 const PATH = "/api/v1/dead-letters";
 export const STATUSES = ["pending_review", "acknowledged", "reprocessed", "discarded"] as const;
@@ -125,6 +125,7 @@ export function deadLetterRoutes(parts: AppParts): readonly Route[] {
     listRoute(parts),
     statsRoute(),
     getRoute(parts),
+    textsRoute(parts),
     reviewRoute("acknowledge"),
     reviewRoute("discard"),
     noteRoute(),
@@ -211,6 +212,28 @@ function getRoute({ redaction }: AppParts): Route {
   return route(form, async ({ params: { id }, mill, identity }) => {
     const letter = await mill.deadLetters.get(id);
     return Response.json(redactedLetter(letter, new Redactor(redaction, identity)));
+  });
+}
+
+function textsRoute({ redaction }: AppParts): Route {
+  const form = {
+    method: "get",
+    path: `${PATH}/{id}/texts`,
+    name: "getDeadLetterTexts",
+    summary: "Returns the payload as the JSON text that is stored, numbers exact.",
+    access: SEE,
+    params: ID_PARAMS,
+    answers: {
+      200: {
+        description: "The text, without what the caller may not read.",
+        schema: z.strictObject({ payload: TEXT_OR_NULL }),
+      },
+    },
+    problems: [404],
+  } as const;
+  return route(form, async ({ params: { id }, mill, identity }) => {
+    const { payload } = await mill.deadLetters.texts(id);
+    return Response.json({ payload: redactedText(payload, new Redactor(redaction, identity)) });
   });
 }
 

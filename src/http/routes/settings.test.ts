@@ -68,6 +68,23 @@ describe("/api/v1/settings", () => {
     for (const name of mayNot) expect(operations).not.toContain(name);
     expect(store.name).toBe(reach === "tenant" ? null : ":memory:");
   });
+
+  test.each([false, true])(
+    "tells what a server serves that is read-only: %s",
+    async (isReadOnly) => {
+      await using server = await openServer({ isReadOnly });
+
+      const { operations, readOnly } = await settingsOf(server, "operator");
+      const cancel = await server.ask("/api/v1/jobs/01K9ZQ4H7M3V8T2XE6RNQ4C7XQ/cancel", {
+        json: {},
+      });
+
+      expect(readOnly).toBe(isReadOnly);
+      expect(operations).toContain("listJobs");
+      expect(operations.includes("cancelJob")).toBe(!isReadOnly);
+      expect((await jsonOf<any>(cancel)).code).toBe(isReadOnly ? "NOT_FOUND" : "JOB_NOT_FOUND");
+    },
+  );
 });
 
 describe("createHandler", () => {

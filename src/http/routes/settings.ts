@@ -29,15 +29,16 @@ const SETTINGS = z
     redactedFields: z.array(TEXT),
     links: z.record(TEXT, TEXT).openapi({ description: "Templates of links by name." }),
     basePath: TEXT,
+    readOnly: z.boolean().openapi({ description: "The server serves no call that changes data." }),
     operations: z.array(TEXT).openapi({
-      description: "The operations of this API that the roles of the caller allow.",
+      description: "The operations of this server that the roles of the caller allow.",
     }),
   })
   .openapi("Settings");
 
-/** `routes` are all routes of the app. */
+/** `routes` are all routes that the app serves. */
 export function settingsRoutes(
-  { mill, redaction, linkTemplates: links, base: basePath }: AppParts,
+  { mill, redaction, linkTemplates: links, base: basePath, isReadOnly: readOnly }: AppParts,
   routes: () => readonly Route[],
 ): readonly Route[] {
   const form = {
@@ -61,6 +62,7 @@ export function settingsRoutes(
         redactedFields: [...redaction.fields].toSorted(),
         links,
         basePath,
+        readOnly,
         operations: allowed.map(({ name }) => name).toSorted(),
       });
     }),

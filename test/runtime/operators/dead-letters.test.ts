@@ -56,6 +56,21 @@ describe("a dead letter", () => {
     });
   });
 
+  test("answers its payload as the text that is stored", async () => {
+    const { rawJSON }: any = JSON;
+    const kit = await openTest();
+    await using _ = kit;
+    const { id } = await kit.mill.enqueue(pay, { amount: rawJSON("9007199254740993") });
+    await kit.drain([pay]);
+
+    expect(await kit.mill.deadLetters.texts(id)).toEqual({
+      payload: '{"amount":9007199254740993}',
+    });
+    await expect(kit.mill.deadLetters.texts("01K9ZQ4H7M3V8T2XE6RNQ4C7XQ")).rejects.toMatchObject({
+      code: "JOB_NOT_FOUND",
+    });
+  });
+
   test("carries category, keys, correlation and every error (003-23)", async () => {
     const keys = { idempotencyKey: "i", dedupKey: "d", concurrencyKey: "c" };
     const { kit, job, letters } = await withLetter(keys);

@@ -219,6 +219,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "jobs.fail": [byId("jobs.fail", "audit")],
   "jobs.release": [byId("jobs.release")],
   "deadLetters.get": [byId("deadLetters.get")],
+  "deadLetters.texts": [byId("deadLetters.texts")],
   "deadLetters.list": [
     (mill) => methodAt(mill, "deadLetters.list")(),
     (mill, { tenant }) => methodAt(mill, "deadLetters.list")({ tenant }),

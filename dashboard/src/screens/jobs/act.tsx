@@ -154,6 +154,8 @@ async function actOneByOne(
       await actOnOne(action, id, given);
     } catch (error) {
       problems.push(`${shortId(id)}: ${problemText(error)}`);
+      // Nothing has changed: the dialog stays, with the reason that was typed.
+      if (problems.length === ids.length) throw error;
     }
   }
   const { done } = WORDS[action];

@@ -33,8 +33,8 @@ export interface LetterProps {
 
 interface Read {
   readonly letter: DeadLetter;
-  /** The payload as it is stored; null: the job is gone. */
-  readonly text: string | null;
+  /** The payload as it is stored. */
+  readonly stored: string;
 }
 
 export function LetterView({ id, back, tellCause, reload }: LetterProps): JSX.Element {
@@ -76,23 +76,17 @@ export function LetterView({ id, back, tellCause, reload }: LetterProps): JSX.El
 
 async function readLetter(id: string, signal: AbortSignal): Promise<Read> {
   const letter = await call("getDeadLetter", { params: { id }, signal });
-  try {
-    const texts = await call("getJobTexts", { params: { id: letter.jobId }, signal });
-    return { letter, text: texts.payload };
-  } catch (error) {
-    if (error instanceof ApiProblem && (error.status === 404 || error.status === 410)) {
-      return { letter, text: null };
-    }
-    throw error;
-  }
+  // What is damaged is no JSON.
+  if (letter.damaged !== undefined) return { letter, stored: "null" };
+  const { payload } = await call("getDeadLetterTexts", { params: { id }, signal });
+  return { letter, stored: payload ?? "null" };
 }
 
 function LetterPanels({
   letter,
-  text,
+  stored,
   reload,
 }: Read & { reload: () => Promise<void> }): JSX.Element {
-  const stored = text ?? JSON.stringify(letter.payload ?? null);
   const [draft, setDraft] = useKeptText(`payload.${letter.id}`);
   const mayReprocess = may("reprocessDeadLetter") && isOpen(letter);
   const edit = editOf(stored, draft, setDraft);
@@ -129,7 +123,7 @@ function LetterPanels({
             It cannot be read. Reprocess the letter with an edited payload.
           </Note>
         )}
-        <PayloadPanel stored={stored} edit={edit} mayEdit={mayReprocess} isCopy={text === null} />
+        <PayloadPanel stored={stored} edit={edit} mayEdit={mayReprocess} />
         <Attempts letter={letter} />
       </div>
       <div class="letter-two">

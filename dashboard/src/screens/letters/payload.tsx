@@ -34,14 +34,8 @@ export function editOf(
   return { text: draft, check, lines, changes: changeCount(lines), set };
 }
 
-export function PayloadPanel(props: {
-  stored: string;
-  edit: Edit;
-  mayEdit: boolean;
-  /** The job is gone, and with it the stored text. */
-  isCopy: boolean;
-}): JSX.Element {
-  const { stored, edit, mayEdit, isCopy } = props;
+export function PayloadPanel(props: { stored: string; edit: Edit; mayEdit: boolean }): JSX.Element {
+  const { stored, edit, mayEdit } = props;
   const hasDraft = edit.text !== null;
   const [wanted, setWanted] = useState<View>(hasDraft ? "edit" : "original");
   const view = mayEdit ? wanted : "original";
@@ -66,7 +60,6 @@ export function PayloadPanel(props: {
             ),
           }
         : {})}
-      {...(isCopy ? { foot: "The job is gone. Shown is the copy of the letter." } : {})}
     >
       <div class="stack">
         {view === "original" && <Json text={stored} label="Payload" />}

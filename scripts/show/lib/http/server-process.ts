@@ -33,6 +33,8 @@ export interface ServerSettings {
   readonly nodeOptions?: readonly string[];
   /** Runs the demo jobs as well. */
   readonly demo?: boolean;
+  /** What is started, in place of `millrace server`. */
+  readonly command?: readonly string[];
 }
 
 const alive = new Set<ChildProcess>();
@@ -43,9 +45,10 @@ process.once("exit", () => {
 /** Resolves when the server accepts requests. */
 export async function startServer(settings: ServerSettings): Promise<ServerProcess> {
   const { url, port, token = TOKEN, nodeOptions = [], demo = false } = settings;
+  const { command = ["server"] } = settings;
   const { MILLRACE_TOKEN: _, ...env } = process.env;
   const also = demo ? ["--demo"] : [];
-  const args = [PROGRAM, "server", ...also, "--db", url, "--port", String(port)];
+  const args = [PROGRAM, ...command, ...also, "--db", url, "--port", String(port)];
   const child = spawn(process.execPath, ["--conditions=source", ...nodeOptions, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...env, ...(token === null ? {} : { MILLRACE_TOKEN: token }) },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createdBetween } from "../../overview/series.ts";
 import { jobQueryOf } from "./job-query.ts";
 
 const NOW = Date.parse("2026-11-18T12:00:00Z");
@@ -40,6 +41,32 @@ describe("a query of jobs", () => {
     });
   });
 
+  test("takes the stretch of a chart that a person has chosen", () => {
+    const [from, to] = [NOW - 120_000, NOW - 60_000];
+
+    const { query, bulk, wrong } = jobQueryOf(createdBetween(from, to), NOW);
+
+    expect(wrong).toEqual([]);
+    expect(query).toEqual({
+      created_after: "2026-11-18T11:58:00.000Z",
+      created_before: "2026-11-18T11:59:00.000Z",
+    });
+    expect(bulk).toEqual({
+      createdAfter: "2026-11-18T11:58:00.000Z",
+      createdBefore: "2026-11-18T11:59:00.000Z",
+    });
+  });
+
+  test("takes moments in any zone, and lengths of time before now", () => {
+    const { query, bulk } = jobQueryOf("created>2h created<2026-11-18T13:00+02:00", NOW);
+
+    expect(query).toEqual({ created_after: "2h", created_before: "2026-11-18T11:00:00.000Z" });
+    expect(bulk).toEqual({
+      createdAfter: "2026-11-18T10:00:00.000Z",
+      createdBefore: "2026-11-18T11:00:00.000Z",
+    });
+  });
+
   test("takes words as a text in the payload", () => {
     expect(jobQueryOf('"ada@example.com" invoice', NOW).query).toEqual({
       text: "ada@example.com invoice",
@@ -66,6 +93,10 @@ describe("a query of jobs", () => {
     ["tpye:email", "type"],
     ["age:1h", "age<1h"],
     ["age<soon", "30m"],
+    ["created:1h", "created>1h"],
+    ["created>2026-11-18", "with its offset"],
+    ["created>2026-13-18T12:00Z", "with its offset"],
+    ["age<1h created>2h", "twice"],
     ["running<5m", "running>30m"],
     ["type<5", "type:5"],
     ["payload.a>5", "payload.a=5"],

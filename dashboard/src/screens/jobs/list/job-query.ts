@@ -59,6 +59,8 @@ export const KEYS: readonly KeyFacts[] = [
   { text: "tag.", hint: "a tag: tag.campaign:autumn" },
   { text: "age<", hint: "created since then: age<1h" },
   { text: "age>", hint: "created before then: age>1d" },
+  { text: "created>", hint: "created after a moment: created>2026-11-18T12:00Z, or 2h ago" },
+  { text: "created<", hint: "created before a moment: created<2026-11-18T13:00Z, or 2h ago" },
   { text: "running>", hint: "running for longer: running>30m" },
   { text: "correlation:", hint: "the jobs of one user action" },
   { text: "parent:", hint: "enqueued by the job with this id" },
@@ -66,6 +68,7 @@ export const KEYS: readonly KeyFacts[] = [
 
 const TEXT_MIN = 3;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -122,6 +125,7 @@ function take(term: Term, draft: Draft): string | null {
   if (key.startsWith("payload.")) return takePair(term, "payload.", draft.paths);
   if (key.startsWith("tag.")) return takePair(term, "tag.", draft.tags);
   if (key === "age" || key === "running") return takeLength(term, draft);
+  if (key === "created") return takeMoment(term, draft);
   if (key === "state") return takeStates(value, draft);
   const name = Object.hasOwn(PLAIN, key) ? PLAIN[key] : undefined;
   if (name === undefined) return unknownKey(key);
@@ -146,6 +150,17 @@ function takeLength({ key, sign, value }: Term, draft: Draft): string | null {
   return draft.setOnce(sign === "<" ? "created_after" : "created_before", value);
 }
 
+/** A moment, or a length of time before now. */
+function takeMoment({ sign, value }: Term, draft: Draft): string | null {
+  if (sign !== "<" && sign !== ">") return `Write created>${value} or created<${value}.`;
+  const isMoment = MOMENT.test(value) && !Number.isNaN(Date.parse(value));
+  if (!isMoment && !DURATION.test(value)) {
+    return `Write a moment with its offset, such as created${sign}2026-11-18T12:00Z, or 2h.`;
+  }
+  const given = isMoment ? new Date(value).toISOString() : value;
+  return draft.setOnce(sign === ">" ? "created_after" : "created_before", given);
+}
+
 function takeStates(value: string, draft: Draft): string | null {
   for (const state of value.split(",").filter(Boolean)) {
     if (state === "held") {
@@ -162,9 +177,11 @@ function takeStates(value: string, draft: Draft): string | null {
   return null;
 }
 
+const OTHER_KEYS = ["state", "age", "created", "running", "payload", "tag"];
+
 function unknownKey(key: string): string {
   if (key === "payload" || key === "tag") return `Name it: ${key}.name=value.`;
-  const near = nearest(key, [...Object.keys(PLAIN), "state", "age", "running", "payload", "tag"]);
+  const near = nearest(key, [...Object.keys(PLAIN), ...OTHER_KEYS]);
   const advice = near === null ? "" : ` Did you mean ${near}?`;
   return `There is no such key.${advice} To find this text in payloads, write it in quotes.`;
 }
@@ -215,7 +232,7 @@ function bulkOf({ once, tags, paths, now }: Draft, state: readonly ApiState[]): 
   };
   for (const [name, value] of once) {
     const isMoment = name.startsWith("created_");
-    given[rename[name] ?? name] = isMoment ? new Date(now - lengthMs(value)).toISOString() : value;
+    given[rename[name] ?? name] = isMoment ? momentOf(value, now) : value;
   }
   return {
     ...given,
@@ -231,6 +248,10 @@ function keeper(wanted: ReadonlySet<string>): (job: Job) => boolean {
     if (wanted.has(state) || (isWaiting && wanted.has("pending"))) return true;
     return isWaiting && attempts > 0;
   };
+}
+
+function momentOf(text: string, now: number): string {
+  return DURATION.test(text) ? new Date(now - lengthMs(text)).toISOString() : text;
 }
 
 function lengthMs(text: string): number {

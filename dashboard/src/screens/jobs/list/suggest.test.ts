@@ -23,6 +23,21 @@ describe("suggestions", () => {
     expect(texts("age<1")).toEqual(["age<15m", "age<1h"]);
   });
 
+  test("tell ages from moments", () => {
+    const hints = (draft: string) => suggestionsFor(draft, KNOWN).map(({ hint }) => hint);
+
+    expect(texts("cre")).toEqual(["created>", "created<"]);
+    expect(texts("created>1")).toEqual(["created>15m", "created>1h"]);
+    expect([hints("age<1h"), hints("created>1h")].flat()).toEqual([
+      "created since then",
+      "created since then",
+    ]);
+    expect([hints("age>1h"), hints("created<1h")].flat()).toEqual([
+      "created before then",
+      "created before then",
+    ]);
+  });
+
   test("offer a job for an id", () => {
     const [found] = suggestionsFor("01k9zq4h7m3v8t2xe6rnq4c7xq", KNOWN);
     expect(found?.jobId).toBe("01K9ZQ4H7M3V8T2XE6RNQ4C7XQ");

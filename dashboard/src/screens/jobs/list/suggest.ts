@@ -51,7 +51,7 @@ function valuesFor(key: string, sign: string, value: string, known: Known): read
     lane: known.lanes,
     tenant: known.tenants,
   };
-  const isLength = key === "age" || key === "running";
+  const isLength = key === "age" || key === "created" || key === "running";
   const values = isLength ? LENGTHS : Object.hasOwn(lists, key) ? (lists[key] ?? []) : [];
   const wanted = value.toLowerCase();
   const first = values.filter((each) => each.toLowerCase().startsWith(wanted));
@@ -71,5 +71,6 @@ function valuesFor(key: string, sign: string, value: string, known: Known): read
 
 function lengthHint(key: string, sign: string): string {
   if (key === "running") return "running for longer";
-  return sign === "<" ? "created since then" : "created before then";
+  // A smaller age is a later moment.
+  return (key === "age") === (sign === "<") ? "created since then" : "created before then";
 }

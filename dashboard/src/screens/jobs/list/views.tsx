@@ -7,6 +7,8 @@ import { href } from "../../../lib/router.ts";
 import { may } from "../../../lib/session.ts";
 import { problemText } from "../../../lib/toasts.ts";
 import { Button } from "../../../parts/basics.tsx";
+import { columnIds, columnName } from "./columns.tsx";
+import { savedQuery, savedText, type SavedQuery } from "./saved-query.ts";
 import { ask, Dialog, Field, openDialog } from "../../../parts/dialog.tsx";
 
 const BUILT_IN: readonly (readonly [string, string])[] = [
@@ -29,18 +31,34 @@ export function Views(props: {
     (signal) => (may("listViews") ? call("listViews", { signal }) : Promise.resolve({ views: [] })),
     { on: [] },
   );
-  const saved = (read.data.value?.views ?? []).filter(({ screen }) => screen === "jobs");
-  const isKnown = [...BUILT_IN.map(([, q]) => q), ...saved.map(({ query }) => query)].includes(
-    text,
-  );
-  const mine = saved.find(({ query }) => query === text);
+  const saved = (read.data.value?.views ?? [])
+    .filter(({ screen }) => screen === "jobs")
+    .map(({ name, query }) => ({ name, ...savedQuery(query) }));
+  const isHere = (view: SavedQuery): boolean =>
+    view.q === text && (view.cols === undefined || view.cols === cols);
+  const mine = saved.find(isHere);
+  // The columns of a saved view are its own: another view does not take them over.
+  const kept = mine?.cols === undefined ? cols : undefined;
+  const isKnown = mine !== undefined || (cols === undefined && isBuiltIn(text));
   return (
     <nav class="views" aria-label="Views">
       {BUILT_IN.map(([name, q]) => (
-        <ViewLink key={name} name={name} q={q} cols={cols} isHere={q === text} />
+        <ViewLink
+          key={name}
+          name={name}
+          q={q}
+          cols={kept}
+          isHere={q === text && mine?.cols === undefined}
+        />
       ))}
-      {saved.map(({ name, query }) => (
-        <ViewLink key={`saved ${name}`} name={name} q={query} cols={cols} isHere={query === text} />
+      {saved.map((view) => (
+        <ViewLink
+          key={`saved ${view.name}`}
+          name={view.name}
+          q={view.q}
+          cols={view.cols ?? kept}
+          isHere={isHere(view)}
+        />
       ))}
       {!isKnown && canSave && may("saveView") && (
         <Button
@@ -48,7 +66,7 @@ export function Views(props: {
           icon="plus"
           onClick={() =>
             openDialog((close) => (
-              <SaveView text={text} close={close} saved={() => read.reload()} />
+              <SaveView query={{ q: text, cols }} close={close} saved={() => read.reload()} />
             ))
           }
         >
@@ -65,6 +83,10 @@ export function Views(props: {
       )}
     </nav>
   );
+}
+
+function isBuiltIn(text: string): boolean {
+  return BUILT_IN.some(([, q]) => q === text);
 }
 
 function ViewLink(props: {
@@ -86,7 +108,7 @@ function ViewLink(props: {
 }
 
 function SaveView(props: {
-  text: string;
+  query: SavedQuery;
   close: () => void;
   saved: () => Promise<void>;
 }): JSX.Element {
@@ -98,7 +120,7 @@ function SaveView(props: {
     try {
       await call("saveView", {
         params: { name: name.trim() },
-        body: { screen: "jobs", query: props.text },
+        body: { screen: "jobs", query: savedText(props.query) },
       });
       await props.saved();
       props.close();
@@ -110,7 +132,9 @@ function SaveView(props: {
     <Dialog title="Save this view" close={props.close}>
       <form onSubmit={(event) => void save(event)}>
         <p>
-          Everyone who may see jobs gets a tab for <code>{props.text}</code>.
+          Everyone who may see jobs gets a tab for{" "}
+          {props.query.q === "" ? "all jobs" : <code>{props.query.q}</code>}
+          {props.query.cols !== undefined && `, with the columns ${namesOf(props.query.cols)}`}.
         </p>
         <Field label="Name" problem={problem}>
           <input
@@ -130,6 +154,10 @@ function SaveView(props: {
       </form>
     </Dialog>
   );
+}
+
+function namesOf(cols: string): string {
+  return columnIds(cols).map(columnName).join(", ");
 }
 
 function removeView(name: string, ended: () => void): void {
