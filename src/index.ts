@@ -71,6 +71,7 @@ export type {
 } from "./api/metrics/metrics.ts";
 export type { NewView, SavedView, SavedViews } from "./api/control/views.ts";
 export type {
+  Drained,
   DrainSettings,
   DrainProgress,
   DrainTarget,

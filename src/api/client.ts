@@ -12,7 +12,7 @@ import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
 import type { JobContract, JobRequest } from "./contract.ts";
-import type { DrainSettings, DrainTarget, RunningCount } from "./control/drain.ts";
+import type { Drained, DrainSettings, DrainTarget, RunningCount } from "./control/drain.ts";
 import type { ActedBy, Audit } from "./control/audit.ts";
 import type { Tenants } from "./control/tenants.ts";
 import type { Intake } from "./control/intake.ts";
@@ -236,7 +236,8 @@ export interface Millrace extends AsyncDisposable {
   pauses(): Promise<readonly Pause[]>;
   /**
    * Pauses a target, or makes a worker quiet, and waits until no job of the target runs any more,
-   * in no process. The target stays paused. Jobs that a worker has prefetched count as running.
+   * in no process. The target stays paused. A pause that exists keeps its reason and its person, and
+   * the answer names it. Jobs that a worker has prefetched count as running.
    * Rejects with DRAIN_TIMED_OUT when jobs still run after `timeout`; `details` has their number
    * and the ids of some.
    *
@@ -259,7 +260,7 @@ export interface Millrace extends AsyncDisposable {
    * assert.equal((await mill.jobs.get(job.id)).state, "completed");
    * ```
    */
-  drain(target: DrainTarget, options?: DrainSettings): Promise<void>;
+  drain(target: DrainTarget, options?: DrainSettings): Promise<Drained>;
   /**
    * Counts the jobs of a target that run, or that a worker has prefetched. A target that was not
    * paused may start more at any time.

@@ -136,7 +136,8 @@ export interface LaneOptions {
   readonly slots: number;
   /**
    * Tenants that wait in the lane start jobs in proportion to their weights, 1 to 1000, by default
-   * 1. The worker that joined last decides for all workers; `mill.fairness.set` overrides it.
+   * 1. Of the workers that state `fair`, the one that joined last decides for all workers, and
+   * `false` makes the lane unfair again. `mill.fairness.set` overrides it.
    *
    * @example
    * ```ts

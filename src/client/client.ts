@@ -20,7 +20,7 @@ import type {
 import type { Logger } from "../api/context.ts";
 import type { JobContract, JobRequest } from "../api/contract.ts";
 import { requestOf, type Definition, type RequestParts } from "../api/definition.ts";
-import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
+import type { Drained, DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
 import type { Failures } from "../api/control/failures.ts";
 import type { ActedBy, Audit } from "../api/control/audit.ts";
 import type { Operations } from "../api/control/operations.ts";
@@ -313,7 +313,7 @@ export class Client implements Omit<Millrace, "work"> {
     return readAttention({ store, clock, tenant });
   }
 
-  drain(target: DrainTarget, options?: DrainSettings): Promise<void> {
+  drain(target: DrainTarget, options?: DrainSettings): Promise<Drained> {
     const { store, clock } = this.parts;
     return drain({ store, clock, closing: this.#calls.closing }, target, options);
   }

@@ -1,5 +1,6 @@
 /** `mill.drain` and `mill.running` of a server. The client waits, and the server counts. */
-import type { DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
+import type { Pause } from "../api/client.ts";
+import type { Drained, DrainSettings, DrainTarget, RunningCount } from "../api/control/drain.ts";
 import { drainTargetOf, type Named } from "../api/control/targets.ts";
 import { drainTimedOut } from "../core/control/drain-words.ts";
 import { isDrained, waitForDrain } from "../core/control/drain.ts";
@@ -13,13 +14,11 @@ export async function remoteDrain(
   calls: ServerCalls,
   target: DrainTarget,
   { reason = "drain", timeout = "10m", signal, onProgress }: DrainSettings = {},
-): Promise<void> {
+): Promise<Drained> {
   const named = drainTargetOf("drain", target);
   const timeoutMs = durationMs(timeout, "drain: timeout");
   signal?.throwIfAborted();
-  if (named.kind === "worker")
-    await calls.json(workerPath(named.name, "quiet"), { method: "POST" });
-  else await calls.json(targetPath("pauses", named), { method: "PUT", body: { reason } });
+  const keptPause = await close(calls, named, reason);
   const last = await waitForDrain({
     clock: systemClock,
     timeoutMs,
@@ -28,6 +27,24 @@ export async function remoteDrain(
     onCount: ({ running, atLeast }) => onProgress?.({ running, atLeast }),
   });
   if (!isDrained(last)) throw drainTimedOut(named, last, timeoutMs);
+  return { keptPause };
+}
+
+async function close(
+  calls: ServerCalls,
+  named: ReturnType<typeof drainTargetOf>,
+  reason: string,
+): Promise<Drained["keptPause"]> {
+  const { kind, name } = named;
+  if (kind === "worker") {
+    await calls.json(workerPath(name, "quiet"), { method: "POST" });
+    return null;
+  }
+  const { pauses } = await calls.json<{ pauses: readonly Pause[] }>("/api/v1/pauses");
+  const found = pauses.find((pause) => pause.kind === kind && pause.name === name);
+  if (found?.until === null) return { reason: found.reason, pausedBy: found.pausedBy };
+  await calls.json(targetPath("pauses", named), { method: "PUT", body: { reason } });
+  return null;
 }
 
 export async function remoteRunning(

@@ -6,8 +6,8 @@ import { insistOn } from "../jobs/check-text.ts";
 import { someLanes, type Lanes } from "../jobs/lanes-rule.ts";
 
 export interface LaneSettings {
-  /** Null: the code does not state that the lane is fair. */
-  readonly weights: TenantWeights | null;
+  /** Null: the code states that the lane is not fair. Undefined: the code does not say. */
+  readonly weights: TenantWeights | null | undefined;
   /** Null: no ageing. */
   readonly ageingMs: number | null;
 }
@@ -24,7 +24,7 @@ export function slotsByLane(lanes: Lanes): Readonly<Record<string, number>> {
 export function laneOptionsOf(lanes: Lanes): Readonly<Record<string, LaneSettings>> {
   return Object.fromEntries(
     Object.entries(lanes).map(([lane, given]) => {
-      const { fair = false, ageing } = optionsOf(given);
+      const { fair, ageing } = optionsOf(given);
       const ageingMs = ageing === undefined ? null : durationMs(ageing, "ageing");
       return [lane, { weights: weightsOf(fair), ageingMs }];
     }),
@@ -35,7 +35,8 @@ function optionsOf(given: number | LaneOptions): LaneOptions {
   return typeof given === "number" ? { slots: given } : given;
 }
 
-function weightsOf(fair: NonNullable<LaneOptions["fair"]>): TenantWeights | null {
+function weightsOf(fair: LaneOptions["fair"]): LaneSettings["weights"] {
+  if (fair === undefined) return undefined;
   if (fair === false) return null;
   return fair === true ? {} : { ...fair.weights };
 }

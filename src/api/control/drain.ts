@@ -18,6 +18,12 @@ export interface DrainSettings {
   readonly onProgress?: (progress: DrainProgress) => void;
 }
 
+/** What a drain has found before it paused the target. */
+export interface Drained {
+  /** The pause without an end that stays as it was; null: there was none, and a drain makes one. */
+  readonly keptPause: { readonly reason: string; readonly pausedBy: string | null } | null;
+}
+
 export interface DrainProgress {
   /** The jobs of the target that run, or that a worker has prefetched. */
   readonly running: number;

@@ -1,5 +1,10 @@
 /** `mill.drain` and `mill.running`. */
-import type { DrainSettings, DrainTarget, RunningCount } from "../../api/control/drain.ts";
+import type {
+  Drained,
+  DrainSettings,
+  DrainTarget,
+  RunningCount,
+} from "../../api/control/drain.ts";
 import { drainTargetOf } from "../../api/control/targets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isDrained, waitForDrain } from "../../core/control/drain.ts";
@@ -30,16 +35,14 @@ export async function drain(
   { store, clock, closing }: DrainParts,
   target: DrainTarget,
   options: DrainSettings = {},
-): Promise<void> {
+): Promise<Drained> {
   const { reason = REASON, actor, timeout = TIMEOUT, signal, onProgress } = options;
   const what = runTargetOf("drain", target);
   const timeoutMs = durationMs(timeout, "drain: timeout");
   checkRemark("drain", "reason", reason);
   if (actor !== undefined) checkRemark("drain", "actor", actor);
   signal?.throwIfAborted();
-  if (what.kind !== "worker") await store.pause(what, { reason, by: actor ?? null });
-  else if (!(await store.quiet(what.name, { by: actor ?? null, reason })))
-    throw unknownWorker(what.name);
+  const keptPause = await close(store, what, { reason, by: actor ?? null });
   const last = await waitForDrain({
     clock,
     timeoutMs,
@@ -50,6 +53,24 @@ export async function drain(
     onCount: ({ running, atLeast }) => onProgress?.({ running, atLeast }),
   });
   if (!isDrained(last)) throw drainTimedOut(what, last, timeoutMs);
+  return { keptPause };
+}
+
+/** A pause that ends by itself would let jobs start during the drain. */
+async function close(
+  store: JobStore,
+  target: RunTarget,
+  act: { readonly reason: string; readonly by: string | null },
+): Promise<Drained["keptPause"]> {
+  if (target.kind === "worker") {
+    if (await store.quiet(target.name, act)) return null;
+    throw unknownWorker(target.name);
+  }
+  const { kind, name } = target;
+  const found = (await store.gates()).find((gate) => gate.kind === kind && gate.name === name);
+  if (found?.until === null) return { reason: found.reason, pausedBy: found.by };
+  await store.pause(target, act);
+  return null;
 }
 
 export function countRunning(

@@ -1,4 +1,7 @@
-/** Tells the store which lanes of the worker are fair by its code. */
+/**
+ * Tells the store which lanes of the worker are fair by its code, and which are not. A lane about
+ * which the code says nothing stays as it is: other workers may have declared the lane.
+ */
 import { wait, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
@@ -15,10 +18,10 @@ interface DeclareParts {
 /** Tries until the store answers. Answers whether a lane is fair. */
 export async function declareFairness(parts: DeclareParts): Promise<boolean> {
   const { store, clock, logger, settings, isOver } = parts;
-  const lanes = Object.entries(settings.laneOptions).map(([lane, { weights }]) => ({
-    lane,
-    weights,
-  }));
+  const lanes = Object.entries(settings.laneOptions).flatMap(([lane, { weights }]) =>
+    weights === undefined ? [] : [{ lane, weights }],
+  );
+  if (lanes.length === 0) return false;
   while (!isOver()) {
     try {
       await store.declareFairness(lanes);

@@ -188,7 +188,7 @@ export interface WorkerStore {
   declareLimits(limits: readonly DeclaredLimit[]): Promise<void>;
   /**
    * Stores which of these lanes the code of a worker states to be fair, with the weights, and
-   * forgets what it states no more. What an operator has set stays.
+   * forgets what code has stated about the others. What an operator has set stays.
    */
   declareFairness(lanes: readonly DeclaredFairness[]): Promise<void>;
   /**

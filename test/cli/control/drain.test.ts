@@ -38,6 +38,7 @@ describe("millrace drain", () => {
     const late = await project.start("drain", "--all", "--timeout", "300ms").ended;
     const options = ["--timeout", "1ms", "-o", "json"];
     const asJson = await project.start("drain", "--all", ...options).ended;
+    await type("resume", "--all", "--db", project.db);
     const stopped = project.start("drain", "--all", "--reason", "second");
     await untilPaused(project, "second");
     stopped.child.kill("SIGINT");
@@ -70,10 +71,42 @@ describe("millrace drain", () => {
     const drained = await store.json("drain", "--lane", "general", "--resume-after");
     const kept = await store.json("drain", "--tenant", "default");
 
-    const rest = { drained: true, running: 0, atLeast: false, ids: [] };
+    const rest = { drained: true, running: 0, atLeast: false, ids: [], keptPause: null };
     expect(drained).toEqual({ lane: "general", resumed: true, ...rest });
     expect(kept).toEqual({ tenant: "default", resumed: false, ...rest });
     expect(await store.json("pauses")).toMatchObject([{ kind: "tenant", name: "default" }]);
+  });
+
+  test("names the person who resumes afterwards in the audit", async () => {
+    await using store = new TestStore();
+    await (await store.mill).enqueue(email);
+
+    await store.json("drain", "--type", "email", "--by", "grace", "--resume-after");
+
+    const acts = await (await store.mill).audit.list();
+    expect(acts.map(({ name, actor }) => [name, actor]).toSorted()).toEqual([
+      ["type_paused", "grace"],
+      ["type_resumed", "grace"],
+    ]);
+  });
+
+  test("keeps a pause that it finds, also if it is told to resume", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    await mill.enqueue(email);
+    await mill.pause({ type: "email" }, "the bank is down", { actor: "ada" });
+
+    const { out } = await store.type("drain", "--type", "email", "--resume-after");
+    const drained = await store.json("drain", "--type", "email", "--by", "grace");
+
+    expect(out).toBe(
+      "Type email is drained: none of its jobs runs. " +
+        "The target was paused before by ada: the bank is down. " +
+        "The pause stays. To resume: millrace resume --type email\n",
+    );
+    const keptPause = { reason: "the bank is down", pausedBy: "ada" };
+    expect(drained).toMatchObject({ drained: true, resumed: false, keptPause });
+    expect(await store.json("pauses")).toMatchObject([keptPause]);
   });
 
   test("drains a worker, and leaves it quiet", async () => {

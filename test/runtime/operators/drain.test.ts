@@ -78,6 +78,29 @@ describe("mill.drain", () => {
     expect(await kit.mill.jobs.get(late.id)).toMatchObject({ state: "completed" });
   });
 
+  test("keeps a pause without an end, and says so", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const first = await mill.drain({ type: "echo" }, { reason: "a deploy", actor: "ada" });
+    const second = await mill.drain({ type: "echo" }, { reason: "another", actor: "bob" });
+    await kit.store.pause(
+      { kind: "type", name: "slow" },
+      { reason: "crashes", by: null, forMs: 1_000 },
+    );
+    const third = await mill.drain({ type: "slow" }, { reason: "a deploy", actor: "ada" });
+
+    const pause = { reason: "a deploy", pausedBy: "ada" };
+    expect([first, second, third]).toEqual([
+      { keptPause: null },
+      { keptPause: pause },
+      { keptPause: null },
+    ]);
+    expect(await mill.pauses()).toMatchObject([
+      { name: "echo", until: null, ...pause },
+      { name: "slow", until: null, ...pause },
+    ]);
+  });
+
   test("of a worker makes it quiet, and waits for its jobs", async () => {
     await using kit = await openTest();
     const { ends, worker } = await twoRunning(kit);

@@ -71,9 +71,24 @@ describe("a fair lane", () => {
       { lane: "general", weights: { acme: 3 }, owner: "code", setBy: null },
     ]);
     await first.stop();
-    kit.mill.work({ jobs: [job], lanes: { general: 1 } });
+    kit.mill.work({ jobs: [job], lanes: { general: { slots: 1, fair: false } } });
     await kit.settled();
     expect(await kit.mill.fairness.list()).toEqual([]);
+  });
+
+  test.each([
+    ["the default lanes", {}],
+    ["a number of slots", { lanes: { general: 1 } }],
+    ["another option", { lanes: { general: { slots: 1, ageing: "10m" } } }],
+  ] as const)("stays fair when a worker with %s joins", async (_, options) => {
+    await using kit = await openTest();
+    const { job } = seen(kit);
+    kit.mill.work({ jobs: [job], lanes: { general: { slots: 1, fair: true } } });
+    await kit.settled();
+    kit.mill.work({ jobs: [job], ...options });
+    await kit.settled();
+
+    expect(await kit.mill.fairness.list()).toMatchObject([{ lane: "general", owner: "code" }]);
   });
 
   test("is a reason to give turns, and no other lane is", async () => {

@@ -1,6 +1,6 @@
 /** `millrace drain`: pauses a target, and waits until none of its jobs runs any more. */
 import type { Command } from "commander";
-import type { DrainProgress, DrainTarget } from "../../../api/control/drain.ts";
+import type { Drained, DrainProgress, DrainTarget } from "../../../api/control/drain.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
@@ -72,8 +72,9 @@ export function declareDrain(program: Command, { terminal, end }: Shell): void {
 
 const HELP_AFTER = `
 With --all, the whole installation is paused, also new lanes, types and tenants. The pause stays,
-unless --resume-after is given. Exit codes: 0 when none of the jobs runs any more, 124 when
-some still run after --timeout, 130 after Ctrl-C. Then the pause stays as well.
+unless --resume-after is given. A target that was paused before keeps that pause, also with
+--resume-after. Exit codes: 0 when none of the jobs runs any more, 124 when some still run after
+--timeout, 130 after Ctrl-C. Then the pause stays as well.
 
 Example:
   millrace drain --lane reports --reason "a deploy" --timeout 5m
@@ -84,6 +85,8 @@ interface Result extends DrainProgress {
   readonly drained: boolean;
   readonly resumed: boolean;
   readonly ids: readonly string[];
+  /** Only known after a drain. */
+  readonly keptPause?: Drained["keptPause"];
 }
 
 async function drain(
@@ -95,12 +98,13 @@ async function drain(
   const report = reporter(terminal, subject);
   const { target } = subject;
   let last: DrainProgress = { running: 0, atLeast: false };
+  let keptPause: Drained["keptPause"];
   const tell = (result: Omit<Result, "atLeast">): void => {
     const facts: Result = { ...result, atLeast: result.drained ? false : last.atLeast };
     if (output === "json") terminal.out(json({ ...target, ...facts }));
   };
   try {
-    await mill.drain(target, {
+    ({ keptPause } = await mill.drain(target, {
       reason,
       actor: by,
       timeout,
@@ -109,7 +113,7 @@ async function drain(
         last = progress;
         report.show(progress);
       },
-    });
+    }));
   } catch (error) {
     report.end();
     const isLate = error instanceof MillraceError && error.code === "DRAIN_TIMED_OUT";
@@ -121,11 +125,11 @@ async function drain(
     return isLate ? EXIT.timedOut : EXIT.interrupted;
   }
   report.end();
-  const resumed = resumeAfter === true && !("worker" in target);
-  if (resumed) await mill.resume(target);
-  tell({ drained: true, resumed, running: 0, ids: [] });
+  const resumed = resumeAfter === true && keptPause === null && !("worker" in target);
+  if (resumed) await mill.resume(target, { actor: by });
+  tell({ drained: true, resumed, running: 0, ids: [], keptPause });
   if (output !== "json") {
-    const after = resumed ? "It is resumed." : stays(subject);
+    const after = resumed ? "It is resumed." : `${earlier(keptPause)}${stays(subject)}`;
     terminal.out(`${plain(subject.subject)} is drained: none of its jobs runs. ${after}\n`);
   }
   return EXIT.success;
@@ -149,6 +153,13 @@ function reporter(
 
 function countOf({ running, atLeast }: DrainProgress): string {
   return `${atLeast ? "at least " : ""}${running} job${running === 1 && !atLeast ? "" : "s"}`;
+}
+
+function earlier(pause: Drained["keptPause"]): string {
+  if (pause === null) return "";
+  const { pausedBy, reason } = pause;
+  const by = pausedBy === null ? "" : ` by ${plain(pausedBy)}`;
+  return `The target was paused before${by}: ${plain(reason)}. `;
 }
 
 function stays({ resume }: Subject): string {
