@@ -96,12 +96,12 @@ export interface Schedules {
    * assert.deepEqual((await schedules.get("report")).nextRuns, []);
    * ```
    */
-  create(schedule: Schedule, by?: { actor: string }): Promise<ScheduleView>;
+  create(schedule: Schedule, by?: ActedBy): Promise<ScheduleView>;
   /**
    * Changes the time of a schedule; what is not named stays, and a start or an end of null is
    * removed. A schedule that code declares is refused with SCHEDULE_OWNED_BY_CODE.
    */
-  update(name: string, when: TimingChange, by?: { actor: string }): Promise<ScheduleView>;
+  update(name: string, when: TimingChange, by?: ActedBy): Promise<ScheduleView>;
   /** Pauses a schedule, also one of code. A pause survives deploys. */
   pause(name: string, reason: string, by?: { actor: string }): Promise<void>;
   /**

@@ -28,7 +28,7 @@ export interface Tokens {
    * assert.equal(await tokens.verify(secret), null);
    * ```
    */
-  create(token: NewToken, by?: { actor: string }): Promise<CreatedToken>;
+  create(token: NewToken, by?: ActedBy): Promise<CreatedToken>;
   /** Lists tokens, newest first; without those that have ended, unless `ended` is true. */
   list(filter?: TokenFilter): Promise<readonly TokenView[]>;
   /** Ends a token, and every session and stream token that was made with it. */

@@ -17,7 +17,8 @@ import {
   type Rule,
 } from "../api/rules.ts";
 import type { JobStore } from "../store/store.ts";
-import type { TokenRecord } from "../store/types/tokens.ts";
+import type { Act } from "../store/types/audit.ts";
+import type { TokenRecord, TokenToStore } from "../store/types/tokens.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
 import { dateOf, idOf } from "../jobs/views.ts";
 
@@ -97,7 +98,7 @@ export interface TokensParts {
 export function makeTokens(parts: TokensParts): Tokens {
   const { store } = parts;
   return {
-    create: (token, by) => create(parts, token, by?.actor ?? "library"),
+    create: (token, by) => create(parts, token, actOf("tokens.create", by)),
     async list(filter = {}) {
       insistOn("tokens.list", FILTER, filter, "");
       return (await store.tokens(queryOf(filter), pageOf(filter))).map(tokenView);
@@ -114,13 +115,14 @@ export function makeTokens(parts: TokensParts): Tokens {
 async function create(
   { store, newId, dice, tenant }: TokensParts,
   given: NewToken,
-  createdBy: string,
+  { by, reason }: Act,
 ): ReturnType<Tokens["create"]> {
   const { kind } = check(given);
+  const createdBy = by ?? "library";
   insistOn("tokens.create", aName, createdBy, "actor");
   const secret = `mr_${kind}_${Buffer.from(dice.bytes(SECRET_BYTES)).toString("base64url")}`;
   const id = newId();
-  const answer = await store.createToken({
+  const token: TokenToStore = {
     id,
     kind,
     name: given.name,
@@ -133,13 +135,14 @@ async function create(
     createdBy,
     hash: hashOf(secret),
     ttlMs: ttlOf(given),
-  });
+  };
+  const answer = await store.createToken(token, reason);
   if (answer === "parent_ended") {
     throw new MillraceError("TOKEN_ENDED", "the token to make this one with has ended");
   }
-  const token = await store.token(id);
-  if (token === null) throw notFound(id);
-  return { token: tokenView(token), secret };
+  const stored = await store.token(id);
+  if (stored === null) throw notFound(id);
+  return { token: tokenView(stored), secret };
 }
 
 /** An unknown kind is named before the options of its kind are. */

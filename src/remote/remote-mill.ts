@@ -105,8 +105,8 @@ export function remoteMill(address: ServerAddress): RemoteMillrace {
     async pause(target, reason) {
       await calls.json(pausePath("pause", target), { method: "PUT", body: { reason } });
     },
-    resume: async (target) =>
-      calls.json<Resumed>(pausePath("resume", target), { method: "DELETE" }),
+    resume: async (target, { reason } = {}) =>
+      calls.json<Resumed>(pausePath("resume", target), { method: "DELETE", query: { reason } }),
     async pauses() {
       return withDates((await calls.json<{ pauses: Pause[] }>("/api/v1/pauses")).pauses);
     },

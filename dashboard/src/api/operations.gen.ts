@@ -690,7 +690,7 @@ export interface Operations {
   };
   readonly resume: {
     readonly params: { readonly kind: "lane" | "type" | "tenant" | "service" | "installation"; readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasPaused: boolean; readonly queued: number; readonly atLeast: boolean };
   };

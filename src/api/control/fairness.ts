@@ -21,7 +21,7 @@ export interface Fairness {
    * assert.equal(await fairness.remove("general"), true);
    * ```
    */
-  set(lane: string, rule?: FairnessRule, by?: { actor: string }): Promise<void>;
+  set(lane: string, rule?: FairnessRule, by?: ActedBy): Promise<void>;
   /**
    * Removes what `set` has stored. If the code of a worker states that the lane is fair, that
    * counts again. Jobs that wait keep their order. Resolves with false if there was nothing to

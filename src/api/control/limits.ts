@@ -33,7 +33,7 @@ export interface Limits {
    * void report;
    * ```
    */
-  set(target: LimitTarget, rule: LimitRule, by?: { actor: string }): Promise<void>;
+  set(target: LimitTarget, rule: LimitRule, by?: ActedBy): Promise<void>;
   /**
    * Removes what `set` has stored. If the code of the type states a limit, that one counts again.
    * Resolves with false if there was nothing to remove.

@@ -1,4 +1,5 @@
 /** `mill.views`: filters of the screens of the dashboard, saved under a name. */
+import type { ActedBy } from "./audit.ts";
 
 export interface SavedViews {
   /**
@@ -25,9 +26,9 @@ export interface SavedViews {
    * assert.equal(await views.remove("failed mails"), true);
    * ```
    */
-  save(view: NewView, by?: { readonly actor: string }): Promise<void>;
+  save(view: NewView, by?: ActedBy): Promise<void>;
   /** Removes a view. Returns whether there was one. */
-  remove(name: string, by?: { readonly actor: string }): Promise<boolean>;
+  remove(name: string, by?: ActedBy): Promise<boolean>;
 }
 
 export interface NewView {

@@ -1,4 +1,5 @@
 /** `mill.breakers`: the circuit breakers of external services. */
+import type { ActedBy } from "../control/audit.ts";
 
 export interface Breakers {
   /** Lists the services that types use or whose breaker was ever changed, by name. */
@@ -33,7 +34,7 @@ export interface Breakers {
    * Closes the breaker of a service, and ends the pauses that the service has asked for by
    * `retryAfter`. Returns whether anything has changed. A pause by `mill.pause` stays.
    */
-  reset(service: string, by?: { actor: string }): Promise<boolean>;
+  reset(service: string, by?: ActedBy): Promise<boolean>;
   /** What has happened to the breaker of a service, newest first. */
   history(service: string, options?: { limit?: number }): Promise<readonly BreakerChangeView[]>;
 }

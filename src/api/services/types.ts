@@ -1,4 +1,5 @@
 /** `mill.types`: what the workers of an installation have declared about their types. */
+import type { ActedBy } from "../control/audit.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { Json } from "../../core/payload.ts";
 
@@ -48,9 +49,9 @@ export interface Types {
    * assert.equal(await test.mill.types.reset("pay"), true);
    * ```
    */
-  override(type: string, settings: TypeSettings, by?: { actor: string }): Promise<void>;
+  override(type: string, settings: TypeSettings, by?: ActedBy): Promise<void>;
   /** The declaration of the type counts again. Resolves with false if nothing was overridden. */
-  reset(type: string, by?: { actor: string }): Promise<boolean>;
+  reset(type: string, by?: ActedBy): Promise<boolean>;
   /** The settings of one type; `null` if no worker has declared the type. */
   get(type: string): Promise<TypeView | null>;
 }

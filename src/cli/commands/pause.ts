@@ -5,9 +5,16 @@ import { plain } from "../../lib/plain-text.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { unknownType } from "../nearest-type.ts";
-import { actorOption, databaseOption, serverOption, outputOption } from "../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
-import { systemUser, withExistingMill, type Shell } from "../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
 
 export interface TargetOptions {
   readonly db: string;
@@ -54,12 +61,14 @@ function declarePauseOf(program: Command, { terminal, end }: Shell): void {
 function declareResume(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("resume"))
     .description("End the pause of a type, a lane, a tenant, a service or of all jobs.")
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
     .addHelpText("after", RESUME_HELP_AFTER)
-    .action(async (options: TargetOptions & { readonly by: string }) => {
+    .action(async (options: TargetOptions & ActedOptions) => {
       const { target, subject } = targetOf(options);
+      const { by: actor, reason } = options;
       await withExistingMill(options.db, async (mill) => {
-        const resumed = await mill.resume(target, { actor: options.by });
+        const resumed = await mill.resume(target, given({ actor, reason }));
         const facts = { ...target, paused: false, ...resumed };
         terminal.out(options.output === "json" ? json(facts) : sentenceOf(subject, resumed));
         if (!resumed.wasPaused) terminal.err(listOf(await mill.pauses()));

@@ -51,6 +51,17 @@ export function actorOption(description: string, user: string): Option {
   return option;
 }
 
+/** Who acts, and why. */
+export interface ActedOptions {
+  readonly by: string;
+  readonly reason?: string;
+}
+
+/** Why a person acts, for acts that are also done without a reason. */
+export function reasonOption(): Option {
+  return new Option("--reason <text>", "the reason, for the audit");
+}
+
 /** A server that a flag or the environment names replaces the database, unless a flag names one. */
 export function applyServer(command: Command): void {
   if (!command.options.some((option) => option.attributeName() === "server")) return;

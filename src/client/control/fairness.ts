@@ -4,7 +4,7 @@ import type { Fairness, FairnessRule } from "../../api/control/fairness.ts";
 import { aName, anObject, must } from "../../api/rules.ts";
 import type { TenantWeights } from "../../core/control/fairness.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { insistOn } from "../../jobs/check-text.ts";
 import { weightProblem } from "../../jobs/weight-rule.ts";
 import type { JobStore } from "../../store/store.ts";
 
@@ -17,8 +17,8 @@ export function makeFairness(store: JobStore): Fairness {
   return {
     async set(lane, rule = {}, by) {
       insistOn("fairness.set", aName, lane, "lane");
-      if (by !== undefined) checkRemark("fairness.set", "actor", by.actor);
-      await store.setFairness(lane, weightsOf(rule), by?.actor ?? null);
+      const act = actOf("fairness.set", by);
+      await store.setFairness(lane, weightsOf(rule), act.by, act.reason);
     },
     async remove(lane, by) {
       insistOn("fairness.remove", aName, lane, "lane");

@@ -5,7 +5,7 @@ import { aLimit } from "../../api/control/limit-rule.ts";
 import type { Limit, Limits, LimitTarget } from "../../api/control/limits.ts";
 import { limitTargetOf } from "../../api/control/targets.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { insistOn } from "../../jobs/check-text.ts";
 import { aKey } from "../../jobs/enqueue-options.ts";
 import { storedRule } from "../../jobs/limit-rule.ts";
 import type { JobStore } from "../../store/store.ts";
@@ -18,12 +18,12 @@ const QUEUED_MAX = 100_000;
 export function makeLimits(store: JobStore, tenant: string): Limits {
   return {
     async set(target, rule, by) {
-      if (by !== undefined) checkRemark("limits.set", "actor", by.actor);
+      const act = actOf("limits.set", by);
       const limit = nameOf("limits.set", target, tenant);
       insistOn("limits.set", aLimit, rule, "");
       const stored = storedRule(rule);
       if (limit.kind === "key" && stored.concurrency !== null) throw onlyRate();
-      await store.setLimit(limit, stored, by?.actor ?? null);
+      await store.setLimit(limit, stored, act.by, act.reason);
     },
     async remove(target, by) {
       const act = actOf("limits.remove", by);

@@ -21,6 +21,7 @@ import {
   TICKS_KEPT,
 } from "../../store/roles/schedules.ts";
 import type { JobStore } from "../../store/store.ts";
+import type { Act } from "../../store/types/audit.ts";
 import type { NewJob } from "../../store/types/jobs-and-runs.ts";
 import type { SaveAnswer, ScheduleRecord, TickRecord } from "../../store/types/schedules.ts";
 
@@ -68,21 +69,21 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
     },
     async create(schedule, by) {
       insistOn("schedules.create", must(isSchedule, "made with schedule"), schedule, "it");
-      const actor = actorOf("schedules.create", by);
+      const act = namedActOf("schedules.create", by);
       await defaults.payloads?.refresh();
       const spec = await scheduleSpecOf(schedule, defaults);
       requireFutureEnd("schedules.create", spec.endsAt, clock.now());
-      const answer = await store.saveSchedule(spec, { revision: null, by: actor }, firstSlot);
+      const answer = await store.saveSchedule(spec, { revision: null, ...act }, firstSlot);
       if (answer !== "saved") throw refusalOf(answer, spec.name);
       return get(spec.name);
     },
     async update(name, when, by) {
-      await update(parts, name, when, actorOf("schedules.update", by));
+      await update(parts, name, when, namedActOf("schedules.update", by));
       return get(name);
     },
     async pause(name, reason, by) {
       checkRemark("schedules.pause", "reason", reason);
-      const why = { reason, by: actorOf("schedules.pause", by) };
+      const why = { reason, by: namedActOf("schedules.pause", by).by };
       if (!(await store.pauseSchedule(checkedName(name), why))) throw notFound(name);
     },
     async resume(name, by) {
@@ -115,7 +116,7 @@ async function update(
   { store, clock }: SchedulesParts,
   name: string,
   when: TimingChange,
-  by: string | null,
+  act: Act,
 ): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const stored = await recordOf(store, name);
@@ -123,7 +124,7 @@ async function update(
     insistOn("schedules.update", TIMING_RULE, changed, "");
     const spec = { name, ...timingOf(changed), job: stored.job };
     if (when.end !== undefined) requireFutureEnd("schedules.update", spec.endsAt, clock.now());
-    const answer = await store.saveSchedule(spec, { revision: stored.revision, by }, firstSlot);
+    const answer = await store.saveSchedule(spec, { revision: stored.revision, ...act }, firstSlot);
     if (answer === "saved") return;
     if (answer !== "outdated") throw refusalOf(answer, name);
   }
@@ -199,10 +200,11 @@ function checkedName(name: string): string {
   return name;
 }
 
-function actorOf(verb: string, by: { readonly actor: string } | undefined): string | null {
-  if (by === undefined) return null;
-  insistOn(verb, aName, by.actor, "actor");
-  return by.actor;
+/** A schedule has the actor as a name: who created it, who paused it. */
+function namedActOf(verb: string, by: ActedBy | undefined): Act {
+  const act = actOf(verb, by);
+  if (act.by !== null) insistOn(verb, aName, act.by, "actor");
+  return act;
 }
 
 function tenantOf({ tenant }: ScheduleFilter): { tenant?: string } {

@@ -1,6 +1,7 @@
 /** `mill.views`. */
 import type { SavedViews } from "../../api/control/views.ts";
 import { anObject, must, type Rule } from "../../api/rules.ts";
+import { actOf } from "../../jobs/acted-by.ts";
 import { aText, insistOn } from "../../jobs/check-text.ts";
 import type { JobStore } from "../../store/store.ts";
 
@@ -25,7 +26,6 @@ const A_VIEW = anObject(
   { required: { name: aViewName, screen: aViewName, query: aQuery }, optional: {} },
   'an object such as { name: "failed", screen: "jobs", query: "state=failed" }',
 );
-const ACTOR = anObject({ required: { actor: aText(2_000) }, optional: {} }, '{ actor: "ada" }');
 
 export function makeViews(
   store: Pick<JobStore, "savedViews" | "saveView" | "removeView">,
@@ -39,14 +39,13 @@ export function makeViews(
     },
     async save(view, by) {
       insistOn("views.save", A_VIEW, view, "");
-      if (by !== undefined) insistOn("views.save", ACTOR, by, "");
+      const act = actOf("views.save", by);
       const { name, screen, query } = view;
-      await store.saveView({ tenant: null, name, screen, query, by: by?.actor ?? null });
+      await store.saveView({ tenant: null, name, screen, query, by: act.by }, act.reason);
     },
     async remove(name, by) {
       insistOn("views.remove", aViewName, name, "name");
-      if (by !== undefined) insistOn("views.remove", ACTOR, by, "");
-      return store.removeView({ tenant: null, name }, { by: by?.actor ?? null, reason: null });
+      return store.removeView({ tenant: null, name }, actOf("views.remove", by));
     },
   };
 }

@@ -2,6 +2,7 @@
 import { aName, anObject, aWholeNumber, must } from "../../api/rules.ts";
 import type { BreakerChangeView, Breakers, BreakerView } from "../../api/services/breakers.ts";
 import { CLOSED } from "../../core/breaker.ts";
+import { actOf } from "../../jobs/acted-by.ts";
 import { checkRemark, insistOn } from "../../jobs/check-text.ts";
 import { dateOf } from "../../jobs/views.ts";
 import type { JobStore } from "../../store/store.ts";
@@ -48,11 +49,13 @@ export function makeBreakers(store: BreakerStore): Breakers {
       insistOn("breakers.forceOpen", aName, service, "service");
       checkRemark("breakers.forceOpen", "reason", reason);
       insistOn("breakers.forceOpen", aReason, reason, "reason");
-      await store.openBreaker(service, { reason, by: actorOf("breakers.forceOpen", by) });
+      if (by !== undefined) checkRemark("breakers.forceOpen", "actor", by.actor);
+      await store.openBreaker(service, { reason, by: by?.actor ?? null });
     },
     async reset(service, by) {
       insistOn("breakers.reset", aName, service, "service");
-      return store.resetBreaker(service, actorOf("breakers.reset", by));
+      const act = actOf("breakers.reset", by);
+      return store.resetBreaker(service, act.by, act.reason);
     },
     async history(service, options = {}) {
       insistOn("breakers.history", aName, service, "service");
@@ -61,12 +64,6 @@ export function makeBreakers(store: BreakerStore): Breakers {
       return changes.map(changeView);
     },
   };
-}
-
-function actorOf(verb: string, by: { readonly actor: string } | undefined): string | null {
-  if (by === undefined) return null;
-  checkRemark(verb, "actor", by.actor);
-  return by.actor;
 }
 
 /** A service that no type declares and whose breaker never changed. */

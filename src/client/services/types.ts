@@ -4,7 +4,8 @@ import type { EnqueueSettings, Types, TypeSettings, TypeView } from "../../api/s
 import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../../api/settings.ts";
 import { durationMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { checkRemark, insistOn } from "../../jobs/check-text.ts";
+import { actOf } from "../../jobs/acted-by.ts";
+import { insistOn } from "../../jobs/check-text.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { TypeOverride, TypeRecord } from "../../store/types/services.ts";
 
@@ -33,15 +34,16 @@ export function makeTypes(store: Pick<JobStore, "types" | "overrideType">): Type
     },
     async override(type, settings, by) {
       insistOn("types.override", aName, type, "type");
-      if (by !== undefined) checkRemark("types.override", "actor", by.actor);
-      const isKnown = await store.overrideType(type, overrideOf(settings), by?.actor ?? null);
+      const act = actOf("types.override", by);
+      const settled = overrideOf(settings);
+      const isKnown = await store.overrideType(type, settled, act.by, act.reason);
       if (isKnown) return;
       throw new MillraceError("TYPE_NOT_FOUND", `no worker has declared the type ${type}`);
     },
     async reset(type, by) {
       insistOn("types.reset", aName, type, "type");
-      if (by !== undefined) checkRemark("types.reset", "actor", by.actor);
-      return store.overrideType(type, null, by?.actor ?? null);
+      const act = actOf("types.reset", by);
+      return store.overrideType(type, null, act.by, act.reason);
     },
   };
 }

@@ -284,8 +284,8 @@ const RULES: Rules = {
     },
   saveView:
     ({ store, tenant }) =>
-    (view) =>
-      store.saveView({ ...view, tenant }),
+    (view, reason) =>
+      store.saveView({ ...view, tenant }, reason),
   removeView:
     ({ store, tenant }) =>
     ({ name }, act) =>

@@ -8,11 +8,11 @@ type Rules = {
 };
 
 export const TOKEN_RULES: Rules = {
-  createToken: (scope) => async (token) => {
+  createToken: (scope) => async (token, reason) => {
     const { tenant } = scope;
     if (token.tenant !== tenant) throw forbiddenTenant(tenant, "a token reaches other tenants");
     const isOwnParent = token.parentId === null || (await ownToken(scope, token.parentId)) !== null;
-    return isOwnParent ? scope.store.createToken(token) : "parent_ended";
+    return isOwnParent ? scope.store.createToken(token, reason) : "parent_ended";
   },
   tokens:
     ({ store, tenant }) =>

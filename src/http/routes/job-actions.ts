@@ -1,13 +1,13 @@
 /** `POST /api/v1/jobs/{id}/…`: what an operator does to one job. */
 import { z } from "@hono/zod-openapi";
-import type { ActedBy } from "../../api/control/audit.ts";
 import type { JobView } from "../../api/client.ts";
+import { actedBy } from "../acted-by.ts";
 import { OPERATE } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
 import { route, type Route } from "../route.ts";
 import { DURATION_TEXT, lengthOf } from "../moments.ts";
-import { COUNT, ID_PARAMS, MOMENT, REMARK } from "../schemas/common.ts";
+import { COUNT, ID_PARAMS, MOMENT, REASON, REMARK } from "../schemas/common.ts";
 import { ENQUEUED, JOB } from "../schemas/jobs.ts";
 import type { Identity } from "../identity/identity.ts";
 import { redactedJob } from "../views.ts";
@@ -34,7 +34,7 @@ function cancelRoute(parts: AppParts): Route {
     summary: "Cancels a waiting job at once, and asks the worker of a running job to stop.",
     access: OPERATE,
     params: ID_PARAMS,
-    body: z.strictObject({ reason: REMARK.optional() }),
+    body: REASON,
     answers: { 200: { description: "The job.", schema: JOB } },
     problems: PROBLEMS,
   } as const;
@@ -112,10 +112,6 @@ function releaseRoute(parts: AppParts): Route {
     const options = { force, ...actedBy(identity, reason) };
     return answerJob(parts, identity, await mill.jobs.release(id, options));
   });
-}
-
-function actedBy({ actor }: Identity, reason: string | undefined): ActedBy {
-  return reason === undefined ? { actor } : { actor, reason };
 }
 
 function priorityRoute(parts: AppParts): Route {

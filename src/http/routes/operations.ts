@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { ClosedIntake, IntakeTarget } from "../../api/control/intake.ts";
 import type { Pause, PauseTarget } from "../../api/client.ts";
 import { MillraceError } from "../../core/errors.ts";
+import { actedBy } from "../acted-by.ts";
 import { OPERATE, OPERATE_INSTANCE, SEE, SEE_INSTANCE } from "../identity/identity.ts";
 import { route, type Route } from "../route.ts";
 import {
@@ -11,6 +12,7 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  REASON,
   REMARK,
   TEXT,
   TEXT_OR_NULL,
@@ -122,6 +124,7 @@ function pauseRoutes(): readonly Route[] {
     summary: "Ends a pause, and says how many jobs may run now.",
     access: OPERATE,
     params: PAUSE_PARAMS,
+    query: REASON,
     answers: {
       200: {
         description: "Whether there was a pause.",
@@ -136,8 +139,8 @@ function pauseRoutes(): readonly Route[] {
       await mill.pause(targetOf(params), reason, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(resume, async ({ params, mill, identity: { actor } }) =>
-      Response.json(await mill.resume(targetOf(params), { actor })),
+    route(resume, async ({ params, query: { reason }, mill, identity }) =>
+      Response.json(await mill.resume(targetOf(params), actedBy(identity, reason))),
     ),
   ];
 }

@@ -9,7 +9,7 @@ export interface IdentityStore {
    * and hash; a known id with another hash, or the reverse, is rejected with ID_CONFLICT. Sessions
    * and streams, which a server makes itself, have no audit entry.
    */
-  createToken(token: TokenToStore): Promise<"created" | "parent_ended">;
+  createToken(token: TokenToStore, reason?: string | null): Promise<"created" | "parent_ended">;
   /**
    * The token with this hash. Null: there is none, it is revoked or expired, or its parent is. The
    * store's clock decides.

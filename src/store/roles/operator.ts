@@ -75,19 +75,29 @@ export interface OperatorStore {
    * to 1,000 of them, among the 100,000 scheduled jobs that are due first. Answers whether anything
    * has changed. A pause of an operator stays.
    */
-  resetBreaker(service: string, by: string | null): Promise<boolean>;
+  resetBreaker(service: string, by: string | null, reason?: string | null): Promise<boolean>;
   /**
    * Sets settings of a declared type in place of its declaration; those that are null stay as they
    * are. `settings` null: the declaration counts again. Answers whether the type is declared, or
    * whether there was an override to remove.
    */
-  overrideType(type: string, settings: TypeOverride | null, by: string | null): Promise<boolean>;
+  overrideType(
+    type: string,
+    settings: TypeOverride | null,
+    by: string | null,
+    reason?: string | null,
+  ): Promise<boolean>;
   /**
    * Sets a limit in place of the one that was set before. Permits that workers hold stay: if the
    * limit is lower now, no job starts until enough runs have ended. Rejected with OPTION_INVALID if
    * there are too many limits.
    */
-  setLimit(limit: LimitName, rule: StoredRule, by: string | null): Promise<void>;
+  setLimit(
+    limit: LimitName,
+    rule: StoredRule,
+    by: string | null,
+    reason?: string | null,
+  ): Promise<void>;
   /**
    * Removes what an operator has set. If the code of the type states a limit, that one counts
    * again. Answers whether an operator had set the limit.
@@ -98,7 +108,12 @@ export interface OperatorStore {
    * from now on. A tenant without a weight has weight 1. Rejected with OPTION_INVALID if there are
    * too many fair lanes.
    */
-  setFairness(lane: string, weights: TenantWeights, by: string | null): Promise<void>;
+  setFairness(
+    lane: string,
+    weights: TenantWeights,
+    by: string | null,
+    reason?: string | null,
+  ): Promise<void>;
   /**
    * Removes what an operator has set. If the code of a worker states that the lane is fair, that
    * counts again. Turns that were given stay. Answers whether an operator had set it.
@@ -137,7 +152,7 @@ export interface OperatorStore {
    * Saves a view in place of the one before with this name. Rejected with OPTION_INVALID if the
    * tenant or the installation has too many.
    */
-  saveView(view: NewSavedView): Promise<void>;
+  saveView(view: NewSavedView, reason?: string | null): Promise<void>;
   /** Removes a saved view. Answers whether there was one. */
   removeView(view: SavedViewKey, act?: Act): Promise<boolean>;
   /**

@@ -100,6 +100,7 @@ export interface TickDecision {
 export interface ScheduleChange {
   readonly revision: number | null;
   readonly by: string | null;
+  readonly reason?: string | null;
   readonly ofTenant?: true;
 }
 

@@ -150,7 +150,7 @@ describe("millrace tenants --server", () => {
     const limited = await store.remote("tenants", "quota", "acme", "--waiting", "5", ...token);
     const list = await store.both("tenants", "list");
     const show = await store.both("tenants", "show", "acme");
-    const resumed = await store.remote("tenants", "resume", "acme");
+    const resumed = await store.remote("tenants", "resume", "acme", "--reason", "paid");
     const removed = await store.remote("tenants", "quota", "acme", "--remove");
 
     expect(paused.out).toBe("The tenant acme is paused.\n");
@@ -159,6 +159,9 @@ describe("millrace tenants --server", () => {
     expect(list.remote.out).toMatch(/^acme +0 +0 +1 .* paused +5 waiting$/m);
     expect(show.remote).toEqual(show.local);
     expect(resumed.out).toBe("The tenant acme is resumed.\n");
+    expect(await store.mill.audit.list({ name: "tenant_resumed" })).toMatchObject([
+      { actor: "ada", reason: "paid", tenant: "acme" },
+    ]);
     expect(removed.out).toBe("The quota of the tenant acme is removed.\n");
   });
 

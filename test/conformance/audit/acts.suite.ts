@@ -18,6 +18,7 @@ import { add, addDead, joinWorker, nextCall, runOne, take } from "../../support/
 import type { OpenStore } from "../../support/stores.ts";
 
 const ACT: Act = { by: "ada", reason: "because" };
+const BY_ADA = ["ada", "because"] as const;
 const LIMIT = { concurrency: 2, rate: null };
 const RATE = { concurrency: null, rate: { count: 5, perMs: 1_000, burst: 5 } };
 const QUOTA = { waiting: 5, rate: null, payloadBytes: null };
@@ -276,22 +277,21 @@ const CASES: readonly Case[] = [
     verb: "resetBreaker",
     async act(store) {
       await store.openBreaker("mail", { by: "bob", reason: "down" });
-      await store.resetBreaker("mail", "ada");
+      await store.resetBreaker("mail", ...BY_ADA);
       return "mail";
     },
-    entry: { name: "breaker_reset", reason: null, after: '{"state":"closed","failures":0}' },
+    entry: { name: "breaker_reset", after: '{"state":"closed","failures":0}' },
   },
   {
     verb: "overrideType",
     async act(store) {
       await store.declareTypes(await joinWorker(store), [declaration({ type: "email" })]);
-      await store.overrideType("email", override(7), "ada");
+      await store.overrideType("email", override(7), ...BY_ADA);
       return "email";
     },
     entry: {
       name: "type_overridden",
       subjectKind: "type",
-      reason: null,
       before: null,
       after: '{"lane":null,"priority":7,"maxAttempts":null,"timeoutMs":null}',
     },
@@ -301,12 +301,11 @@ const CASES: readonly Case[] = [
     async act(store) {
       await store.declareTypes(await joinWorker(store), [declaration({ type: "email" })]);
       await store.overrideType("email", override(7), "bob");
-      await store.overrideType("email", null, "ada");
+      await store.overrideType("email", null, ...BY_ADA);
       return "email";
     },
     entry: {
       name: "type_reset",
-      reason: null,
       before: '{"lane":null,"priority":7,"maxAttempts":null,"timeoutMs":null}',
       after: null,
     },
@@ -314,14 +313,13 @@ const CASES: readonly Case[] = [
   {
     verb: "setLimit",
     async act(store) {
-      await store.setLimit(TENANT, LIMIT, "ada");
+      await store.setLimit(TENANT, LIMIT, ...BY_ADA);
       return "acme";
     },
     entry: {
       name: "limit_set",
       subjectKind: "tenant",
       tenant: "acme",
-      reason: null,
       before: null,
       after: '{"concurrency":2,"rate":null}',
     },
@@ -329,14 +327,13 @@ const CASES: readonly Case[] = [
   {
     verb: "setLimit",
     async act(store) {
-      await store.setLimit({ kind: "key", name: "k", tenant: "acme" }, RATE, "ada");
+      await store.setLimit({ kind: "key", name: "k", tenant: "acme" }, RATE, ...BY_ADA);
       return "k";
     },
     entry: {
       name: "limit_set",
       subjectKind: "key",
       tenant: "acme",
-      reason: null,
       after: '{"concurrency":null,"rate":{"count":5,"perMs":1000,"burst":5}}',
     },
   },
@@ -362,14 +359,13 @@ const CASES: readonly Case[] = [
     verb: "setFairness",
     async act(store) {
       await store.setFairness("fast", { acme: 2 }, "bob");
-      await store.setFairness("fast", { acme: 3 }, "ada");
+      await store.setFairness("fast", { acme: 3 }, ...BY_ADA);
       return "fast";
     },
     entry: {
       name: "fairness_set",
       subjectKind: "lane",
       tenant: null,
-      reason: null,
       before: '{"weights":{"acme":2}}',
       after: '{"weights":{"acme":3}}',
     },
@@ -388,7 +384,7 @@ const CASES: readonly Case[] = [
     async act(store) {
       const view = { tenant: "acme", name: "mails", query: "payload=to:ada" };
       await store.saveView({ ...view, screen: "jobs", by: "bob" });
-      await store.saveView({ ...view, screen: "failures", by: "ada" });
+      await store.saveView({ ...view, screen: "failures", by: "ada" }, "because");
       await store.saveView({ ...view, screen: "failures", by: "eve" });
       return "mails";
     },
@@ -396,7 +392,6 @@ const CASES: readonly Case[] = [
       name: "view_saved",
       subjectKind: "view",
       tenant: "acme",
-      reason: null,
       before: '{"screen":"jobs"}',
       after: '{"screen":"failures"}',
     },
@@ -550,14 +545,13 @@ const CASES: readonly Case[] = [
     verb: "saveSchedule",
     async act(store) {
       const spec = newSchedule({ job: { tenant: "acme", payload: '{"card":"4711"}' } });
-      await store.saveSchedule(spec, { revision: null, by: "ada" }, firstSlot);
+      await store.saveSchedule(spec, { revision: null, ...ACT }, firstSlot);
       return "hourly";
     },
     entry: {
       name: "schedule_created",
       subjectKind: "schedule",
       tenant: "acme",
-      reason: null,
       before: null,
       after: expect.stringMatching(/^(?!.*4711)/),
     },
@@ -567,12 +561,11 @@ const CASES: readonly Case[] = [
     async act(store) {
       await store.saveSchedule(newSchedule(), { revision: null, by: "bob" }, firstSlot);
       const daily = newSchedule({ cron: "@daily" });
-      await store.saveSchedule(daily, { revision: 1, by: "ada" }, firstSlot);
+      await store.saveSchedule(daily, { revision: 1, ...ACT }, firstSlot);
       return "hourly";
     },
     entry: {
       name: "schedule_updated",
-      reason: null,
       before: expect.stringContaining("@hourly"),
       after: expect.stringContaining("@daily"),
     },
@@ -619,14 +612,13 @@ const CASES: readonly Case[] = [
     verb: "createToken",
     async act(store) {
       const token = newToken({ createdBy: "ada", tenant: "acme", roles: ["viewer"] });
-      await store.createToken(token);
+      await store.createToken(token, "because");
       return token.id;
     },
     entry: {
       name: "token_created",
       subjectKind: "token",
       tenant: "acme",
-      reason: null,
       after: expect.stringContaining('"roles":["viewer"]'),
     },
   },

@@ -3,10 +3,17 @@ import type { Command } from "commander";
 import type { QuotaRule, TenantDetails, TenantView } from "../../../api/control/tenants.ts";
 import { formatDuration, type Duration } from "../../../core/duration.ts";
 import { plain } from "../../../lib/plain-text.ts";
-import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 import type { OperatorMill } from "../../operator-mill.ts";
 import { CommandFailure, EXIT } from "../../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../../terminal/options.ts";
 import { json, table, type Format } from "../../terminal/output.ts";
 import { parseCount, parseRate } from "./limits.ts";
 
@@ -21,11 +28,6 @@ interface CommonOptions {
 interface ActOptions extends CommonOptions {
   readonly by: string;
   readonly reason: string;
-}
-
-interface ResumeOptions extends CommonOptions {
-  readonly by: string;
-  readonly reason?: string;
 }
 
 interface QuotaOptions extends ActOptions {
@@ -144,11 +146,11 @@ function declarePause(parent: Command, { terminal, end }: Shell): void {
 function declareResume(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("resume <tenant>"))
     .description("Start jobs of a tenant again.")
-    .option("--reason <text>", "the reason, for the record")
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the record", systemUser()))
-    .action(async (tenant: string, options: ResumeOptions) => {
+    .action(async (tenant: string, options: CommonOptions & ActedOptions) => {
       const { db, output, by: actor, reason } = options;
-      const act = { actor, ...(reason !== undefined && { reason }) };
+      const act = given({ actor, reason });
       const resumed = await withExistingMill(db, (mill) => mill.resume({ tenant }, act));
       const sentence = resumed.wasPaused ? "is resumed" : "was not paused";
       const facts = json({ tenant, paused: false, ...resumed });

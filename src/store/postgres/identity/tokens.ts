@@ -29,16 +29,18 @@ const LAST_ID = "f".repeat(32);
 export async function createToken(
   session: Session,
   given: TokenToStore,
+  reason: string | null = null,
 ): Promise<"created" | "parent_ended"> {
   requireToken(given);
   return repeating(session.dice, () =>
-    session.transaction((transaction) => insertToken(transaction, given)),
+    session.transaction((transaction) => insertToken(transaction, given, reason)),
   );
 }
 
 async function insertToken(
   transaction: StoreTransaction,
   given: TokenToStore,
+  reason: string | null,
 ): Promise<"created" | "parent_ended"> {
   const same = { id: uuidOf(given.id), hash: hexOf(given.hash) };
   if ((await transaction.get("find_same_token", same)) !== undefined) return "created";
@@ -52,7 +54,7 @@ async function insertToken(
     parent,
   });
   if (inserted > 0) {
-    if (isAuditedToken(given.kind)) await writeAudits(transaction, [tokenCreated(given)]);
+    if (isAuditedToken(given.kind)) await writeAudits(transaction, [tokenCreated(given, reason)]);
     return "created";
   }
   // Another call may have stored the same token meanwhile.

@@ -17,7 +17,11 @@ import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 
 /** Two people who save the last view at the same moment may exceed the maximum by one. */
-export async function saveView(session: Session, view: NewSavedView): Promise<void> {
+export async function saveView(
+  session: Session,
+  view: NewSavedView,
+  reason: string | null = null,
+): Promise<void> {
   const { name, screen, query, by } = view;
   const tenant = tenantColumn(view.tenant);
   await repeating(session.dice, (isRepeat) =>
@@ -28,7 +32,7 @@ export async function saveView(session: Session, view: NewSavedView): Promise<vo
       await own.run("put_saved_view", { tenant, name, screen, query, by });
       if (before?.screen === screen && before.query === query) return;
       const screens = { before: before?.screen ?? null, after: screen };
-      await writeAudits(own, [viewChanged(view, { by, reason: null }, screens)], isRepeat);
+      await writeAudits(own, [viewChanged(view, { by, reason }, screens)], isRepeat);
     }),
   );
 }

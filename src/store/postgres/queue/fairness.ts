@@ -43,6 +43,7 @@ export async function setFairness(
   laneName: string,
   given: TenantWeights,
   by: string | null,
+  reason: string | null = null,
 ): Promise<void> {
   const { lane, weights } = await internAll(session, laneName, given);
   const shown = await weightsShown(session);
@@ -52,7 +53,7 @@ export async function setFairness(
     const code_weights = stored?.code_weights ?? null;
     await transaction.run("put_fair_lane", { lane, weights, code_weights, owner: OPERATOR, by });
     const change = { before: stored === undefined ? null : shown(stored), after: given };
-    const act = { by, reason: null };
+    const act = { by, reason };
     await writeAudits(transaction, [fairnessChanged(laneName, act, change)], isRepeat);
   });
 }

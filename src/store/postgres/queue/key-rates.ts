@@ -20,10 +20,10 @@ export async function setKeyRate(
   request: {
     readonly tenant: number;
     readonly rate: NonNullable<StoredRule["rate"]>;
-    readonly by: string | null;
+    readonly act: Act;
   },
 ): Promise<void> {
-  const { tenant, rate, by } = request;
+  const { tenant, rate, act } = request;
   const { count: rate_count, perMs: rate_ms, burst } = rate;
   const key = { name: limit.name, tenant };
   await repeating(session.dice, (isRepeat) =>
@@ -31,10 +31,9 @@ export async function setKeyRate(
       const known = await transaction.get("lock_key_rate", key);
       const count = (await transaction.get("count_key_rates", {}))?.rates ?? 0;
       if (known === undefined && count >= KEY_RATES_MAX) throw tooManyKeyRates(KEY_RATES_MAX);
-      await transaction.run("put_key_rate", { ...key, rate_count, rate_ms, burst, by });
+      await transaction.run("put_key_rate", { ...key, rate_count, rate_ms, burst, by: act.by });
       await transaction.get("free_spent_key", key);
       const rules = { before: ruleOfRow(known), after: { concurrency: null, rate } };
-      const act = { by, reason: null };
       await writeAudits(transaction, [limitChanged(limit, act, rules)], isRepeat);
     }),
   );

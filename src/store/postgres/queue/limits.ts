@@ -36,10 +36,12 @@ export async function setLimit(
   limit: LimitName,
   rule: StoredRule,
   by: string | null,
+  reason: string | null = null,
 ): Promise<void> {
+  const act = { by, reason };
   if (limit.kind === "key") {
     const tenant = await nameOf(session, { kind: "tenant", name: limit.tenant ?? "" });
-    if (rule.rate !== null) await setKeyRate(session, limit, { tenant, rate: rule.rate, by });
+    if (rule.rate !== null) await setKeyRate(session, limit, { tenant, rate: rule.rate, act });
     return;
   }
   const name = await nameOf(session, limit);
@@ -50,7 +52,6 @@ export async function setLimit(
     const columns = { ...ruleColumns(rule), code_rule, owner: OPERATOR, by };
     await transaction.run("put_limit", { name, ...columns });
     const rules = { before: ruleOfRow(before), after: rule };
-    const act = { by, reason: null };
     await writeAudits(transaction, [limitChanged(limit, act, rules)], isRepeat);
   });
 }

@@ -181,7 +181,7 @@ async function saveWithin(
   change: ScheduleChange,
   firstSlot: FirstSlot,
 ): Promise<SaveAnswer> {
-  const { revision, by } = change;
+  const { revision, by, reason = null } = change;
   const stored = await lockedSchedule(transaction, spec.name);
   const now = await clockOf(transaction);
   const columns = scheduleColumns(spec, "operator");
@@ -206,7 +206,7 @@ async function saveWithin(
     await transaction.run("update_schedule", { ...columns, next_slot });
   }
   transaction.outbox.wake();
-  const act = { by, reason: null };
+  const act = { by, reason };
   const before = stored === null ? null : scheduleState(stored);
   const name = stored === null ? "schedule_created" : "schedule_updated";
   const draft = scheduleChanged(name, spec, act, { before, after: scheduleState(spec) });

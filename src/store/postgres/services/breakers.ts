@@ -216,10 +216,11 @@ export async function resetBreaker(
   session: Session,
   service: string,
   by: string | null,
+  reason: string | null = null,
 ): Promise<boolean> {
   const id = await session.names.id("service", service);
   if (id === undefined) return false;
-  const act = { by, reason: null };
+  const act = { by, reason };
   const done = await inTurn(
     session,
     [id],

@@ -75,6 +75,7 @@ export async function overrideType(
   text: string,
   settings: TypeOverride | null,
   by: string | null,
+  reason: string | null = null,
 ): Promise<boolean> {
   const type = await session.names.id("type", text);
   if (type === undefined) return false;
@@ -93,7 +94,7 @@ export async function overrideType(
             });
       if (changed === 0) return;
       isChanged = true;
-      const draft = typeOverridden(text, by, { before, after: settings });
+      const draft = typeOverridden(text, { by, reason }, { before, after: settings });
       await writeAudits(transaction, [draft], isRepeat);
     }),
   );

@@ -263,14 +263,14 @@ export function breakerChanged(
 
 export function typeOverridden(
   type: string,
-  by: string | null,
+  act: Act,
   settings: { readonly before: TypeOverride | null; readonly after: TypeOverride | null },
 ): AuditDraft {
   return {
     name: settings.after === null ? "type_reset" : "type_overridden",
     tenant: null,
     subject: { kind: "type", name: type },
-    act: { by, reason: null },
+    act,
     before: overrideState(settings.before),
     after: overrideState(settings.after),
   };
@@ -391,8 +391,8 @@ export function isAuditedToken(kind: TokenKind): boolean {
   return kind !== "session" && kind !== "stream";
 }
 
-export function tokenCreated(token: TokenToStore): AuditDraft {
-  const act = { by: token.createdBy, reason: null };
+export function tokenCreated(token: TokenToStore, reason: string | null): AuditDraft {
+  const act = { by: token.createdBy, reason };
   return { name: "token_created", ...aboutToken(token), act, after: tokenState(token) };
 }
 

@@ -26,7 +26,11 @@ const PAGE_MAX = 1_000;
 /** After every id: the first page begins here. */
 const LAST_ID: Uint8Array = new Uint8Array(16).fill(0xff);
 
-export function createToken(session: Session, given: TokenToStore): "created" | "parent_ended" {
+export function createToken(
+  session: Session,
+  given: TokenToStore,
+  reason: string | null = null,
+): "created" | "parent_ended" {
   requireToken(given);
   const { sql, clock } = session;
   const [id, now, { hash }] = [idBytes(given.id), clock.now(), given];
@@ -43,7 +47,7 @@ export function createToken(session: Session, given: TokenToStore): "created" | 
     now,
   });
   if (changes === 0) throw tokenConflict(given.id);
-  if (isAuditedToken(given.kind)) writeAudits(session, [tokenCreated(given)]);
+  if (isAuditedToken(given.kind)) writeAudits(session, [tokenCreated(given, reason)]);
   return "created";
 }
 

@@ -15,7 +15,7 @@ import {
 import { writeAudits } from "../audit/write.ts";
 import type { Session } from "../database/session.ts";
 
-export function saveView(session: Session, view: NewSavedView): void {
+export function saveView(session: Session, view: NewSavedView, reason: string | null = null): void {
   const { sql, clock } = session;
   const { name, screen, query, by } = view;
   const tenant = tenantColumn(view.tenant);
@@ -25,7 +25,7 @@ export function saveView(session: Session, view: NewSavedView): void {
   sql.run("put_saved_view", { tenant, name, screen, query, by, now: clock.now() });
   if (before?.screen === screen && before.query === query) return;
   const screens = { before: before?.screen ?? null, after: screen };
-  writeAudits(session, [viewChanged(view, { by, reason: null }, screens)]);
+  writeAudits(session, [viewChanged(view, { by, reason }, screens)]);
 }
 
 export function removeView(session: Session, view: SavedViewKey, act: Act = NO_ACT): boolean {

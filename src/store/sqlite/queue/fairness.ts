@@ -39,13 +39,14 @@ export function setFairness(
   laneName: string,
   weights: TenantWeights,
   by: string | null,
+  reason: string | null = null,
 ): void {
   const lane = session.names.id("lane", laneName);
   const stored = session.sql.get("find_fair_lane", { lane });
   const code_weights = stored?.code_weights ?? null;
   put(session, { lane, weights: textOf(session, weights), code_weights, owner: OPERATOR, by });
   const before = stored === undefined ? null : fairLaneRecord(stored, session.names).weights;
-  const act = { by, reason: null };
+  const act = { by, reason };
   writeAudits(session, [fairnessChanged(laneName, act, { before, after: weights })]);
 }
 

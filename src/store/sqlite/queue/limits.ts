@@ -35,9 +35,10 @@ export function setLimit(
   limit: LimitName,
   rule: StoredRule,
   by: string | null,
+  reason: string | null = null,
 ): void {
   const { kind, name, tenant } = limit;
-  const act = { by, reason: null };
+  const act = { by, reason };
   if (kind === "key") {
     if (tenant === undefined || rule.rate === null) return;
     const known = setKeyRate(session, { name, tenant }, rule.rate, by);

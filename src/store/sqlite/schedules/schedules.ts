@@ -132,7 +132,7 @@ export function saveSchedule(
   change: ScheduleChange,
   firstSlot: FirstSlot,
 ): SaveAnswer {
-  const { revision, by } = change;
+  const { revision, by, reason = null } = change;
   const { sql, clock, outbox } = session;
   const now = clock.now();
   const stored = schedule(session, spec.name);
@@ -152,7 +152,7 @@ export function saveSchedule(
     sql.run("update_schedule", { ...columns, next_slot });
   }
   outbox.wake();
-  const act = { by, reason: null };
+  const act = { by, reason };
   const before = stored === null ? null : scheduleState(stored);
   const name = stored === null ? "schedule_created" : "schedule_updated";
   writeAudits(session, [scheduleChanged(name, spec, act, { before, after: scheduleState(spec) })]);

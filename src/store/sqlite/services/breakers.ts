@@ -189,7 +189,12 @@ export function openBreaker(
   writeAudits(session, [breakerChanged("breaker_opened", service, why, { before, after })]);
 }
 
-export function resetBreaker(session: Session, service: string, by: string | null): boolean {
+export function resetBreaker(
+  session: Session,
+  service: string,
+  by: string | null,
+  reason: string | null = null,
+): boolean {
   const { sql, names, clock } = session;
   const id = names.find("service", service);
   if (id === undefined) return false;
@@ -201,7 +206,7 @@ export function resetBreaker(session: Session, service: string, by: string | nul
   if (isClean && !isParked && !areHurried) return false;
   const after = isClean ? breaker : reset(breaker, by);
   putBreaker(session, id, breaker, after);
-  const act = { by, reason: null };
+  const act = { by, reason };
   const states = { before: breaker, after };
   writeAudits(session, [breakerChanged("breaker_reset", service, act, states)]);
   return true;

@@ -58,6 +58,7 @@ export function overrideType(
   text: string,
   settings: TypeOverride | null,
   by: string | null,
+  reason: string | null = null,
 ): boolean {
   const { sql, names, clock } = session;
   const type = names.find("type", text);
@@ -72,8 +73,9 @@ export function overrideType(
           by,
           now: clock.now(),
         });
-  if (changes > 0) writeAudits(session, [typeOverridden(text, by, { before, after: settings })]);
-  return changes > 0;
+  if (changes === 0) return false;
+  writeAudits(session, [typeOverridden(text, { by, reason }, { before, after: settings })]);
+  return true;
 }
 
 export function types({ sql, names, clock }: Session, only?: string): TypeRecord[] {
