@@ -5,6 +5,7 @@
  *
  * No job crashes its worker, because the worker and the server are one process in the demo.
  */
+import { z } from "zod";
 import { defineJob, NonRetryableError, schedule, TransientError, typed } from "../index.ts";
 import type { Job, Schedule } from "../index.ts";
 
@@ -23,10 +24,16 @@ const FLAKY_SHARE = 0.25;
 /** Every fifth edition has a page that cannot be rendered. */
 const BROKEN = { every: 5, page: 3 };
 
+const EMAIL = z.object({ to: z.email().describe("The reader") });
+const THUMBNAIL = z.object({
+  picture: z.string().min(1).describe("The name of the picture"),
+  width: z.int().min(16).max(4_096).default(320).describe("In pixels"),
+});
+
 /** A fast job in a lane of its own, so that it never waits for slow jobs. */
 export const email: Job<"demo.email", { to: string }, { sent: string }, DemoDeps> = defineJob({
   type: "demo.email",
-  payload: typed<{ to: string }>(),
+  payload: EMAIL,
   lane: "fast",
   category: "mail",
 })
@@ -47,12 +54,12 @@ export const digest: Schedule = schedule(
 /** A slow job that succeeds. */
 export const thumbnail: Job<
   "demo.thumbnail",
-  { picture: string; width: number },
+  z.input<typeof THUMBNAIL>,
   { file: string },
   DemoDeps
 > = defineJob({
   type: "demo.thumbnail",
-  payload: typed<{ picture: string; width: number }>(),
+  payload: THUMBNAIL,
   category: "media",
 })
   .using<DemoDeps>()

@@ -6,6 +6,7 @@ import { demoJobs, runDemo, startProducer, type DemoWorld } from "./run.ts";
 
 const STEP_MS = 500;
 const STEPS_PER_ROUND = 60;
+const STEPS_TO_REVIEW = 120;
 
 describe("the demo's producer", () => {
   test("makes a job of every type in one round", async () => {
@@ -62,6 +63,47 @@ describe("the demo's producer", () => {
     });
   });
 
+  test("arranges a limit, a quota, views, schedules and tokens, once", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    for (const _ of ["first start", "second start"]) {
+      const world = new PlannedWorld();
+      const producer = startProducer(mill, world);
+      (await world.plan(STEP_MS))();
+      await world.plan(STEP_MS);
+      expect(world.failures).toEqual([]);
+      await producer.stop();
+    }
+
+    expect(await mill.limits.list()).toHaveLength(2);
+    expect(await mill.tenants.get("acme")).toMatchObject({ quota: { waiting: 5_000 } });
+    expect((await mill.views.list()).map(({ name }) => name)).toEqual([
+      "Failed invoices",
+      "Slow thumbnails",
+    ]);
+    expect(await mill.schedules.list()).toMatchObject([
+      { name: "monthly report", owner: "operator", pauseReason: null },
+      { name: "weekday greeting", owner: "operator", pauseReason: "holidays until Monday" },
+    ]);
+    expect((await mill.tokens.list()).map(({ name }) => name).toSorted()).toEqual([
+      "grace",
+      "web shop",
+    ]);
+  });
+
+  test("starts an operation that reads letters through one by one", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    const world = new PlannedWorld();
+    startProducer(mill, world);
+
+    for (let n = 0; n <= STEPS_TO_REVIEW; n += 1) (await world.plan(STEP_MS))();
+    await world.plan(STEP_MS);
+
+    expect(world.failures).toEqual([]);
+    expect(await mill.operations.list()).toMatchObject([
+      { action: "acknowledge", status: "running", reason: "billing looks into them" },
+    ]);
+  });
+
   test("tells of a failed step and goes on", async () => {
     await using mill = await openMillrace("sqlite::memory:");
     const busy = new Error("busy");
@@ -94,6 +136,19 @@ describe("the demo's producer", () => {
 });
 
 describe("the demo's jobs", () => {
+  test("have types with a schema, from which the page makes a form", async () => {
+    await using mill = await openMillrace("sqlite::memory:");
+    const demo = runDemo(mill, hastyWorld(0.9));
+
+    await expect
+      .poll(async () => (await mill.types.list()).filter((each) => each.payloadSchema !== null))
+      .toMatchObject([
+        { type: "demo.email", payloadSchema: { required: ["to"] } },
+        { type: "demo.thumbnail", payloadSchema: { properties: { width: { default: 320 } } } },
+      ]);
+    await demo.stop();
+  });
+
   test.each([
     ["completed", email.of({ to: "ada@example.com" }), { sent: "ada@example.com" }],
     ["completed", thumbnail.of({ picture: "mill", width: 320 }), { file: "mill-320.webp" }],

@@ -1,10 +1,11 @@
 /**
- * The demo: a producer that enqueues about two jobs per second, and a worker that runs them and has
- * a schedule. The producer pauses while too many jobs wait.
+ * The demo: a producer that enqueues about two jobs per second, a worker that runs them and has a
+ * schedule, and what operators arrange. The producer pauses while too many jobs wait.
  */
 import type { AnyJob, Millrace } from "../index.ts";
 import { archive, digest, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
 import type { DemoDeps } from "./jobs.ts";
+import { arrange, reviewLetters } from "./operator.ts";
 
 /** The clock, the dice and the error handler of the demo. */
 export interface DemoWorld {
@@ -38,6 +39,8 @@ const STEP_MS = 500;
 const STEPS_PER_EDITION = 10;
 /** The service `ledger` has an outage in these steps: 20 seconds of every two minutes. */
 const OUTAGE = { every: 240, from: 60, to: 100 };
+/** An operation over the letters of one customer begins in this step of every two minutes. */
+const REVIEW = { every: 240, at: 120 };
 const APP_VERSION = "demo-1";
 const TENANTS = ["acme", "umbra"];
 const WAITING_MAX = 200;
@@ -114,7 +117,10 @@ export function runDemo(mill: Millrace, world: DemoWorld): Demo {
   };
 }
 
-/** Enqueues one job per step, round after round, and lets the ledger fail at times. */
+/**
+ * Enqueues one job per step, round after round, lets the ledger fail at times, and does what
+ * operators do.
+ */
 export function startProducer(
   mill: Millrace,
   world: DemoWorld,
@@ -126,6 +132,8 @@ export function startProducer(
     const at = n % OUTAGE.every;
     ledger.isDown = at >= OUTAGE.from && at < OUTAGE.to;
     try {
+      if (n === 0) await arrange(mill);
+      if (n % REVIEW.every === REVIEW.at) await reviewLetters(mill);
       if (await hasRoom(mill)) await pick(ROUND, n)(mill, n, (ms, work) => plans.add(ms, work));
     } finally {
       n += 1;

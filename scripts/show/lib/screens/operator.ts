@@ -1,7 +1,6 @@
-/** What two people do in the installation of the demo, so that no screen is empty. */
+/** What two people do in the installation of the demo, besides what the demo does by itself. */
 import type { Millrace } from "../../../../src/index.ts";
-import { schedule } from "../../../../src/index.ts";
-import { archive, email, report } from "../../../../src/demo/jobs.ts";
+import { archive } from "../../../../src/demo/jobs.ts";
 
 const ADA = { actor: "ada" };
 const GRACE = { actor: "grace" };
@@ -15,44 +14,14 @@ export interface ShownJobs {
 }
 
 export async function actAsOperator(mill: Millrace): Promise<ShownJobs> {
-  await controlWork(mill);
+  await mill.pause({ type: archive.type }, "the disk of the exports is full", ADA);
   await reviewLetters(mill);
   await runOperations(mill);
-  await mill.views.save({ name: "Failed invoices", screen: "jobs", query: FAILED }, ADA);
-  await mill.views.save({ name: "Slow thumbnails", screen: "jobs", query: SLOW }, GRACE);
-  await mill.tokens.create({ kind: "person", name: "grace", roles: ["operator"] }, ADA);
-  await mill.tokens.create(
-    { kind: "producer", name: "web shop", types: ["demo.invoice", "demo.email"], tenant: "acme" },
-    ADA,
-  );
   return jobsToShow(mill);
 }
 
-const FAILED = "type:demo.invoice state:failed";
 /** Older letters are discarded. */
 const OLD_MS = 50 * 60_000;
-const SLOW = "type:demo.thumbnail state:running";
-
-async function controlWork(mill: Millrace): Promise<void> {
-  await mill.pause({ type: archive.type }, "the disk of the exports is full", ADA);
-  await mill.limits.set({ type: "demo.thumbnail" }, { concurrency: 4 }, GRACE);
-  await mill.limits.set({ tenant: "umbra" }, { rate: { limit: 600, per: "1m" } }, ADA);
-  const quota = { waiting: 5_000, rate: { limit: 1_000, per: "1m" } } as const;
-  await mill.tenants.setQuota("acme", quota, { ...ADA, reason: "contract 2026-07" });
-  await mill.schedules.create(
-    schedule("monthly report", { cron: "30 6 1 * *", timeZone: "Europe/Berlin" }, report, {
-      month: "2026-11",
-    }),
-    GRACE,
-  );
-  await mill.schedules.create(
-    schedule("weekday greeting", { cron: "0 9 * * 1-5", timeZone: "America/New_York" }, email, {
-      to: "team@example.com",
-    }),
-    ADA,
-  );
-  await mill.schedules.pause("weekday greeting", "holidays until Monday", GRACE);
-}
 
 async function reviewLetters(mill: Millrace): Promise<void> {
   const [first, second, third] = await mill.deadLetters.list({ limit: 3 });
