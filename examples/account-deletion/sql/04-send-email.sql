@@ -436,8 +436,8 @@ WHERE NOT EXISTS (
     WHERE known.kind = 1 AND known.text = wanted.type
 );
 
--- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other: those in
--- SQL as members of millrace_worker, and those in TypeScript as members of millrace_engine.
+-- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other: workers
+-- in SQL as members of millrace_worker, and those in TypeScript as members of millrace_engine.
 
 REVOKE ALL ON comms.send_email_task, comms.send_email_attempt, comms.send_email_attempt_succeeded,
     comms.send_email_attempt_failed, comms.send_email_task_failed FROM PUBLIC;
@@ -484,9 +484,13 @@ BEGIN
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA comms TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.send_email_supervisor(jsonb) TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.get_email_payload(jsonb) TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.record_email_success(jsonb) TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.record_email_failure(jsonb) TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.send_email_supervisor(jsonb)
+    TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.get_email_payload(jsonb)
+    TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.record_email_success(jsonb)
+    TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.record_email_failure(jsonb)
+    TO millrace_worker, millrace_engine;
 END
 $grants$;

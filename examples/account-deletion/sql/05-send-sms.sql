@@ -436,8 +436,8 @@ WHERE NOT EXISTS (
     WHERE known.kind = 1 AND known.text = wanted.type
 );
 
--- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other: those in
--- SQL as members of millrace_worker, and those in TypeScript as members of millrace_engine.
+-- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other: workers
+-- in SQL as members of millrace_worker, and those in TypeScript as members of millrace_engine.
 
 REVOKE ALL ON comms.send_sms_task, comms.send_sms_attempt, comms.send_sms_attempt_succeeded,
     comms.send_sms_attempt_failed, comms.send_sms_task_failed FROM PUBLIC;
@@ -484,9 +484,13 @@ BEGIN
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA comms TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.send_sms_supervisor(jsonb) TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.get_sms_payload(jsonb) TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.record_sms_success(jsonb) TO millrace_worker, millrace_engine;
-    GRANT EXECUTE ON FUNCTION comms.record_sms_failure(jsonb) TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.send_sms_supervisor(jsonb)
+    TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.get_sms_payload(jsonb)
+    TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.record_sms_success(jsonb)
+    TO millrace_worker, millrace_engine;
+    GRANT EXECUTE ON FUNCTION comms.record_sms_failure(jsonb)
+    TO millrace_worker, millrace_engine;
 END
 $grants$;

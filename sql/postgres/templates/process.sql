@@ -509,8 +509,8 @@ WHERE NOT EXISTS (
     WHERE known.kind = 1 AND known.text = wanted.type
 );
 
--- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other: those in
--- SQL as members of the_worker, and those in TypeScript as members of the_engine.
+-- Rights. PUBLIC may call nothing. Workers may call the registered functions, and no other: workers
+-- in SQL as members of the_worker, and those in TypeScript as members of the_engine.
 
 REVOKE ALL ON domain.foo_task, domain.foo_attempt, domain.foo_attempt_succeeded,
     domain.foo_attempt_failed, domain.foo_task_failed FROM PUBLIC;
@@ -567,11 +567,15 @@ BEGIN
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA domain TO the_worker, the_engine;
-    GRANT EXECUTE ON FUNCTION domain.foo_supervisor(jsonb) TO the_worker, the_engine;
+    GRANT EXECUTE ON FUNCTION domain.foo_supervisor(jsonb)
+    TO the_worker, the_engine;
     -- when: channel
-    GRANT EXECUTE ON FUNCTION domain.get_foo_payload(jsonb) TO the_worker, the_engine;
-    GRANT EXECUTE ON FUNCTION domain.record_foo_success(jsonb) TO the_worker, the_engine;
-    GRANT EXECUTE ON FUNCTION domain.record_foo_failure(jsonb) TO the_worker, the_engine;
+    GRANT EXECUTE ON FUNCTION domain.get_foo_payload(jsonb)
+    TO the_worker, the_engine;
+    GRANT EXECUTE ON FUNCTION domain.record_foo_success(jsonb)
+    TO the_worker, the_engine;
+    GRANT EXECUTE ON FUNCTION domain.record_foo_failure(jsonb)
+    TO the_worker, the_engine;
     -- end
 END
 $grants$;

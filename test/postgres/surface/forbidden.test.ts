@@ -24,7 +24,10 @@ interface Act {
   readonly code: string;
 }
 
-/** `$TASK` is a task that a member of the owner has taken, and `$OTHER` a waiting task of another tenant. */
+/**
+ * `$TASK` is a task that a member of the owner has taken, and `$OTHER` a waiting task of another
+ * tenant.
+ */
 const ACTS: readonly Act[] = [
   act("app_worker", "reads jobs", "SELECT * FROM millrace.job"),
   act("app_worker", "reads the tokens of leases", "SELECT secret FROM millrace.lease"),

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest
 import { dbFunction, emailChannel } from "../../../src/channels/index.ts";
 import { openMillrace, type AnyJob, type Millrace } from "../../../src/index.ts";
 import { openRawSmtp } from "../../support/channels/raw-smtp.ts";
-import { migrationOf } from "../processes/installation.ts";
-import { makeEngine, openSurface, type Scene, type Surface } from "./support.ts";
+import { migrationOf } from "./installation.ts";
+import { makeEngine, openSurface, type Scene, type Surface } from "../surface/support.ts";
 
 let surface: Surface;
 let scene: Scene;
