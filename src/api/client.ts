@@ -381,6 +381,11 @@ export interface Workers {
   /** Makes a worker claim no more jobs. Its running jobs continue. */
   quiet(id: string, by?: ActedBy): Promise<void>;
   /**
+   * Lets a quiet worker claim jobs again, from its next heartbeat on. A worker that has made itself
+   * quiet with `worker.quiet()` stays so. Throws WORKER_STOPPING for a worker that was asked to stop.
+   */
+  resume(id: string, by?: ActedBy): Promise<void>;
+  /**
    * Asks a worker to stop, in whichever process it runs. The worker claims no more jobs from now
    * on, and its next heartbeat stops it as `worker.stop()` does, with its own `grace`. Its process
    * goes on, except that of `millrace worker`, which ends. Throws WORKER_NOT_FOUND for an unknown

@@ -14,6 +14,13 @@ export function makeWorkers(store: JobStore): Workers {
       const act = actOf("workers.quiet", by);
       if (!(await store.quiet(idOf(id, "worker"), act))) throw unknownWorker(id);
     },
+    async resume(id, by) {
+      const answer = await store.resumeWorker(idOf(id, "worker"), actOf("workers.resume", by));
+      if (answer === "unknown") throw unknownWorker(id);
+      if (answer === "stopping") {
+        throw new MillraceError("WORKER_STOPPING", `the worker ${id} was asked to stop`);
+      }
+    },
     async stop(id, by) {
       const act = actOf("workers.stop", by);
       if (!(await store.stopWorker(idOf(id, "worker"), act))) throw unknownWorker(id);

@@ -91,6 +91,7 @@ export const CATALOGUE = {
   },
   TYPE_NOT_FOUND: { status: 404, hint: "List the types; a worker declares them when it starts." },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
+  WORKER_STOPPING: { status: 409, hint: "Start another worker: this one ends with its jobs." },
   SCHEDULE_NOT_FOUND: { status: 404, hint: "List the schedules; their names are case-sensitive." },
   SCHEDULE_EXISTS: { status: 409, hint: "Choose another name, or update the schedule." },
   SCHEDULE_OWNED_BY_CODE: {

@@ -178,6 +178,7 @@ function remoteWorkers(calls: ServerCalls): Workers {
       return withDates((await calls.json<{ workers: WorkerView[] }>("/api/v1/workers")).workers);
     },
     quiet: (id) => change(id, "quiet"),
+    resume: (id) => change(id, "resume"),
     stop: (id) => change(id, "stop"),
   };
 }

@@ -77,6 +77,8 @@ export class JobWorker implements Worker, ProcessMember {
   #stopSignals = (): void => {};
   #stopRejections = (): void => {};
   #isQuiet = false;
+  /** An operator has asked the worker to be quiet, or its release is too old for the store. */
+  #isAskedQuiet = false;
   #hasBegun = false;
   #stopping: Promise<void> | null = null;
   #movedError: MillraceError | null = null;
@@ -116,6 +118,10 @@ export class JobWorker implements Worker, ProcessMember {
 
   async quiet(): Promise<void> {
     this.#isQuiet = true;
+    await this.#beQuiet();
+  }
+
+  async #beQuiet(): Promise<void> {
     this.#loneRuns.cancel();
     await this.#lanes.returnPrefetched();
   }
@@ -223,6 +229,8 @@ export class JobWorker implements Worker, ProcessMember {
       onRenewal: (renewal) => this.#onRenewal(renewal),
       onEnded: (runs) => this.#interruptEnded(runs),
       onLost: () => {
+        // The next registration is a new row, which does not know of the request.
+        this.#isQuiet ||= this.#isAskedQuiet;
         this.#permits.lost();
         this.#running.interruptAll("store");
         this.#lanes.returnMarked();
@@ -241,11 +249,13 @@ export class JobWorker implements Worker, ProcessMember {
 
   #onRenewal(renewal: Renewal & { status: "renewed" }): void {
     const { logger } = this.#parts;
-    if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
+    const wasQuiet = this.#isQuiet || this.#isAskedQuiet;
+    if (renewal.outdated && !wasQuiet) logger.error(OUTDATED, { worker_id: this.id });
+    this.#isAskedQuiet = renewal.quiet || renewal.outdated;
     // At every heartbeat, because the last return of prefetched jobs may have failed.
-    if (renewal.quiet || renewal.outdated || this.#isQuiet) {
-      this.quiet().catch((error) => logger.error(CANNOT_RETURN, { error }));
-    }
+    if (this.#isQuiet || this.#isAskedQuiet) {
+      this.#beQuiet().catch((error) => logger.error(CANNOT_RETURN, { error }));
+    } else if (wasQuiet) this.#claimLoop.hint();
     // Heartbeats go on during a stop, and each of them reports the request.
     if (renewal.stop && this.#stopping === null) {
       logger.info(ASKED_TO_STOP, { worker_id: this.id });
@@ -352,7 +362,8 @@ export class JobWorker implements Worker, ProcessMember {
 
   /** Whether jobs may start here. */
   #isOpen(): boolean {
-    return !this.#isQuiet && this.#registration.isRegistered && this.#stopping === null;
+    const isQuiet = this.#isQuiet || this.#isAskedQuiet;
+    return !isQuiet && this.#registration.isRegistered && this.#stopping === null;
   }
 
   /** The same for jobs that do not run alone. */

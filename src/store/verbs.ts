@@ -129,6 +129,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   openBreaker: true,
   resetBreaker: true,
   quiet: true,
+  resumeWorker: true,
   stopWorker: true,
   time: true,
   stats: true,

@@ -262,6 +262,8 @@ describe("millrace workers", () => {
     const listed = await store.type("workers", "list");
     const quieted = await store.type("workers", "quiet", worker.id);
     const [view] = await store.json("workers", "list");
+    const resumed = await store.type("workers", "resume", worker.id);
+    const [after] = await store.json("workers", "list");
     await worker.stop();
     const gone = await store.type("workers", "list");
 
@@ -270,6 +272,8 @@ describe("millrace workers", () => {
     );
     expect(quieted).toMatchObject({ code: 0, out: `${worker.id} claims no more jobs.\n` });
     expect(view).toMatchObject({ id: worker.id, isQuiet: true, types: ["email"], slots: 3 });
+    expect(resumed).toMatchObject({ code: 0, out: `${worker.id} claims jobs again.\n` });
+    expect(after).toMatchObject({ id: worker.id, isQuiet: false });
     expect(listed.out).toMatch(/HEARTBEAT +MEMORY +LAG\n/);
     expect(view).toHaveProperty("memoryBytes");
     expect(view).toHaveProperty("loopLagMs");
@@ -308,6 +312,7 @@ describe("millrace workers", () => {
 
     const stopped = await store.type("workers", "stop", ids[0]!.slice(0, 12).toLowerCase());
     const asJson = await store.json("workers", "stop", ids[0]!);
+    const resumed = await store.type("workers", "resume", ids[0]!);
     const listed = await store.type("workers", "list");
     const views = await store.json("workers", "list");
     const unknown = await store.type("workers", "stop", ids[0]!.replace(/8$/, "7"));
@@ -316,6 +321,8 @@ describe("millrace workers", () => {
 
     expect(stopped).toMatchObject({ code: 0, out: `${ids[0]} was asked to stop.\n` });
     expect(asJson).toEqual({ id: ids[0], isStopping: true });
+    expect(resumed).toMatchObject({ code: 1, out: "" });
+    expect(resumed.err).toContain("WORKER_STOPPING");
     expect(listed.out).toMatch(new RegExp(`^${ids[0]} .* stopping `, "m"));
     expect(views).toMatchObject([
       { id: ids[0], isQuiet: true, isStopping: true },

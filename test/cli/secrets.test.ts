@@ -131,6 +131,7 @@ const COMMANDS: Readonly<Record<string, ((ids: Ids) => readonly string[]) | null
   "audit verify": () => [],
   "workers list": () => [],
   "workers quiet": ({ done }) => [done],
+  "workers resume": ({ done }) => [done],
   "workers stop": ({ done }) => [done],
   "types list": () => [],
   "types override": () => ["unused", "--priority", "5"],

@@ -87,6 +87,7 @@ import { locksSuite } from "./runs/locks.suite.ts";
 import { staleSuite } from "./retention/expired.suite.ts";
 import { startSuite } from "./runs/start.suite.ts";
 import { statsSuite } from "./inspect/stats.suite.ts";
+import { resumeWorkerSuite } from "./runs/resume-worker.suite.ts";
 import { stopWorkerSuite } from "./runs/stop-worker.suite.ts";
 import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
@@ -179,6 +180,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   tokensSuite,
   revokeTokenSuite,
   pruneTokensSuite,
+  resumeWorkerSuite,
   stopWorkerSuite,
   tenantsOfSuite,
   minutesSuite,

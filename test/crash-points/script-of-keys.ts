@@ -144,6 +144,8 @@ async function* work(store: SqliteJobStore, { job, worker }: Scene): AsyncGenera
   yield did("hurry");
   await store.quiet(worker);
   yield did("quiet");
+  await store.resumeWorker(worker);
+  yield did("resumeWorker");
   await store.renew(worker, 30_000);
   yield did("renew");
   return { ...batch, jobs: [run(5)] };

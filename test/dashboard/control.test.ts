@@ -99,7 +99,7 @@ describe("what runs", () => {
     await watched.answered("runSchedule", "pauseSchedule", "resumeSchedule");
   });
 
-  test("a worker is made quiet", async (context) => {
+  test("a worker is made quiet, and resumed", async (context) => {
     const { mill } = stage.scene;
     const watched = await openPage(context);
     const { page } = watched;
@@ -114,7 +114,12 @@ describe("what runs", () => {
     await expect
       .poll(async () => (await mill.workers.list()).some(({ isQuiet }) => isQuiet))
       .toBe(true);
-    await watched.answered("quietWorker");
+    await button(page, "Resume");
+
+    await expect
+      .poll(async () => (await mill.workers.list()).some(({ isQuiet }) => isQuiet))
+      .toBe(false);
+    await watched.answered("quietWorker", "resumeWorker");
   });
 });
 

@@ -115,7 +115,14 @@ export type Command =
   | { readonly do: "enqueueInside"; readonly jobs: readonly JobWish[]; readonly commits: boolean }
   | { readonly do: "advance"; readonly ms: number }
   | {
-      readonly do: "join" | "leave" | "quiet" | "stopWorker" | "overdue" | "endCode";
+      readonly do:
+        | "join"
+        | "leave"
+        | "quiet"
+        | "resumeWorker"
+        | "stopWorker"
+        | "overdue"
+        | "endCode";
       readonly worker: number;
     }
   | { readonly do: "renew"; readonly worker: number; readonly leaseMs: number }
@@ -352,6 +359,7 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [8, of("rescue", { worker, limit, late: fc.constantFrom(false, false, false, true) })],
     [2, of("leave", { worker })],
     [1, of("quiet", { worker })],
+    [1, of("resumeWorker", { worker })],
     [1, of("stopWorker", { worker })],
     [4, of("advance", { ms: fc.constant(160_000) })],
     ...(["workers", "silent"] as const).map((verb): Kind => [1, of(verb, {})]),

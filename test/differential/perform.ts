@@ -100,6 +100,7 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   join: ({ store }, script, { worker }) => store.register(script.workers[worker]!),
   leave: ({ store }, script, { worker }) => store.deregister(script.workers[worker]!.id),
   quiet: ({ store }, script, { worker }) => store.quiet(script.workers[worker]!.id),
+  resumeWorker: ({ store }, script, { worker }) => store.resumeWorker(script.workers[worker]!.id),
   stopWorker: ({ store }, script, { worker }) => store.stopWorker(script.workers[worker]!.id),
   renew: async (subject, script, { worker, leaseMs }) =>
     shown.renewal(subject, await subject.store.renew(script.workers[worker]!.id, leaseMs)),

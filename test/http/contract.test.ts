@@ -53,11 +53,12 @@ describe("the server", () => {
   test("gives every documented answer, and no other", async () => {
     await using world = await makeContractWorld();
     const contract = await Contract.of(world.server);
-    // After these, no operation starts, logins are refused, and the worker takes no jobs.
+    // After these, no operation starts, logins are refused, and the worker takes no jobs or stops.
     const last = new Set([
       "startOperation 409",
       "openSession 429",
       "quietWorker 204",
+      "resumeWorker 409",
       "stopWorker 204",
     ]);
     const cells = contract.operations

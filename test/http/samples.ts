@@ -47,6 +47,7 @@ const CONTROL: Readonly<Record<string, SampleRequest>> = {
   listRunning: { path: "/api/v1/running" },
   listWorkers: { path: "/api/v1/workers" },
   quietWorker: { path: `/api/v1/workers/${UNKNOWN}/quiet` },
+  resumeWorker: { path: `/api/v1/workers/${UNKNOWN}/resume` },
   stopWorker: { path: `/api/v1/workers/${UNKNOWN}/stop` },
   listBreakers: { path: "/api/v1/breakers" },
   getBreaker: { path: "/api/v1/breakers/bank" },

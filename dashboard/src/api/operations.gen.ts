@@ -228,7 +228,7 @@ export interface Operations {
   };
   readonly exportAudit: {
     readonly params: {};
-    readonly query: { readonly tenant?: string; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string };
+    readonly query: { readonly tenant?: string; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_resumed" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string };
     readonly body: undefined;
     readonly answer: string;
   };
@@ -402,7 +402,7 @@ export interface Operations {
   };
   readonly listAudit: {
     readonly params: {};
-    readonly query: { readonly tenant?: string; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string; readonly after?: number | null; readonly limit?: number };
+    readonly query: { readonly tenant?: string; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_resumed" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string; readonly after?: number | null; readonly limit?: number };
     readonly body: undefined;
     readonly answer: { readonly entries: readonly (AuditEntry)[]; readonly next: number | null };
   };
@@ -700,6 +700,12 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: { readonly wasPaused: boolean };
   };
+  readonly resumeWorker: {
+    readonly params: { readonly id: string };
+    readonly query: {};
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
   readonly retryFailure: {
     readonly params: { readonly cause: string };
     readonly query: {};
@@ -913,6 +919,7 @@ export const PLACES: Readonly<
   resetType: { method: "DELETE", path: "/api/v1/types/{type}/override" },
   resume: { method: "DELETE", path: "/api/v1/pauses/{kind}/{name}" },
   resumeSchedule: { method: "DELETE", path: "/api/v1/schedules/{name}/pause" },
+  resumeWorker: { method: "POST", path: "/api/v1/workers/{id}/resume" },
   retryFailure: { method: "POST", path: "/api/v1/failures/{cause}/retry" },
   retryJob: { method: "POST", path: "/api/v1/jobs/{id}/retry" },
   revokeToken: { method: "DELETE", path: "/api/v1/tokens/{id}" },

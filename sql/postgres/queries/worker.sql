@@ -192,6 +192,19 @@ UPDATE millrace.worker
 SET quiet = true
 WHERE id = :id::uuid;
 
+-- name: resume_worker
+-- Lets a quiet worker take new work again, unless an operator has asked the worker to stop.
+UPDATE millrace.worker
+SET quiet = false
+WHERE id = :id::uuid AND quiet AND NOT stopping;
+
+-- name: is_stopping
+-- Whether an operator has asked the worker to stop.
+-- returns: stopping boolean
+SELECT stopping
+FROM millrace.worker
+WHERE id = :id::uuid;
+
 -- name: stop_worker
 -- Asks a worker to stop, and to take no new work until it has stopped.
 UPDATE millrace.worker

@@ -144,6 +144,19 @@ UPDATE millrace_worker
 SET quiet = 1
 WHERE id = :id;
 
+-- name: resume_worker
+-- Lets a quiet worker take new work again, unless an operator has asked the worker to stop.
+UPDATE millrace_worker
+SET quiet = 0
+WHERE id = :id AND quiet = 1 AND stopping = 0;
+
+-- name: is_stopping
+-- Whether an operator has asked the worker to stop.
+-- returns: stopping boolean
+SELECT stopping
+FROM millrace_worker
+WHERE id = :id;
+
 -- name: stop_worker
 -- Asks a worker to stop, and to take no new work until it has stopped.
 UPDATE millrace_worker

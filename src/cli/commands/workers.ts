@@ -1,4 +1,4 @@
-/** `millrace workers`: lists workers, and quiets or stops one. */
+/** `millrace workers`: lists workers, and quiets, resumes or stops one. */
 import type { Command } from "commander";
 import type { WorkerView } from "../../api/client.ts";
 import type { OperatorMill } from "../operator-mill.ts";
@@ -26,7 +26,9 @@ interface AskOptions extends WorkersOptions {
 }
 
 export function declareWorkers(program: Command, { terminal, end }: Shell): void {
-  const workers = program.command("workers").description("List workers, and quiet or stop one.");
+  const workers = program
+    .command("workers")
+    .description("List workers, and quiet, resume or stop one.");
 
   workers
     .command("list")
@@ -58,6 +60,21 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     });
 
   workers
+    .command("resume <id>")
+    .description("Let a quiet worker claim jobs again.")
+    .addOption(databaseOption())
+    .addOption(serverOption())
+    .addOption(actorOption("the person, for the audit", systemUser()))
+    .addOption(outputOption())
+    .addHelpText("after", RESUME_HELP_AFTER)
+    .action(async (text: string, { db, output, by }: AskOptions) => {
+      const id = await withExistingMill(db, (mill) => ask(mill, "resume", { text, by }, terminal));
+      const isJson = output === "json";
+      terminal.out(isJson ? json({ id, isQuiet: false }) : `${id} claims jobs again.\n`);
+      end(EXIT.success);
+    });
+
+  workers
     .command("stop <id>")
     .description("Make a worker stop; it waits for its running jobs within its grace.")
     .addOption(databaseOption())
@@ -78,6 +95,10 @@ An ID may be shortened to its first letters, at least twelve, if no other worker
 them.
 `;
 
+const RESUME_HELP_AFTER = `${HELP_AFTER}
+The worker learns of it at its next heartbeat. A worker that was asked to stop is not resumed.
+`;
+
 const STOP_HELP_AFTER = `${HELP_AFTER}
 The worker claims no more jobs from now on and stops at its next heartbeat, as after SIGTERM. Jobs
 that do not end in time return to the queue, without a charged attempt. The process of millrace
@@ -87,7 +108,7 @@ worker then exits with 0; the process of an application goes on.
 /** Says which worker was probably meant, if there is no such worker. */
 async function ask(
   mill: OperatorMill,
-  verb: "quiet" | "stop",
+  verb: "quiet" | "resume" | "stop",
   { text, by: actor }: { readonly text: string; readonly by: string },
   terminal: Terminal,
 ): Promise<string> {

@@ -354,6 +354,7 @@ const RULES: Rules = {
   close: refused("close"),
   workers: refused("workers"),
   quiet: refused("quiet"),
+  resumeWorker: refused("resumeWorker"),
   stopWorker: refused("stopWorker"),
   register: refused("register"),
   declareTypes: refused("declareTypes"),

@@ -48,6 +48,7 @@ export const AUDIT_NAMES = {
   view_saved: "a person saved a view of the dashboard, or changed it",
   view_removed: "a person removed a saved view",
   worker_quieted: "a person asked a worker to take no new work",
+  worker_resumed: "a person let a quiet worker take new work again",
   worker_stop_requested: "a person asked a worker to stop",
   schedule_created: "a person made a schedule",
   schedule_updated: "a person changed a schedule",

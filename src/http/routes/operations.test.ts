@@ -156,7 +156,7 @@ describe("/api/v1/workers", () => {
   ])("answers to the worker %s with %i", async (id, status) => {
     await using server = await openServer();
 
-    for (const verb of ["quiet", "stop"]) {
+    for (const verb of ["quiet", "resume", "stop"]) {
       const response = await server.ask(`/api/v1/workers/${id}/${verb}`, { method: "POST" });
       expect(response.status).toBe(status);
     }

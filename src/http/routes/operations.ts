@@ -187,7 +187,11 @@ function workerRoutes(): readonly Route[] {
     },
     problems: [],
   } as const;
-  const change = (verb: "quiet" | "stop", summary: string): Route =>
+  const change = (
+    verb: "quiet" | "resume" | "stop",
+    summary: string,
+    problems: readonly (404 | 409)[] = [404],
+  ): Route =>
     route(
       {
         method: "post",
@@ -197,7 +201,7 @@ function workerRoutes(): readonly Route[] {
         access: OPERATE_INSTANCE,
         params: ID_PARAMS,
         answers: { 204: { description: "The worker is told with its next heartbeat." } },
-        problems: [404],
+        problems,
       },
       async ({ params: { id }, mill, identity: { actor } }) => {
         await mill.workers[verb](id, { actor });
@@ -207,6 +211,7 @@ function workerRoutes(): readonly Route[] {
   return [
     route(list, async ({ mill }) => Response.json({ workers: await mill.workers.list() })),
     change("quiet", "Makes a worker claim no more jobs. Its running jobs continue."),
+    change("resume", "Lets a quiet worker claim jobs again.", [404, 409]),
     change("stop", "Stops a worker gracefully."),
   ];
 }

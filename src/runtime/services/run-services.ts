@@ -3,9 +3,10 @@
  *
  * Three things feed a breaker: errors inside `ctx.breaker`, transient errors and rate limits that
  * name a service, and, for a job with exactly one declared service, these errors without a name,
- * time-outs and successes. A permanent error is neither a failure of the service nor a success. If
- * the breakers count no failure of a run, because they were open already, the run costs no attempt:
- * the job waits for the probe.
+ * time-outs and successes. The success of a probe without `ctx.breaker` is one of all its services.
+ * A permanent error is neither a failure of the service nor a success. If the breakers count no
+ * failure of a run, because they were open already, the run costs no attempt: the job waits for the
+ * probe.
  */
 import { head } from "../../core/text.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
@@ -72,6 +73,7 @@ export class RunServices {
     signal: AbortSignal,
   ): Promise<R> {
     insistOn("ctx.breaker", aName, service, "service");
+    this.#called.add(service);
     const { calls } = this.#parts;
     const answer = await this.#ask(service);
     if (answer.status === "refused") {
@@ -79,7 +81,6 @@ export class RunServices {
       if (this.#counted.has(service)) throw this.#counted.get(service);
       throw new Snooze(calls.waitMs(answer.waitMs), refusal(service));
     }
-    this.#called.add(service);
     try {
       const result = await fn(signal);
       await this.#succeeded(service);
@@ -113,9 +114,21 @@ export class RunServices {
   /** Services that the run should have tried, and has neither found working nor failing. */
   async #afterProbe(judged: Outcome | Promise<Outcome>): Promise<Outcome> {
     const outcome = await judged;
-    const { calls } = this.#parts;
-    await Promise.all([...this.#probed].map((service) => calls.undecided(service, this.#run)));
+    await Promise.all([...this.#probed].map((service) => this.#endProbe(service, outcome)));
     return outcome;
+  }
+
+  /** Without a report, the next probe begins when the store has the end of this run. */
+  async #endProbe(service: string, outcome: Outcome): Promise<void> {
+    const { calls } = this.#parts;
+    const isSuccess = outcome.type === "succeeded";
+    // A handler without `ctx.breaker` tells of all its services by its success.
+    if (isSuccess && this.#called.size === 0) return calls.probeSucceeded(service, this.#run);
+    // The run was about another service. A success takes the job away, and a failure is counted
+    // for the other service, so few probes end like this.
+    const isOfAnother = isSuccess || this.#failed.size > 0;
+    if (isOfAnother && !this.#called.has(service)) return;
+    await calls.undecided(service, this.#run);
   }
 
   #judgeCalls(outcome: Outcome): Outcome | Promise<Outcome> {

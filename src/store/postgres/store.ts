@@ -125,6 +125,7 @@ import {
   quiet,
   renew,
   reportCode,
+  resumeWorker,
   silent,
   stopWorker,
   time,
@@ -308,6 +309,7 @@ export class PostgresJobStore implements JobStore {
   readonly openBreaker: JobStore["openBreaker"] = this.#verb(openBreaker);
   readonly resetBreaker: JobStore["resetBreaker"] = this.#verb(resetBreaker);
   readonly quiet: JobStore["quiet"] = this.#verb(quiet);
+  readonly resumeWorker: JobStore["resumeWorker"] = this.#verb(resumeWorker);
   readonly stopWorker: JobStore["stopWorker"] = this.#verb(stopWorker);
   readonly time: JobStore["time"] = this.#verb(time);
   readonly stats: JobStore["stats"] = this.#verb(stats);

@@ -26,6 +26,7 @@ import type {
   ReprocessAnswer,
   Review,
   ReviewAnswer,
+  WorkerResumed,
 } from "../types/records.ts";
 
 export interface OperatorStore {
@@ -176,6 +177,11 @@ export interface OperatorStore {
    * reports the request. Answers whether the worker is known.
    */
   quiet(worker: WorkerId, act?: Act): Promise<boolean>;
+  /**
+   * Ends what `quiet` has asked for: the next claims of the worker take jobs again. A worker that
+   * was asked to stop stays as it is.
+   */
+  resumeWorker(worker: WorkerId, act?: Act): Promise<WorkerResumed>;
   /**
    * Asks a worker to stop. From now on its claims are empty, as after `quiet`, and its renewals
    * report the request. Answers whether the worker is known.

@@ -259,6 +259,7 @@ export class SqliteJobStore implements JobStore {
   readonly requestReprocess: JobStore["requestReprocess"] = this.#writes(requestReprocess);
   readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
   readonly quiet: JobStore["quiet"] = this.#writes(registry.quiet);
+  readonly resumeWorker: JobStore["resumeWorker"] = this.#writes(registry.resumeWorker);
   readonly stopWorker: JobStore["stopWorker"] = this.#writes(registry.stopWorker);
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly saveView: JobStore["saveView"] = this.#writes(saveView);

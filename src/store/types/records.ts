@@ -45,6 +45,9 @@ export interface IntakeName extends GateName {
   readonly kind: Exclude<GateName["kind"], "service">;
 }
 
+/** `resumed`: the worker takes work. `stopping`: an operator has asked the worker to stop. */
+export type WorkerResumed = "resumed" | "stopping" | "unknown";
+
 /** Jobs that run now, by what they belong to or by their worker. */
 export type RunTarget = GateName | { readonly kind: "worker"; readonly name: WorkerId };
 

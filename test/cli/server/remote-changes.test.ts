@@ -121,7 +121,7 @@ describe("through a server, as on its database", () => {
     expect(state).toBe("cancelled");
   });
 
-  test("workers are listed, quieted and stopped, by the first letters of their ids", async () => {
+  test("workers are listed, quieted, resumed and stopped, by the first letters of their ids", async () => {
     const [one, other] = [0, 1].map(() => store.mill.work({ jobs: [stuck.run(() => 1)] }));
     await Promise.all([one!.ready, other!.ready]);
     const listed = await store.both("workers", "list", "-o", "json");
@@ -131,7 +131,7 @@ describe("through a server, as on its database", () => {
     const [a = "", b = ""] = found.map(({ id }) => id);
 
     expect(listed.remote).toEqual(listed.local);
-    for (const verb of ["quiet", "stop"]) {
+    for (const verb of ["quiet", "resume", "stop"]) {
       const local = await store.local("workers", verb, a);
       const remote = await store.remote("workers", verb, b.slice(0, 25));
       expect(comparable(remote, b)).toEqual(comparable(local, a));

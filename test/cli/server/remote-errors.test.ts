@@ -73,6 +73,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "tenants remove": ["acme", "--reason", "left", "--confirm", "acme"],
   "workers list": [],
   "workers quiet": [ID],
+  "workers resume": [ID],
   "workers stop": [ID],
   "types list": [],
   "types override": ["email", "--priority", "5"],

@@ -423,6 +423,16 @@ const CASES: readonly Case[] = [
     entry: { name: "worker_quieted", subjectKind: "worker", tenant: null },
   },
   {
+    verb: "resumeWorker",
+    async act(store) {
+      const worker = await joinWorker(store);
+      await store.quiet(worker);
+      await store.resumeWorker(worker, ACT);
+      return worker;
+    },
+    entry: { name: "worker_resumed", subjectKind: "worker", tenant: null },
+  },
+  {
     verb: "stopWorker",
     async act(store) {
       const worker = await joinWorker(store);
@@ -741,6 +751,7 @@ export function auditActsSuite(open: OpenStore): void {
       await store.removeLimit({ kind: "key", name: "k", tenant: "default" }, ACT);
       await store.removeFairness("fast", ACT);
       await store.quiet(workerId(), ACT);
+      await store.resumeWorker(workerId(), ACT);
       await store.stopWorker(workerId(), ACT);
       await store.review(none, { status: "discarded", by: "ada", notes: null });
       await store.review(dead, { status: "discarded", by: "ada", notes: null });

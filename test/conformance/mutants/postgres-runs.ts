@@ -281,6 +281,16 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["the store has a clock of its own", "clock_at(:now::timestamptz)", "clock_at(NULL)"],
     ],
   },
+  resumeWorker: {
+    resume_worker: [
+      ["every worker is resumed", "id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["a worker that is to stop takes jobs", "AND NOT stopping", ""],
+      ["no worker is resumed", "SET quiet = false", "SET quiet = true"],
+    ],
+    is_stopping: [
+      ["a worker that is to stop is resumed", "SELECT stopping", "SELECT false AS stopping"],
+    ],
+  },
   quiet: {
     quiet_worker: [
       ["every worker is asked to take nothing", "id = :id::uuid", ":id::uuid IS NOT NULL"],

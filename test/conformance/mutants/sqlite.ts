@@ -187,6 +187,16 @@ export const SQLITE_FAULTS: Faults = {
       ["youngest first", "ORDER BY joined_at, id", "ORDER BY joined_at DESC, id DESC"],
     ],
   },
+  resumeWorker: {
+    resume_worker: [
+      ["every worker is resumed", "id = :id", "1"],
+      ["a worker that is to stop takes jobs", "AND stopping = 0", ""],
+      ["no worker is resumed", "SET quiet = 0", "SET quiet = 1"],
+    ],
+    is_stopping: [
+      ["a worker that is to stop is resumed", "SELECT stopping", "SELECT 0 AS stopping"],
+    ],
+  },
   quiet: {
     quiet_worker: [
       ["every worker is asked to take nothing", "id = :id", "1"],

@@ -176,6 +176,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     reprocess: async (id, job, by, notes) => then(reading.reprocess(world, id, job, { by, notes })),
     workers: async (limit) => work.workers(world, limit),
     quiet: async (worker) => work.quiet(world, worker),
+    resumeWorker: async (worker) => work.resumeWorker(world, worker),
     stopWorker: async (worker) => work.stopWorker(world, worker),
     time: async () => world.clock.now(),
     stats: async (max) => reading.stats(world, max),

@@ -18,7 +18,7 @@ import type {
   WorkerInfo,
 } from "../../../src/store/types/jobs-and-runs.ts";
 import type { AcquiredLocks, OpenRun } from "../../../src/store/types/notes.ts";
-import type { WorkerRecord } from "../../../src/store/types/records.ts";
+import type { WorkerRecord, WorkerResumed } from "../../../src/store/types/records.ts";
 import {
   byClaimOrder,
   countDeath,
@@ -98,6 +98,14 @@ export function quiet(world: World, worker: WorkerId): boolean {
   const known = world.workers.get(worker);
   if (known !== undefined) known.quiet = true;
   return known !== undefined;
+}
+
+export function resumeWorker(world: World, worker: WorkerId): WorkerResumed {
+  const known = world.workers.get(worker);
+  if (known === undefined) return "unknown";
+  if (known.stopping) return "stopping";
+  known.quiet = false;
+  return "resumed";
 }
 
 export function stopWorker(world: World, worker: WorkerId): boolean {

@@ -278,9 +278,15 @@ const OWN: Readonly<Record<string, Own>> = {
   },
   "runSchedule 404": async () => onSchedule("none", "/run"),
   "quietWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/quiet`),
+  "resumeWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/resume`),
   "stopWorker 204": async ({ workerId }) => ask(`/api/v1/workers/${workerId}/stop`),
   "overrideType 404": async () => ask("/api/v1/types/none", { json: { priority: 5 } }),
   "quietWorker 404": async () => ask(`/api/v1/workers/${NOWHERE}/quiet`),
+  "resumeWorker 409": async ({ mill, workerId }) => {
+    await mill.workers.stop(workerId);
+    return ask(`/api/v1/workers/${workerId}/resume`);
+  },
+  "resumeWorker 404": async () => ask(`/api/v1/workers/${NOWHERE}/resume`),
   "stopWorker 404": async () => ask(`/api/v1/workers/${NOWHERE}/stop`),
   "createStreamToken 409": async ({ mill, server }) => {
     const token = { kind: "person", name: "ada", roles: ["viewer"] } as const;

@@ -78,6 +78,7 @@ const NAMING: Record<string, (mill: Named, name: any) => Promise<unknown>> = {
   "types.override": ({ types }, name) => types.override(name, { priority: 5 }),
   "types.reset": ({ types }, name) => types.reset(name),
   "workers.quiet": ({ workers }, name) => workers.quiet(name),
+  "workers.resume": ({ workers }, name) => workers.resume(name),
   "workers.stop": ({ workers }, name) => workers.stop(name),
   "drain a worker": (mill, worker) => mill.drain({ worker }),
 };

@@ -10,6 +10,7 @@ import type {
   SettleItem,
 } from "../../../src/store/types/jobs-and-runs.ts";
 import type { ProbeClaim } from "../../../src/store/types/services.ts";
+import { awaitedService } from "../../../src/store/shared/services/vain-wait.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Actor } from "../fleet/effects.ts";
 import { endOf } from "./flows.ts";
@@ -18,7 +19,7 @@ import type { Report } from "./invariants.ts";
 import type { Payload } from "../fleet/jobs.ts";
 import { isBehindGate } from "./order.ts";
 import { Pauses } from "./pauses.ts";
-import { isBehindService, isLimitGate, openServices, parksOf } from "./control/barriers.ts";
+import { CLOSED, isBehindService, isLimitGate, openServices, parksOf } from "./control/barriers.ts";
 import { ServiceCallChecks } from "./control/service-calls.ts";
 import type { Behaviour } from "../plan/plan.ts";
 import type { RetentionRules, RetentionStage } from "../fleet/retention.ts";
@@ -340,12 +341,22 @@ export class Answers {
     }
     if ("delayMs" in settlement && row.next_run_at !== null) {
       const waitMs = row.next_run_at - row.finished_at;
-      if (waitMs !== Math.max(0, Math.round(settlement.delayMs))) {
+      const isKept = waitMs === Math.max(0, Math.round(settlement.delayMs));
+      if (!isKept && !(waitMs === 0 && this.#isInVain(settlement))) {
         report("I8", `job ${key} waits ${waitMs} ms, not ${settlement.delayMs}`);
       }
     }
     const isSuccess = settlement.to === "completed" || settlement.to === "completed_with_errors";
     this.notes.checkChildren({ key, children, parent: job.id, isSuccess });
+  }
+
+  /** The job was to wait for a service, which has opened before the run ended. */
+  #isInVain(settlement: SettleItem["settlement"]): boolean {
+    const { breakers, names } = this.#parts.watch.committed;
+    const service = awaitedService(settlement);
+    if (service === undefined) return false;
+    const row = [...breakers.values()].find((each) => names.get(each.service) === service);
+    return row?.state === CLOSED || !this.#parts.watch.isAlone;
   }
 
   /** A run ends as its handler behaves, unless it was ended from outside. */

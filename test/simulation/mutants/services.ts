@@ -63,6 +63,13 @@ export const serviceMutants: readonly Mutant[] = [
     breaks: "I28",
   },
   {
+    name: "the success of a job with two services is no verdict",
+    file: RUN,
+    now: 'const isSuccess = outcome.type === "succeeded";',
+    planted: "const isSuccess = outcome === null;",
+    breaks: "I28",
+  },
+  {
     name: "a failure that a breaker has not counted is charged",
     file: RUN,
     now: "else this.#uncounted = { waitMs };",

@@ -110,6 +110,7 @@ function endsFor(target: Target): readonly (readonly string[])[] {
     ["schedules", "remove", schedule],
     ["token", "create", "eve", "--tenant", tenant],
     ["workers", "quiet", jobId],
+    ["workers", "resume", jobId],
     ["workers", "stop", jobId],
     ["intake", "close", "--tenant", tenant],
     ["intake", "open", "--tenant", tenant],

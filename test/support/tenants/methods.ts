@@ -354,6 +354,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "fairness.remove": [(mill) => forbidden(() => methodAt(mill, "fairness.remove")("general"))],
   "workers.list": [(mill) => forbidden(methodAt(mill, "workers.list"))],
   "workers.quiet": [(mill, { id }) => forbidden(methodAt(mill, "workers.quiet"), id)],
+  "workers.resume": [(mill, { id }) => forbidden(methodAt(mill, "workers.resume"), id)],
   ...Object.fromEntries(REFUSED.map((path) => [path, [refusing(path)]])),
 };
 

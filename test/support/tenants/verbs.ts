@@ -284,6 +284,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   close: "forbidden",
   workers: "forbidden",
   quiet: "forbidden",
+  resumeWorker: "forbidden",
   stopWorker: "forbidden",
   register: "forbidden",
   declareTypes: "forbidden",

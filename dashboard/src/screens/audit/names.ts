@@ -45,6 +45,7 @@ export const NAMES: readonly AuditName[] = [
   "quota_removed",
   "tenant_removal_requested",
   "worker_quieted",
+  "worker_resumed",
   "worker_stop_requested",
   "schedule_created",
   "schedule_updated",

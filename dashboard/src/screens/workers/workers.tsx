@@ -6,6 +6,7 @@ import { useResource } from "../../live/resource.ts";
 import { bytesText, durationText, plural } from "../../lib/format.ts";
 import { href } from "../../lib/router.ts";
 import { may } from "../../lib/session.ts";
+import { toastProblem } from "../../lib/toasts.ts";
 import { Button, ButtonLink, Cut, PageHead, Panel, Tag, Time } from "../../parts/basics.tsx";
 import { ask } from "../../parts/dialog.tsx";
 import { Gauge } from "../../parts/gauge.tsx";
@@ -201,6 +202,9 @@ function Actions({ worker, reload }: { worker: Worker; reload: Reload }): JSX.El
       {!isQuiet && may("quietWorker") && (
         <Button onClick={() => askQuiet(worker, reload)}>Quiet…</Button>
       )}
+      {isQuiet && may("resumeWorker") && (
+        <Button onClick={() => void resumeNow(worker, reload)}>Resume</Button>
+      )}
       {may("stopWorker") && (
         <Button kind="danger" onClick={() => askStop(worker, reload)}>
           Stop…
@@ -213,7 +217,7 @@ function Actions({ worker, reload }: { worker: Worker; reload: Reload }): JSX.El
 function askQuiet({ id, host, pid, running }: Worker, reload: Reload): void {
   ask({
     title: `Make worker ${host}, pid ${pid}, quiet?`,
-    text: `It takes no new jobs; ${plural(running, "running job")} of it may end. A quiet worker stays quiet until its process is started again.`,
+    text: `It takes no new jobs; ${plural(running, "running job")} of it may end. A quiet worker stays quiet until an operator resumes it.`,
     count: 1,
     verb: "Make it quiet",
     keep: "Keep it taking jobs",
@@ -222,6 +226,15 @@ function askQuiet({ id, host, pid, running }: Worker, reload: Reload): void {
       await reload();
     },
   });
+}
+
+async function resumeNow({ id, host, pid }: Worker, reload: Reload): Promise<void> {
+  try {
+    await call("resumeWorker", { params: { id } });
+    await reload();
+  } catch (error) {
+    toastProblem(`Worker ${host}, pid ${pid}, was not resumed`, error);
+  }
 }
 
 function askStop({ id, host, pid, running }: Worker, reload: Reload): void {

@@ -270,6 +270,7 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   countRunning: (draw) => ({ params: { kind: "tenant", name: draw.tenant } }),
   listWorkers: noQuery,
   quietWorker: () => ({ params: { id: NOWHERE } }),
+  resumeWorker: () => ({ params: { id: NOWHERE } }),
   stopWorker: () => ({ params: { id: NOWHERE } }),
   getStats: noQuery,
   getStatsBy: (draw) => ({ params: { by: draw.one(["type", "lane", "tenant"]) } }),

@@ -23,6 +23,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   quiet: "a decision of people",
   runFunction: "for functions of the database; shown by channel-kills.ts",
   remove: "for jobs that ended long ago",
+  resumeWorker: "a decision of people",
   reprocess: "a decision of people, about jobs that failed",
   resume: "a decision of people",
   failureGroups: "for people, about jobs that failed",

@@ -163,7 +163,7 @@ function earlier(pause: Drained["keptPause"]): string {
 }
 
 function stays({ resume }: Subject): string {
-  if (resume === null) return "The worker stays quiet; to end it: millrace workers stop ID";
+  if (resume === null) return "The worker stays quiet. To resume: millrace workers resume ID";
   return `The pause stays. To resume: ${resume}`;
 }
 

@@ -345,6 +345,7 @@ export interface QueryRows {
   silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number; };
   sweep_expired_leases: { readonly ended: number; };
   worker_lives: { readonly lives: boolean; };
+  is_stopping: { readonly stopping: boolean; };
   holder_of_job: { readonly id: JobId; readonly host: string; readonly pid: number; readonly until: number; readonly beat_ms: number; readonly beat_ago_ms: number; };
   store_time: { readonly at: number; };
   list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly lane_slots: string; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly lease_left_ms: number; readonly beat_ms: number; readonly beat_ago_ms: number; readonly beats: number; readonly memory_bytes: number | null; readonly loop_lag_ms: number | null; readonly quiet: boolean; readonly stopping: boolean; readonly taken_by: string | null; readonly running: number; readonly buffered: number; readonly running_by_lane: string; readonly crashed_once: number; readonly crashed_often: number; };
@@ -800,6 +801,8 @@ export interface QueryParameters {
   sweep_expired_leases: readonly ["limit", "now"];
   worker_lives: readonly ["now", "id"];
   quiet_worker: readonly ["id"];
+  resume_worker: readonly ["id"];
+  is_stopping: readonly ["id"];
   stop_worker: readonly ["id"];
   holder_of_job: readonly ["now", "id"];
   store_time: readonly ["now"];
@@ -3418,6 +3421,18 @@ export const queries: {
     parameters: ["id"],
     timeout: "answer",
     routine: {"takes":"uuid","gives":null},
+  },
+  resume_worker: {
+    text: "UPDATE millrace.worker\nSET quiet = false\nWHERE id = $1::uuid AND quiet AND NOT stopping",
+    parameters: ["id"],
+    timeout: "answer",
+    routine: {"takes":"uuid","gives":null},
+  },
+  is_stopping: {
+    text: "SELECT stopping\nFROM millrace.worker\nWHERE id = $1::uuid",
+    parameters: ["id"],
+    timeout: "answer",
+    routine: {"takes":"uuid","gives":"stopping boolean"},
   },
   stop_worker: {
     text: "UPDATE millrace.worker\nSET quiet = true, stopping = true\nWHERE id = $1::uuid",

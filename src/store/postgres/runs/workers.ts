@@ -1,4 +1,7 @@
-/** register, renew, reportCode, deregister, quiet, stopWorker, silent, workers and time. */
+/**
+ * register, renew, reportCode, deregister, quiet, resumeWorker, stopWorker, silent, workers and
+ * time.
+ */
 import { writeAudits } from "../audit/write.ts";
 import { NO_ACT, type Act } from "../../types/audit.ts";
 import { workerAsked, type AuditDraft } from "../../shared/audit/drafts.ts";
@@ -10,7 +13,7 @@ import type {
   WorkerInfo,
   WorkerVitals,
 } from "../../types/jobs-and-runs.ts";
-import type { WorkerRecord } from "../../types/records.ts";
+import type { WorkerRecord, WorkerResumed } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import { dropPermits } from "../queue/limits.ts";
@@ -140,6 +143,18 @@ export async function quiet(
   return ask(session, "quiet_worker", workerAsked("worker_quieted", worker, act));
 }
 
+export async function resumeWorker(
+  session: Session,
+  worker: WorkerId,
+  act: Act = NO_ACT,
+): Promise<WorkerResumed> {
+  const isResumed = await ask(session, "resume_worker", workerAsked("worker_resumed", worker, act));
+  if (isResumed) return "resumed";
+  const row = await session.read.get("is_stopping", { id: uuidOf(worker) });
+  if (row === undefined) return "unknown";
+  return row.stopping ? "stopping" : "resumed";
+}
+
 export async function stopWorker(
   session: Session,
   worker: WorkerId,
@@ -150,7 +165,7 @@ export async function stopWorker(
 
 async function ask(
   session: Session,
-  query: "quiet_worker" | "stop_worker",
+  query: "quiet_worker" | "resume_worker" | "stop_worker",
   draft: AuditDraft,
 ): Promise<boolean> {
   const id = uuidOf(draft.subject.name);

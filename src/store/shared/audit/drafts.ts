@@ -354,7 +354,7 @@ export function viewChanged(
 }
 
 export function workerAsked(
-  name: "worker_quieted" | "worker_stop_requested",
+  name: "worker_quieted" | "worker_resumed" | "worker_stop_requested",
   worker: string,
   act: Act,
 ): AuditDraft {

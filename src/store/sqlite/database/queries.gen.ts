@@ -316,6 +316,7 @@ export interface QueryRows {
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
   list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly lane_slots: string; readonly tenant: string | null; readonly app: string | null; readonly joined_at: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; readonly beats: number; readonly memory_bytes: number | null; readonly loop_lag_ms: number | null; readonly quiet: 0 | 1; readonly stopping: 0 | 1; };
   holder_of_job: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly until: number; readonly renewed_at: number; readonly beat_ms: number; };
+  is_stopping: { readonly stopping: 0 | 1; };
 }
 
 /** The rows of queries that are read as arrays, in the order of the columns. */
@@ -800,6 +801,8 @@ export interface QueryParameters {
   list_workers: readonly ["limit"];
   holder_of_job: readonly ["id"];
   quiet_worker: readonly ["id"];
+  resume_worker: readonly ["id"];
+  is_stopping: readonly ["id"];
   stop_worker: readonly ["id"];
 }
 
@@ -2687,6 +2690,14 @@ export const queries: {
   },
   quiet_worker: {
     text: "UPDATE millrace_worker\nSET quiet = 1\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  resume_worker: {
+    text: "UPDATE millrace_worker\nSET quiet = 0\nWHERE id = ?1 AND quiet = 1 AND stopping = 0",
+    parameters: ["id"],
+  },
+  is_stopping: {
+    text: "SELECT stopping\nFROM millrace_worker\nWHERE id = ?1",
     parameters: ["id"],
   },
   stop_worker: {

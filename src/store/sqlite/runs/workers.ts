@@ -1,4 +1,4 @@
-/** register, renew, reportCode, deregister, quiet, stopWorker, silent and workers. */
+/** register, renew, reportCode, deregister, quiet, resumeWorker, stopWorker, silent and workers. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type {
   CodeReport,
@@ -9,7 +9,7 @@ import type {
   WorkerInfo,
   WorkerVitals,
 } from "../../types/jobs-and-runs.ts";
-import type { WorkerRecord } from "../../types/records.ts";
+import type { WorkerRecord, WorkerResumed } from "../../types/records.ts";
 import { openAmong, openRuns, runsOf, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
 import { workerAsked } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -112,6 +112,18 @@ export function quiet(session: Session, worker: WorkerId, act: Act = NO_ACT): bo
   const isKnown = session.sql.run("quiet_worker", { id: idBytes(worker) }).changes > 0;
   if (isKnown) writeAudits(session, [workerAsked("worker_quieted", worker, act)]);
   return isKnown;
+}
+
+export function resumeWorker(session: Session, worker: WorkerId, act: Act = NO_ACT): WorkerResumed {
+  const { sql } = session;
+  const id = idBytes(worker);
+  if (sql.run("resume_worker", { id }).changes > 0) {
+    writeAudits(session, [workerAsked("worker_resumed", worker, act)]);
+    return "resumed";
+  }
+  const row = sql.get("is_stopping", { id });
+  if (row === undefined) return "unknown";
+  return row.stopping === 1 ? "stopping" : "resumed";
 }
 
 export function stopWorker(session: Session, worker: WorkerId, act: Act = NO_ACT): boolean {

@@ -14,6 +14,12 @@ import { CLOSED } from "./barriers.ts";
 
 /** A few probes, one after the other, with their polls. */
 const CLOSE_MS = 12_000;
+/** A last outage of one service opens its breaker. */
+const OUTAGE_MS = 2_000;
+const CALLS = 5;
+const ATTEMPTS = 20;
+/** Jobs with two services that are tried before a job with one. */
+const FIRST_POSTS = 20;
 /** Permits go back after 250 ms, and workers poll once a second. */
 const PERMITS_MS = 6_000;
 const RETURN_MS = 3_000;
@@ -37,15 +43,25 @@ export async function resetBreakers({ client }: Member): Promise<void> {
   await Promise.all(forced.map(({ service }) => client.breakers.reset(service, by)));
 }
 
-/** Jobs come for each service, and every breaker closes. */
+/** After a last outage, jobs with two services are tried first, and every breaker closes in time. */
 export async function closeInPeace(
   parts: ControlPeaceParts,
   isBroken: () => boolean,
 ): Promise<void> {
-  const { world, watch, report } = parts;
+  const { world, watch, fleet, report } = parts;
   const payload = { token: 1, runs: ["ok"] as const, ms: 10 };
+  const untilMs = world.elapsedMs + OUTAGE_MS;
+  fleet.services.fail("bank", { untilMs, manner: "errors", retryAfterMs: 0 });
+  const calls = Array.from({ length: CALLS }, () =>
+    payContract.of(payload, { maxAttempts: ATTEMPTS }),
+  );
+  ask(parts, "calls a service that fails", ({ client }) => client.enqueueMany(calls));
+  await world.run(untilMs, isBroken);
+  const posts = Array.from({ length: FIRST_POSTS }, () =>
+    postContract.of(payload, { priority: 1 }),
+  );
   ask(parts, "calls services in peace", ({ client }) =>
-    client.enqueueMany([payContract.of(payload), postContract.of(payload)]),
+    client.enqueueMany([...posts, payContract.of(payload)]),
   );
   const isClosed = (): boolean =>
     [...watch.committed.breakers.values()].every(({ state }) => state === CLOSED);
