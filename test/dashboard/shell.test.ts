@@ -224,3 +224,26 @@ describe("a viewer", () => {
     expect(text).toContain("[redacted]");
   });
 });
+  test("has no key that would be refused", async (context) => {
+    await using watched = await stage.page(context, ["viewer"]);
+    const { page } = watched;
+    const found: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() !== "GET") found.push(`${request.method()} ${request.url()}`);
+    });
+
+    for (const [name, path] of Object.entries(screensOf(stage.scene))) {
+      if (name === "Sheet") continue;
+      await watched.show(path);
+      for (const key of ["j", "x", "r", "c"]) {
+        await page.keyboard.press(key);
+        if ((await page.getByRole("dialog").count()) === 0) continue;
+        found.push(`${name}: ${key}`);
+        await page.keyboard.press("Escape");
+      }
+    }
+
+    expect(found).toEqual([]);
+    expect(await page.locator(".toast").count()).toBe(0);
+  });
+
