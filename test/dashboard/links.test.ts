@@ -1,0 +1,59 @@
+/** Links of the page lead to what they name: breakers. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { defineJob, TransientError } from "../../src/index.ts";
+import { Stage } from "./pages.ts";
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+describe("links to a breaker", () => {
+  test("open the breaker of the service, and not another one", async (context) => {
+    const { mill } = stage.scene;
+    const services = ["links bank/1", "links mail"] as const;
+    const calls = services.map((service, at) =>
+      defineJob({ type: `links.call${at}`, services: [service] }).run(() => {}),
+    );
+    // A worker declares which services a type calls.
+    const worker = mill.work({ jobs: calls, signals: false });
+    await worker.ready;
+    await worker.stop();
+    for (const service of services) {
+      await mill.breakers.forceOpen(service, "maintenance", { actor: "ada" });
+    }
+    const waiting = await mill.enqueueMany(calls.map((each) => each.of()));
+    await using watched = await stage.page(context);
+    const { page } = watched;
+
+    for (const [at, service] of services.entries()) {
+      await watched.show(`jobs/${waiting[at]?.id ?? ""}`);
+      await page.getByRole("link", { name: "Show the breaker" }).click();
+      await page.getByRole("heading", { name: `History of ${service}` }).waitFor();
+      expect(page.url()).toBe(`${watched.origin}/#/breakers/${encodeURIComponent(service)}`);
+    }
+  });
+
+  test("lead from an error that names its service", async (context) => {
+    const { mill } = stage.scene;
+    const failing = defineJob({ type: "links.failing", maxAttempts: 1 }).run(() => {
+      throw new TransientError("the post is closed", { service: "links post" });
+    });
+    const job = await mill.enqueue(failing);
+    await using worker = mill.work({ jobs: [failing], signals: false });
+    await worker.ready;
+    await mill.wait(job);
+    await using watched = await stage.page(context);
+    await watched.show(`jobs/${job.id}`);
+
+    await watched.page.getByRole("link", { name: "service links post" }).first().click();
+
+    await watched.page.getByRole("heading", { level: 1, name: "Breakers" }).waitFor();
+    expect(watched.page.url()).toBe(`${watched.origin}/#/breakers/links%20post`);
+  });
+});
