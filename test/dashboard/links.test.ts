@@ -1,5 +1,7 @@
-/** Links of the page lead to what they name: breakers. */
+/** Links of the page lead to what they name: breakers, other tools. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { linksOf } from "../../dashboard/src/screens/jobs/job/links.ts";
+import { linkFault } from "../../src/core/control/link-templates.ts";
 import { defineJob, TransientError } from "../../src/index.ts";
 import { Stage } from "./pages.ts";
 
@@ -56,4 +58,25 @@ describe("links to a breaker", () => {
     await watched.page.getByRole("heading", { level: 1, name: "Breakers" }).waitFor();
     expect(watched.page.url()).toBe(`${watched.origin}/#/breakers/links%20post`);
   });
+});
+
+test("the page fills every name that a template may have, and no other", () => {
+  const [, ...names] = linkFault("https://a.example/{unknown}")?.match(/\{[\w.]+\}/g) ?? [];
+  const job = {
+    id: "01K",
+    type: "email",
+    tenant: "acme",
+    correlationId: "c1",
+    parentId: "01P",
+    tags: { NAME: "north" },
+    payload: { PATH: 42 },
+  };
+
+  expect(names).toHaveLength(7);
+  for (const name of names) {
+    const template = `https://a.example/${name}`;
+    expect(linkFault(template)).toBeNull();
+    expect(linksOf({ there: template }, job)).toHaveLength(1);
+  }
+  expect(linkFault("https://a.example/{lane}")).toContain("not known");
 });
