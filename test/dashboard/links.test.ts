@@ -1,9 +1,10 @@
-/** Links of the page lead to what they name: breakers, other tools. */
+/** Links of the page lead to what they name: lists of jobs, breakers, other tools. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { linksOf } from "../../dashboard/src/screens/jobs/job/links.ts";
+import { jobQueryOf } from "../../dashboard/src/screens/jobs/list/job-query.ts";
 import { linkFault } from "../../src/core/control/link-templates.ts";
 import { defineJob, TransientError } from "../../src/index.ts";
-import { Stage } from "./pages.ts";
+import { screensOf, Stage } from "./pages.ts";
 
 let stage: Stage;
 
@@ -13,6 +14,41 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
+});
+
+/** The addresses of all links to lists of jobs on the screen. */
+const JOB_LINKS = `[...document.querySelectorAll('a[href^="#/jobs?"]')].map(({ hash }) => hash)`;
+
+describe("links to lists of jobs", () => {
+  test("have queries that the query bar understands, on every screen", async (context) => {
+    const { mill } = stage.scene;
+    const held = defineJob({ type: "links.held" });
+    const tags = { "user id": "7", area: "north", 'a"b': "c d", "a:b": "c" };
+    const tagged = await mill.enqueue(held, undefined, { tenant: "held", tags });
+    await mill.pause({ tenant: "held" }, "unpaid", { actor: "ada" });
+    await using watched = await stage.page(context);
+    const screens = {
+      ...screensOf(stage.scene),
+      "Held tenant": "tenants/held",
+      "Tagged job": `jobs/${tagged.id}`,
+    };
+    const wrong: string[] = [];
+    let count = 0;
+
+    for (const [name, path] of Object.entries(screens)) {
+      await watched.show(path);
+      const links: readonly string[] = await watched.page.evaluate(JOB_LINKS);
+      for (const link of links) {
+        const q = new URLSearchParams(link.replace(/^.*?\?/, "")).get("q") ?? "";
+        const found = jobQueryOf(q, Date.now()).wrong;
+        if (found.length > 0) wrong.push(`${name}: ${q}: ${found[0]?.message ?? ""}`);
+        count += 1;
+      }
+    }
+
+    expect(wrong).toEqual([]);
+    expect(count).toBeGreaterThan(20);
+  });
 });
 
 describe("links to a breaker", () => {
