@@ -127,8 +127,14 @@ describe("the keyboard", () => {
       await page.keyboard.press(key);
       await page.getByRole("heading", { level: 1, name }).waitFor();
     }
+    await page.keyboard.press("g");
+    await page.keyboard.press("k");
+    await page.getByRole("heading", { level: 1, name: "Lanes and types" }).waitFor();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page
+      .getByRole("dialog", { name: "Keyboard" })
+      .getByText("Ctrl", { exact: true })
+      .waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
@@ -136,6 +142,12 @@ describe("the keyboard", () => {
     await page.keyboard.press("Enter");
 
     await expect.poll(() => page.url()).toContain(`#/jobs/${stage.scene.failedId}`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("lane bulk");
+    await page.getByRole("option", { name: /jobs of lane/ }).click();
+    await expect.poll(() => decodeURIComponent(page.url())).toContain("#/jobs?q=lane:bulk");
+    await watched.show("nowhere");
+    await page.getByRole("heading", { level: 1, name: "No such page" }).waitFor();
   });
 
   test("acts at once after a dialog has closed, and types into one at once", async (context) => {
@@ -214,16 +226,6 @@ describe("a viewer", () => {
     expect(found).toEqual([]);
   });
 
-  test("reads no payload and no error of a job", async (context) => {
-    await using watched = await stage.page(context, ["viewer"]);
-
-    await watched.show(`jobs/${stage.scene.failedId}`);
-
-    const text: string = await watched.page.evaluate("document.body.textContent");
-    expect(text).not.toContain("window.pwned");
-    expect(text).toContain("[redacted]");
-  });
-});
   test("has no key that would be refused", async (context) => {
     await using watched = await stage.page(context, ["viewer"]);
     const { page } = watched;
@@ -247,3 +249,13 @@ describe("a viewer", () => {
     expect(await page.locator(".toast").count()).toBe(0);
   });
 
+  test("reads no payload and no error of a job", async (context) => {
+    await using watched = await stage.page(context, ["viewer"]);
+
+    await watched.show(`jobs/${stage.scene.failedId}`);
+
+    const text: string = await watched.page.evaluate("document.body.textContent");
+    expect(text).not.toContain("window.pwned");
+    expect(text).toContain("[redacted]");
+  });
+});
