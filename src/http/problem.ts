@@ -17,6 +17,8 @@ interface Problem {
   readonly code: string;
   readonly hint: string;
   readonly request_id: string;
+  /** The job that holds the key of the request. */
+  readonly holder?: string;
   readonly errors?: readonly Mismatch[];
 }
 
@@ -100,9 +102,17 @@ export function bodyOf(error: unknown): Omit<Problem, "request_id"> {
   }
   if (error instanceof MillraceError) {
     const { status, code, message, hint } = error;
-    return form(code, { status, hint, detail: message, errors: placesIn(error) });
+    const body = form(code, { status, hint, detail: message, errors: placesIn(error) });
+    return { ...body, ...holderOf(error) };
   }
   return bodyOf(new RequestRefusal("INTERNAL", "The server failed with an unexpected error."));
+}
+
+/** Other errors name as holder the job of the request, or one that does not exist. */
+const HELD = new Set(["DEDUP_KEY_HELD", "IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_KEY_USED"]);
+
+function holderOf({ code, details: { holder } }: MillraceError): { holder?: string } {
+  return HELD.has(code) && typeof holder === "string" ? { holder } : {};
 }
 
 function form(

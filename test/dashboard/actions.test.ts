@@ -95,6 +95,23 @@ describe("a job", () => {
     await watched.answered("setJobPriority", "retryJob");
   });
 
+  test("whose dedup key is taken is not repeated, and leads to the holder", async (context) => {
+    const { mill } = stage.scene;
+    const watched = await openPage(context);
+    const { page } = watched;
+    const options = { dedupKey: "act.taken", delay: "1h" } as const;
+    const { id } = await mill.enqueue(later, { n: 3 }, options);
+    await mill.jobs.cancel(id);
+    const holder = await mill.enqueue(later, { n: 4 }, options);
+    await watched.show(`jobs/${id}`);
+
+    await button(page, /^Retry/);
+    await page.getByText("The job was not retried").waitFor();
+    await page.getByRole("link", { name: "Show the holder" }).click();
+
+    await expect.poll(() => page.url()).toContain(`#/jobs/${holder.id}`);
+  });
+
   test("is enqueued by the form of its type", async (context) => {
     const { mill } = stage.scene;
     const watched = await openPage(context);

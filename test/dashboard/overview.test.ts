@@ -74,6 +74,31 @@ describe("the overview", () => {
     expect(decodeURIComponent(page.url())).toContain("jobs?q=state:running");
   });
 
+  test("moves no row under the pointer when the order changes", async (context) => {
+    const { mill } = stage.scene;
+    await using watched = await stage.page(context, ["viewer"]);
+    const { page } = watched;
+    await watched.show("overview?range=1h");
+    const types = page.getByRole("region", { name: /^Types of the last/ });
+    const quiet = types.getByRole("row", { name: /scene\.parent/ });
+    const busy = types.getByRole("row", { name: /rush/ });
+    await quiet.hover();
+    const before = await quiet.boundingBox();
+
+    const rush = defineJob({ type: "a.rush" }).run(() => {});
+    const worker = mill.work({ jobs: [rush], signals: false });
+    await worker.ready;
+    const jobs = await mill.enqueueMany(Array.from({ length: 40 }, () => rush.of()));
+    for (const job of jobs) await mill.wait(job);
+    await worker.stop();
+    await busy.waitFor({ timeout: 40_000 });
+
+    expect(await quiet.boundingBox()).toEqual(before);
+    expect(await types.getByRole("row").last().textContent()).toContain("a.rush");
+    await page.mouse.move(0, 0);
+    await expect.poll(() => types.getByRole("row").nth(1).textContent()).toContain("a.rush");
+  });
+
   test("leads from a step of a chart to the jobs of the step", async (context) => {
     await using watched = await stage.page(context, ["viewer"]);
     const { page } = watched;

@@ -127,8 +127,14 @@ describe("the keyboard", () => {
       await page.keyboard.press(key);
       await page.getByRole("heading", { level: 1, name }).waitFor();
     }
+    await page.keyboard.press("g");
+    await page.keyboard.press("k");
+    await page.getByRole("heading", { level: 1, name: "Lanes and types" }).waitFor();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page
+      .getByRole("dialog", { name: "Keyboard" })
+      .getByText("Ctrl", { exact: true })
+      .waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
@@ -136,6 +142,12 @@ describe("the keyboard", () => {
     await page.keyboard.press("Enter");
 
     await expect.poll(() => page.url()).toContain(`#/jobs/${stage.scene.failedId}`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("lane bulk");
+    await page.getByRole("option", { name: /jobs of lane/ }).click();
+    await expect.poll(() => decodeURIComponent(page.url())).toContain("#/jobs?q=lane:bulk");
+    await watched.show("nowhere");
+    await page.getByRole("heading", { level: 1, name: "No such page" }).waitFor();
   });
 
   test("acts at once after a dialog has closed, and types into one at once", async (context) => {
@@ -212,6 +224,29 @@ describe("a viewer", () => {
     }
 
     expect(found).toEqual([]);
+  });
+
+  test("has no key that would be refused", async (context) => {
+    await using watched = await stage.page(context, ["viewer"]);
+    const { page } = watched;
+    const found: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() !== "GET") found.push(`${request.method()} ${request.url()}`);
+    });
+
+    for (const [name, path] of Object.entries(screensOf(stage.scene))) {
+      if (name === "Sheet") continue;
+      await watched.show(path);
+      for (const key of ["j", "x", "r", "c"]) {
+        await page.keyboard.press(key);
+        if ((await page.getByRole("dialog").count()) === 0) continue;
+        found.push(`${name}: ${key}`);
+        await page.keyboard.press("Escape");
+      }
+    }
+
+    expect(found).toEqual([]);
+    expect(await page.locator(".toast").count()).toBe(0);
   });
 
   test("reads no payload and no error of a job", async (context) => {

@@ -77,7 +77,7 @@ export type OperationItems = { readonly items: readonly ({ readonly n: number; r
 
 export type OperationPreview = { readonly action: "cancel" | "retry" | "delete" | "priority" | "reschedule" | "reprocess" | "discard" | "acknowledge"; readonly count: number; readonly atLeast: boolean; readonly skipped: { readonly state?: number; readonly existing?: number; readonly held?: number; readonly closed?: number; readonly kept?: number; readonly nothing_to_retry?: number; readonly unknown?: number }; readonly jobs: readonly (Job)[]; readonly deadLetters: readonly (DeadLetter)[] };
 
-export type PartProblem = { readonly type: string; readonly title: string; readonly status: number; readonly detail: string; readonly code: string; readonly hint: string; readonly errors?: readonly ({ readonly path: string; readonly message: string })[] };
+export type PartProblem = { readonly type: string; readonly title: string; readonly status: number; readonly detail: string; readonly code: string; readonly hint: string; readonly holder?: string; readonly errors?: readonly ({ readonly path: string; readonly message: string })[] };
 
 export type Pause = { readonly kind: "lane" | "type" | "tenant" | "service" | "installation"; readonly name: string; readonly reason: string; readonly pausedBy: string | null; readonly pausedAt: string; readonly until: string | null; readonly queued: number; readonly atLeast: boolean; readonly shared: number; readonly sharedAtLeast: boolean };
 
@@ -85,7 +85,7 @@ export type PayloadRule = { readonly required?: Readonly<Record<string, "any" | 
 
 export type Phase = { readonly name: string; readonly state: "pending" | "running" | "completed" | "failed" | "cancelled"; readonly percent: number; readonly result?: unknown; readonly startedAt: string | null; readonly finishedAt: string | null; readonly units: UnitCounts };
 
-export type Problem = { readonly type: string; readonly title: string; readonly status: number; readonly detail: string; readonly code: string; readonly hint: string; readonly errors?: readonly ({ readonly path: string; readonly message: string })[]; readonly request_id: string };
+export type Problem = { readonly type: string; readonly title: string; readonly status: number; readonly detail: string; readonly code: string; readonly hint: string; readonly holder?: string; readonly errors?: readonly ({ readonly path: string; readonly message: string })[]; readonly request_id: string };
 
 export type Progress = { readonly state: "scheduled" | "queued" | "running" | "completed" | "completed_with_errors" | "failed" | "cancelled"; readonly percent: number; readonly phase: string | null; readonly phasePercent: number; readonly data?: unknown; readonly at: string | null; readonly phases: readonly (Phase)[]; readonly units: UnitCounts };
 

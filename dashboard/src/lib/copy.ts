@@ -1,4 +1,4 @@
-/** Copies text. Over plain HTTP browsers have no clipboard; a hidden field serves there. */
+/** Copies text. Over plain HTTP browsers have no clipboard; a field serves there. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -8,13 +8,16 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** All but the topmost dialog is inert: a field elsewhere would not get the focus. */
 function copyByField(text: string): boolean {
+  const before = document.activeElement;
   const field = document.createElement("textarea");
   field.value = text;
   field.className = "sr";
-  document.body.append(field);
+  ([...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body).append(field);
   field.select();
-  const isCopied = document.execCommand("copy");
+  const isCopied = document.activeElement === field && document.execCommand("copy");
   field.remove();
+  if (before instanceof HTMLElement) before.focus();
   return isCopied;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settled } from "./steady.ts";
+import { inPlace, settled } from "./steady.ts";
 
 type Row = readonly [id: number, text: string];
 const keyOf = ([id]: Row): string => String(id);
@@ -70,5 +70,21 @@ describe("settled", () => {
       [2, "b"],
     ]);
     expect(added).toBe(1);
+  });
+});
+
+describe("a list under the pointer", () => {
+  const row = (id: string, count: number) => ({ id, count });
+
+  it("keeps places, takes fresh content, and puts new rows behind", () => {
+    const shown = [row("a", 1), row("b", 1), row("c", 1)];
+    const fresh = [row("c", 9), row("d", 5), row("a", 2)];
+
+    expect(inPlace(shown, fresh, ({ id }) => id)).toEqual([
+      row("a", 2),
+      row("b", 1),
+      row("c", 9),
+      row("d", 5),
+    ]);
   });
 });

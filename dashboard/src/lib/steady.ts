@@ -54,3 +54,56 @@ export function settled<Row>(
   const kept = new Set(rows.map(keyOf));
   return { rows, added: fresh.filter((row) => !kept.has(keyOf(row))).length };
 }
+
+/** What a list does while the pointer or the focus is on it. */
+export interface Still<Row> {
+  readonly rows: readonly Row[];
+  /** For the element around the rows. */
+  readonly on: Readonly<Record<string, () => void>>;
+}
+
+/**
+ * For a short list that is sorted anew at every answer: its rows keep their places, with their
+ * newest content, while the pointer or the focus is on one of them.
+ */
+export function useStill<Row>(fresh: readonly Row[], keyOf: (row: Row) => string): Still<Row> {
+  const held = useRef<readonly Row[] | null>(null);
+  const last = useRef<readonly Row[]>(fresh);
+  const [, redraw] = useState(0);
+  const on = useRef({ pointer: false, focus: false });
+  const change = (what: "pointer" | "focus", isOn: boolean): void => {
+    on.current[what] = isOn;
+    const isHeld = on.current.pointer || on.current.focus;
+    if (isHeld && held.current === null) held.current = last.current;
+    if (isHeld || held.current === null) return;
+    held.current = null;
+    redraw((count) => count + 1);
+  };
+  const rows = held.current === null ? fresh : inPlace(held.current, fresh, keyOf);
+  if (held.current !== null) held.current = rows;
+  last.current = rows;
+  return {
+    rows,
+    on: {
+      onPointerEnter: () => change("pointer", true),
+      onPointerLeave: () => change("pointer", false),
+      onFocusIn: () => change("focus", true),
+      onFocusOut: () => change("focus", false),
+    },
+  };
+}
+
+/**
+ * Each row in its place, with fresh content. A row that is missing stays as it was last seen: the
+ * rows below it would move. New rows come behind the others.
+ */
+export function inPlace<Row>(
+  shown: readonly Row[],
+  fresh: readonly Row[],
+  keyOf: (row: Row) => string,
+): readonly Row[] {
+  const byKey = new Map(fresh.map((row) => [keyOf(row), row]));
+  const known = new Set(shown.map(keyOf));
+  const added = fresh.filter((row) => !known.has(keyOf(row)));
+  return [...shown.map((row) => byKey.get(keyOf(row)) ?? row), ...added];
+}

@@ -1,6 +1,7 @@
 /** Short messages about what a person has just done. */
 import { signal } from "@preact/signals";
 import { ApiProblem } from "../api/client.ts";
+import { href } from "./router.ts";
 
 export interface Toast {
   readonly id: number;
@@ -29,7 +30,14 @@ export function closeToast(id: number): void {
 
 /** Says why a call was refused, and what to do. */
 export function toastProblem(title: string, error: unknown): void {
-  toast({ tone: "bad", title, text: problemText(error) });
+  const holder = error instanceof ApiProblem ? error.problem.holder : undefined;
+  const link = { text: "Show the holder", href: href(["jobs", holder ?? ""]) };
+  toast({
+    tone: "bad",
+    title,
+    text: problemText(error),
+    ...(holder === undefined ? {} : { link }),
+  });
 }
 
 export function problemText(error: unknown): string {

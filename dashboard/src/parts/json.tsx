@@ -2,13 +2,20 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { bytesText } from "../lib/format.ts";
+import { markedNumber } from "../lib/inexact.ts";
 import { indented, jsonParts } from "../lib/json-text.ts";
 import { Button, CopyButton } from "./basics.tsx";
 
 /** Longer texts are cut in the view, and copied whole. */
 const SHOWN_MAX = 50_000;
 
-export function Json({ text, label }: { text: string; label: string }): JSX.Element {
+export function Json(props: {
+  text: string;
+  label: string;
+  /** The text was made from a value: numbers that have lost digits are marked. */
+  isRead?: boolean;
+}): JSX.Element {
+  const { text, label, isRead = false } = props;
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > SHOWN_MAX && !isWhole;
   const parts = jsonParts(isCut ? text.slice(0, SHOWN_MAX) : text);
@@ -18,7 +25,7 @@ export function Json({ text, label }: { text: string; label: string }): JSX.Elem
         <code>
           {parts.map((part, index) => (
             <span key={index} class={part.kind}>
-              {part.text}
+              {isRead && part.kind === "number" ? markedNumber(part.text) : part.text}
             </span>
           ))}
           {isCut && "\n…"}
@@ -34,7 +41,7 @@ export function Json({ text, label }: { text: string; label: string }): JSX.Elem
   );
 }
 
-/** A value of an answer. Numbers beyond 2^53 lose digits here: use {@link Json} for stored text. */
+/** A value of an answer: {@link Json} shows a stored text with all its digits. */
 export function JsonValue({ value, label }: { value: unknown; label: string }): JSX.Element {
-  return <Json text={JSON.stringify(value) ?? "null"} label={label} />;
+  return <Json text={JSON.stringify(value) ?? "null"} label={label} isRead />;
 }

@@ -6,6 +6,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useKeys } from "../lib/keys.ts";
 import { go } from "../lib/router.ts";
+import { useStill } from "../lib/steady.ts";
 
 export interface Column<Row> {
   readonly id: string;
@@ -36,9 +37,13 @@ export function Table<Row>(props: {
   selection?: Selection;
   /** Keys for the row under the cursor, such as `r`. */
   rowKeys?: Readonly<Record<string, (row: Row) => void>>;
+  /** The rows come in another order at every answer: they keep their places under the pointer. */
+  still?: boolean;
   class?: string;
 }): JSX.Element {
-  const { columns, rows, keyOf, hrefOf, selection, rowKeys = {} } = props;
+  const { columns, keyOf, hrefOf, selection, rowKeys = {} } = props;
+  const held = useStill(props.rows, keyOf);
+  const rows = props.still === true ? held.rows : props.rows;
   const [cursor, setCursor] = useState<string | null>(null);
   const at = rows.findIndex((row) => keyOf(row) === cursor);
   const move = (by: number): void => {
@@ -80,7 +85,7 @@ export function Table<Row>(props: {
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...(props.still === true ? held.on : {})}>
           {rows.map((row) => (
             <TableRow
               key={keyOf(row)}

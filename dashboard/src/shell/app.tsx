@@ -9,6 +9,7 @@ import { nextTheme } from "../lib/prefs.ts";
 import { awaitQueryBar } from "../lib/query-focus.ts";
 import { go, href, place } from "../lib/router.ts";
 import { readSession, session } from "../lib/session.ts";
+import { PageHead } from "../parts/basics.tsx";
 import { Dialogs, openDialog } from "../parts/dialog.tsx";
 import { Empty, Note, Skeleton } from "../parts/notices.tsx";
 import { Help } from "./help.tsx";
@@ -34,6 +35,8 @@ export function App(): JSX.Element {
     Escape: () => history.back(),
     "/": focusQuery,
     ...Object.fromEntries(SCREENS.map(({ id, key }) => [`g ${key}`, () => go(href(id))])),
+    // Types are on the screen of lanes.
+    "g k": () => go(href("lanes")),
   });
   if (session.value === null) return <Outside />;
   return (
@@ -90,7 +93,10 @@ function CurrentScreen(): JSX.Element {
   }, [id]);
   if (screen === undefined) {
     return (
-      <Empty title="There is no such page">The address {`#/${path.join("/")}`} is unknown.</Empty>
+      <>
+        <PageHead title="No such page" />
+        <Empty title="Nothing is here">The address {`#/${path.join("/")}`} is unknown.</Empty>
+      </>
     );
   }
   const Shown = loaded.value.get(id);

@@ -10,13 +10,17 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     [
       ["Help", "?"],
       ["Query bar", "/"],
-      ["Palette", "⌘ K"],
+      ["Palette", "Ctrl K"],
+      ["Palette on a Mac", "⌘ K"],
       ["Pause live updates", "p"],
       ["Theme", "t"],
       ["Back, close", "Esc"],
     ],
   ],
-  ["Go to, after g", SCREENS.map(({ name, key = "" }) => [name, key])],
+  [
+    "Go to, after g",
+    [...SCREENS.map(({ name, key = "" }) => [name, key] as const), ["Types", "k"]],
+  ],
   [
     "In a list",
     [

@@ -5,6 +5,7 @@ import { call } from "../api/client.ts";
 import { useResource } from "../live/resource.ts";
 import { isPaused } from "../live/feed.ts";
 import { nextTheme, zone } from "../lib/prefs.ts";
+import { termText } from "../lib/query.ts";
 import { go, href } from "../lib/router.ts";
 import { may, signOut } from "../lib/session.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -27,11 +28,17 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const types = useResource("palette-types", (signal) => call("listTypes", { signal }), { on: [] });
+  const lanes = useResource(
+    "palette-lanes",
+    async (signal) => (may("listLanes") ? call("listLanes", { signal }) : { lanes: [] }),
+    { on: [] },
+  );
   const names = types.data.value?.types.map(({ type }) => type) ?? [];
   const found = matching(text.trim(), [
     ...commandsFor(text.trim()),
     ...screens(),
     ...ofTypes(names),
+    ...ofLanes(lanes.data.value?.lanes.map(({ lane }) => lane) ?? []),
     ...searches(text.trim()),
   ]);
   const shown = found.slice(0, SHOWN_MAX);
@@ -110,7 +117,7 @@ function ofTypes(names: readonly string[]): readonly Command[] {
       text: type,
       kind: "jobs of type",
       icon: "jobs" as const,
-      run: () => go(href("jobs", { q: `type:${type}` })),
+      run: () => go(href("jobs", { q: termText({ key: "type", sign: ":", value: type }) })),
     },
     {
       text: type,
@@ -119,6 +126,15 @@ function ofTypes(names: readonly string[]): readonly Command[] {
       run: () => go(href(["lanes", "type", type])),
     },
   ]);
+}
+
+function ofLanes(names: readonly string[]): readonly Command[] {
+  return names.map((lane) => ({
+    text: lane,
+    kind: "jobs of lane",
+    icon: "jobs",
+    run: () => go(href("jobs", { q: termText({ key: "lane", sign: ":", value: lane }) })),
+  }));
 }
 
 /** After what has the text as its name. */

@@ -59,6 +59,18 @@ describe("POST /api/v1/jobs/{id}/retry", () => {
     expect(await response.json()).toMatchObject({ id, state: "queued", created: false });
   });
 
+  test("names the holder of a dedup key that is taken", async () => {
+    await using server = await openServer();
+    const { id } = await server.mill.enqueue(waiting, undefined, { dedupKey: "d" });
+    await act(server, id, "cancel", {});
+    const holder = await server.mill.enqueue(waiting, undefined, { dedupKey: "d" });
+
+    const response = await act(server, id, "retry", {});
+
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({ code: "DEDUP_KEY_HELD", holder: holder.id });
+  });
+
   test("enqueues a linked successor of a final job, once", async () => {
     await using server = await openServer();
     const { id } = await server.mill.enqueue(waiting);

@@ -8,6 +8,7 @@ const FIELDS = {
   detail: z.string(),
   code: z.string(),
   hint: z.string(),
+  holder: z.string().optional().openapi({ description: "The job that holds the key." }),
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
 };
 

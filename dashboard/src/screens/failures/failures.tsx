@@ -4,6 +4,7 @@ import { call } from "../../api/client.ts";
 import type { FailureGroup } from "../../api/operations.gen.ts";
 import { numberText, plural } from "../../lib/format.ts";
 import { href } from "../../lib/router.ts";
+import { may } from "../../lib/session.ts";
 import { useSteady } from "../../lib/steady.ts";
 import { useResource } from "../../live/resource.ts";
 import { Count, Panel, PageHead, Time } from "../../parts/basics.tsx";
@@ -76,9 +77,7 @@ function Groups({ query }: { query: ScreenProps["query"] }): JSX.Element {
                 rows={shown}
                 keyOf={({ cause }) => cause}
                 hrefOf={({ cause }) => href(["failures", cause], { tenant })}
-                rowKeys={{
-                  r: (group) => askRetry({ group, tenant, reload: () => groups.reload() }),
-                }}
+                rowKeys={keysOf(tenant, () => groups.reload())}
               />
             )
           }
@@ -86,6 +85,11 @@ function Groups({ query }: { query: ScreenProps["query"] }): JSX.Element {
       </Panel>
     </>
   );
+}
+
+function keysOf(tenant: string | undefined, reload: () => Promise<void>) {
+  if (!may("retryFailure")) return {};
+  return { r: (group: FailureGroup) => askRetry({ group, tenant, reload }) };
 }
 
 function footOf(count: number): string {

@@ -100,7 +100,16 @@ describe("a payload", () => {
     ["count", "4.5", "Give a whole number."],
     ["count", "many", '"many" is no number.'],
     ["count", "", "This is required."],
-    ["count", "9007199254740993", "The number loses digits in a browser."],
+    [
+      "count",
+      "9007199254740993",
+      "9007199254740993 loses digits when JavaScript reads it: write it as a text.",
+    ],
+    [
+      "numbers",
+      "9007199254740993.5",
+      "9007199254740993.5 loses digits when JavaScript reads it: write it as a text.",
+    ],
     ["at", "soon", '"soon" is no date and time.'],
     ["numbers", "1\nx", '"x" is no number.'],
   ])("a wrong %s %j is told at the field", (path, text, problem) => {
@@ -118,6 +127,20 @@ describe("a payload", () => {
 });
 
 describe("JSON that a person typed", () => {
+  test.each(["0.12345678901234567890", "9007199254740993.5", "1e400", "-9007199254740993"])(
+    "is refused with %s, which loses digits",
+    (number) => {
+      expect(checkJson(`{"a":[${number}]}`)).toHaveProperty("problem");
+    },
+  );
+
+  test.each(["0.1", "-0.10", "0", "0.0", "0e5", "1e21", "1E-7", "0.30000000000000004", "123e4"])(
+    "is read with %s, which keeps them",
+    (number) => {
+      expect(checkJson(`{"a":[${number}]}`)).toEqual({ value: { a: [Number(number)] } });
+    },
+  );
+
   test("is read exactly or refused", () => {
     expect(checkJson('{"a":[1,2.5]}')).toEqual({ value: { a: [1, 2.5] } });
     expect(checkJson(" ")).toEqual({ value: undefined });

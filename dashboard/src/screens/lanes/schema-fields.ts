@@ -87,15 +87,28 @@ export function checkJson(text: string): Checked {
     const value: unknown = JSON.parse(text);
     const lost = jsonParts(text).find((part) => part.kind === "number" && isLost(part.text));
     if (lost === undefined) return { value };
-    return { problem: `${lost.text} loses digits in a browser: send it by the command line.` };
+    return { problem: `${lost.text} ${LOSES_DIGITS}` };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : "This is no JSON." };
   }
 }
 
+const LOSES_DIGITS = "loses digits when JavaScript reads it: write it as a text.";
+/** The most that `toPrecision` takes. */
+const DIGITS_MAX = 100;
+
+/** Whether the number that is read has other digits than the text. */
 function isLost(text: string): boolean {
   const value = Number(text);
-  return /^-?\d+$/.test(text) ? !Number.isSafeInteger(value) : !Number.isFinite(value);
+  const digits = digitsOf(text);
+  if (!Number.isFinite(value) || digits.length > DIGITS_MAX) return true;
+  return digits !== "" && digits !== digitsOf(value.toPrecision(digits.length));
+}
+
+/** The digits that count: without sign, point, exponent and zeros at the ends. */
+function digitsOf(text: string): string {
+  const [mantissa = ""] = text.toLowerCase().replace(/^[+-]/, "").split("e");
+  return mantissa.replace(".", "").replace(/^0+/, "").replace(/0+$/, "");
 }
 
 function readGroup(
@@ -147,7 +160,7 @@ function scalarOf(kind: Scalar, text: string): Checked {
   const value = Number(text.trim());
   if (Number.isNaN(value) || text.trim() === "") return { problem: `"${text}" is no number.` };
   if (kind === "integer" && !Number.isInteger(value)) return { problem: "Give a whole number." };
-  if (isLost(text.trim())) return { problem: "The number loses digits in a browser." };
+  if (isLost(text.trim())) return { problem: `${text.trim()} ${LOSES_DIGITS}` };
   return { value };
 }
 

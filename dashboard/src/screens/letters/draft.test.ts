@@ -32,6 +32,10 @@ describe("payloadHint", () => {
     expect(payloadHint(payload)).toBe("invoice: 7, paid: false, note: a");
   });
 
+  it("marks a number that has lost digits", () => {
+    expect(payloadHint({ account: 2 ** 53 })).toBe("account: ≈ 9007199254740992");
+  });
+
   it("is empty for a payload without fields", () => {
     expect(payloadHint("[redacted]")).toBe("");
     expect(payloadHint(null)).toBe("");

@@ -1,4 +1,5 @@
 /** The check of an edited payload before it is sent. Pure. */
+import { markedNumber } from "../../lib/inexact.ts";
 
 export type DraftCheck =
   | { readonly isJson: true; readonly warnings: readonly string[] }
@@ -41,6 +42,10 @@ export function payloadHint(payload: unknown, max = 3): string {
   return Object.entries(payload)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
     .slice(0, max)
-    .map(([name, value]) => `${name}: ${String(value).slice(0, 80)}`)
+    .map(([name, value]) => `${name}: ${plainText(value).slice(0, 80)}`)
     .join(", ");
+}
+
+function plainText(value: unknown): string {
+  return typeof value === "number" ? markedNumber(String(value)) : String(value);
 }

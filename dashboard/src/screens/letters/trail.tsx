@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { call } from "../../api/client.ts";
 import type { AuditEntry, DeadLetter } from "../../api/operations.gen.ts";
+import { markedJson } from "../../lib/inexact.ts";
 import { href } from "../../lib/router.ts";
 import { may } from "../../lib/session.ts";
 import { useResource } from "../../live/resource.ts";
@@ -60,5 +61,5 @@ function Step({ of: { at, by, text, isBad, changes } }: { of: TrailStep }): JSX.
 }
 
 function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? "nothing").slice(0, 200);
+  return (markedJson(value) ?? "nothing").slice(0, 200);
 }

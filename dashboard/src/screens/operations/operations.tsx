@@ -67,6 +67,7 @@ function OperationList(): JSX.Element {
                 <Table
                   label="Operations"
                   class="operations"
+                  still
                   columns={COLUMNS}
                   rows={operations}
                   keyOf={({ id }) => id}

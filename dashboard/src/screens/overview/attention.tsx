@@ -6,6 +6,7 @@ import { useResource } from "../../live/resource.ts";
 import { useState } from "preact/hooks";
 import { durationText, plural } from "../../lib/format.ts";
 import { now } from "../../lib/now.ts";
+import { useStill } from "../../lib/steady.ts";
 import { Button, ButtonLink, Panel, Time } from "../../parts/basics.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Loaded } from "../../parts/notices.tsx";
@@ -20,7 +21,8 @@ export function Attention(): JSX.Element {
   });
   const { findings = [], checked = [], checkedAt } = attention.data.value ?? {};
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? findings : findings.slice(0, FINDINGS_SHOWN);
+  const { rows, on } = useStill(findings, keyOf);
+  const shown = isWhole ? rows : rows.slice(0, FINDINGS_SHOWN);
   return (
     <Panel
       class="c8"
@@ -44,14 +46,14 @@ export function Attention(): JSX.Element {
               {checked.length > 0 && `: ${checked.map(({ about }) => about).join(", ")}`}.
             </Empty>
           ) : (
-            <ul class="attention">
+            <ul class="attention" {...on}>
               {shown.map((finding) => (
-                <Item key={`${finding.rule} ${finding.subject.name}`} finding={finding} />
+                <Item key={keyOf(finding)} finding={finding} />
               ))}
-              {shown.length < findings.length && (
+              {shown.length < rows.length && (
                 <li class="all">
                   <Button kind="quiet" icon="down" onClick={() => setWhole(true)}>
-                    {moreText(findings.length)}
+                    {moreText(rows.length)}
                   </Button>
                 </li>
               )}
@@ -61,6 +63,10 @@ export function Attention(): JSX.Element {
       </Loaded>
     </Panel>
   );
+}
+
+function keyOf({ rule, subject }: Finding): string {
+  return `${rule} ${subject.name}`;
 }
 
 function Item({ finding }: { finding: Finding }): JSX.Element {

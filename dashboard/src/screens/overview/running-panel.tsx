@@ -38,6 +38,7 @@ export function RunningPanel({ series }: { series: RunSeries | null }): JSX.Elem
             <Table
               label="Running jobs, longest first"
               class="running items"
+              still
               columns={columnsOf(series)}
               rows={runs}
               keyOf={({ job }) => job.id}

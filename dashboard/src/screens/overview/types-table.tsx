@@ -40,6 +40,7 @@ export function TypesTable({
         <Table
           label={`Types of the last ${range.name}`}
           class="types items"
+          still
           columns={COLUMNS}
           rows={rows.slice(0, SHOWN_MAX)}
           keyOf={({ type, lane }) => `${type} ${lane}`}

@@ -142,8 +142,8 @@ function Links({ of }: { of: Settings }): JSX.Element {
   if (links.length === 0) {
     return (
       <Empty title="No link is set" command={LINK_EXAMPLE}>
-        A link leads from a job to another tool. Its template may name the trace, the id, the tenant
-        and fields of the payload; only http and https are used.
+        A link leads from a job to another tool. Its template may name the id, the type, the tenant,
+        the correlation, the parent, tags and fields of the payload; only http and https are used.
       </Empty>
     );
   }

@@ -18,7 +18,9 @@ export function StateCount(props: {
   const { tenant, state, named = false } = props;
   const count = tenant.counts[state];
   const text = countText({ count, atLeast: tenant.atLeast.includes(state) });
-  const query = href("jobs", { q: `tenant:${quoted(tenant.tenant)} state:${state}` });
+  // A held job is a queued one; each row of the list says what holds the job back.
+  const listed = state === "held" ? "queued" : state;
+  const query = href("jobs", { q: `tenant:${quoted(tenant.tenant)} state:${listed}` });
   return (
     <span class="state-count">
       <span class={named ? "" : "only-narrow"}>

@@ -43,7 +43,13 @@ export function Actions({ details, reload }: Props): JSX.Element {
         </Button>
       )}
       {canRetry(job) && (
-        <Button kind="primary" icon="retry" keycap="r" onClick={() => retry(details, reload)}>
+        <Button
+          kind="primary"
+          icon="retry"
+          keycap="r"
+          title={retryHint(job)}
+          onClick={() => retry(details, reload)}
+        >
           {retryWord(job)}
         </Button>
       )}
@@ -68,6 +74,13 @@ function canRetry({ state }: Job): boolean {
 function retryWord({ state }: Job): string {
   if (state === "scheduled") return "Run now";
   return state === "completed" ? "Run again" : "Retry";
+}
+
+/** What exactly changes. */
+function retryHint({ state }: Job): string {
+  if (state === "scheduled") return "The job is due now. It keeps its attempts.";
+  if (state === "completed") return "A new, linked job does all of the work once more.";
+  return "A new, linked job with fresh attempts. What has completed is kept.";
 }
 
 /** A completed job has nothing left to do: only a whole repetition makes sense. */

@@ -105,7 +105,7 @@ export function ErrorView({
         <Tag tone={TONES[error.class]}>{error.class.replace("_", " ")}</Tag>
         {about}
         {service !== undefined && (
-          <a class="dim" href={href("breakers", { q: service })}>
+          <a class="dim" href={href(["breakers", service])}>
             service {service}
           </a>
         )}

@@ -1,6 +1,7 @@
 /** The head of a job: title, state, facts and actions. */
 import type { JSX } from "preact";
 import { numberText } from "../../../lib/format.ts";
+import { parseQuery, termText, type Term } from "../../../lib/query.ts";
 import { href } from "../../../lib/router.ts";
 import { settings } from "../../../lib/session.ts";
 import { CopyButton, Cut, Facts, Tag, Time } from "../../../parts/basics.tsx";
@@ -77,13 +78,7 @@ function FactsOf({ details: { job, worker } }: { details: Details }): JSX.Elemen
         ],
         job.dedupKey !== null && ["Dedup key", <Cut key="dedup" mono text={job.dedupKey} />],
         ...Object.entries(job.tags).map(
-          ([name, value]) =>
-            [
-              name,
-              <a key={name} href={href("jobs", { q: `tag.${name}:${JSON.stringify(value)}` })}>
-                {value}
-              </a>,
-            ] as const,
+          ([name, value]) => [name, <TagValue key={name} name={name} value={value} />] as const,
         ),
         ...links.map(
           (link) =>
@@ -105,6 +100,15 @@ function FactsOf({ details: { job, worker } }: { details: Details }): JSX.Elemen
       ]}
     />
   );
+}
+
+/** A name that the query bar cannot write leads to no list. */
+function TagValue({ name, value }: { name: string; value: string }): JSX.Element {
+  const term: Term = { key: `tag.${name}`, sign: ":", value };
+  const text = termText(term);
+  const [read, ...more] = parseQuery(text).terms;
+  if (read === undefined || more.length > 0 || termText(read) !== text) return <>{value}</>;
+  return <a href={href("jobs", { q: text })}>{value}</a>;
 }
 
 function named(priority: number): string {

@@ -1,17 +1,22 @@
 /** Links to other tools, made from the templates of the settings. Pure. */
 import type { Job } from "../../../api/operations.gen.ts";
-import { valueAt } from "../list/job-text.ts";
+import { isInexact } from "../../../lib/inexact.ts";
+import { foundAt, valueAt } from "../list/job-text.ts";
 
 export interface OutLink {
   readonly name: string;
   readonly href: string;
 }
 
-type LinkedJob = Pick<Job, "id" | "type" | "tenant" | "lane" | "correlationId" | "payload">;
+type LinkedJob = Pick<
+  Job,
+  "id" | "type" | "tenant" | "correlationId" | "parentId" | "tags" | "payload"
+>;
 
 /**
  * Templates such as `https://trace/{correlation_id}`. A link that lacks a value is left out, and so
- * is every address that is not http or https: a browser would run a `javascript:` one.
+ * is one with a number that has lost digits, which would lead to another place, and every address
+ * that is not http or https: a browser would run a `javascript:` one.
  */
 export function linksOf(
   templates: Readonly<Record<string, string>>,
@@ -33,11 +38,17 @@ function filled(template: string, job: LinkedJob): string | null {
   return isWhole ? href : null;
 }
 
+/** The names that the server accepts in a template. */
 function fieldOf(name: string, job: LinkedJob): string | null {
-  if (name.startsWith("payload.")) return valueAt(job.payload, name.slice("payload.".length));
+  if (name.startsWith("payload.")) return payloadField(job, name.slice("payload.".length));
+  if (name.startsWith("tags.")) return valueAt(job.tags, name.slice("tags.".length));
   if (name === "correlation_id") return job.correlationId;
-  if (name === "id" || name === "type" || name === "tenant" || name === "lane") return job[name];
-  return null;
+  if (name === "parent_id") return job.parentId;
+  return name === "id" || name === "type" || name === "tenant" ? job[name] : null;
+}
+
+function payloadField({ payload }: LinkedJob, path: string): string | null {
+  return isInexact(foundAt(payload, path)) ? null : valueAt(payload, path);
 }
 
 function isWeb(href: string): boolean {

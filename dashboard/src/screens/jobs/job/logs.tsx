@@ -5,6 +5,7 @@ import { call } from "../../../api/client.ts";
 import type { LogLine } from "../../../api/operations.gen.ts";
 import { useResource } from "../../../live/resource.ts";
 import { momentText } from "../../../lib/format.ts";
+import { markedJson } from "../../../lib/inexact.ts";
 import { zone } from "../../../lib/prefs.ts";
 import { Button, Choice, CopyButton } from "../../../parts/basics.tsx";
 import { Empty, Loaded } from "../../../parts/notices.tsx";
@@ -95,7 +96,7 @@ function Lines({
           <span class={`level ${line.level}`}>{line.level}</span>
           <span class="wrap">
             {line.message}
-            {line.fields !== null && <span class="dim"> {JSON.stringify(line.fields)}</span>}
+            {line.fields !== null && <span class="dim"> {markedJson(line.fields)}</span>}
           </span>
         </li>
       ))}
@@ -104,5 +105,5 @@ function Lines({
 }
 
 function lineText({ at, level, message, fields }: LogLine): string {
-  return [at, level, message, ...(fields === null ? [] : [JSON.stringify(fields)])].join(" ");
+  return [at, level, message, ...(fields === null ? [] : [markedJson(fields)])].join(" ");
 }

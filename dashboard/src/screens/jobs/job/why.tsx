@@ -72,10 +72,10 @@ function wayOf(explanation: Explanation): readonly [string, string] | null {
   switch (reason) {
     case "breaker":
     case "rate_limited":
-      return ["Show the breaker", href("breakers", { q: details.service })];
+      return ["Show the breaker", href(["breakers", details.service])];
     case "paused":
       return details.kind === "service"
-        ? ["Show the service", href("breakers", { q: details.name })]
+        ? ["Show the service", href(["breakers", details.name])]
         : details.kind === "tenant"
           ? ["Show the tenant", href("tenants")]
           : details.kind === "type"

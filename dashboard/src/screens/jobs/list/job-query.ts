@@ -2,11 +2,10 @@
  * What a person writes in the query bar of Jobs, as the query of the API and as the filter of an
  * operation. Pure: the time is an argument.
  */
-import type { CallOptions } from "../../../api/client.ts";
-import type { BulkJobFilter, Job } from "../../../api/operations.gen.ts";
+import type { BulkJobFilter, Job, Operations } from "../../../api/operations.gen.ts";
 import { parseQuery, termText, type Term, type Wrong } from "../../../lib/query.ts";
 
-export type ListQuery = NonNullable<CallOptions<"listJobs">["query"]>;
+export type ListQuery = Operations["listJobs"]["query"];
 /** The filter of an operation also takes what only `listJobs` has declared so far. */
 export type BulkFilter = BulkJobFilter & {
   readonly lane?: string;

@@ -9,6 +9,7 @@ describe("the title of a job", () => {
     [["a", 1], "a, 1"],
     ["plain", "plain"],
     [42, "42"],
+    [{ account: 2 ** 53, n: 1 }, "account ≈ 9007199254740992, n 1"],
     [null, ""],
     [{}, ""],
     [{ nested: { a: 1 } }, ""],
@@ -50,7 +51,8 @@ test("a path leads to a value, and never to what an object inherits", () => {
   expect(valueAt(payload, "user.tags")).toBe('["a"]');
   expect(valueAt(payload, "user.nothing")).toBeNull();
   expect(valueAt(payload, "toString")).toBeNull();
-  expect(valueAt(payload, "big")).toMatch(/^≈/);
+  expect(valueAt(payload, "big")).toBe("≈ 9007199254740992");
+  expect(valueAt({ all: [payload.big] }, "all")).toBe("[≈ 9007199254740992]");
 });
 
 describe("the times of a job", () => {

@@ -1,5 +1,6 @@
 /** What a row says about a job. Pure: the time is an argument. */
 import type { Job } from "../../../api/operations.gen.ts";
+import { markedJson, markedNumber } from "../../../lib/inexact.ts";
 
 /** Names of fields that tell a person what a job is about, best first. */
 const TELLING = [
@@ -41,8 +42,8 @@ function cut(text: string): string {
 
 function scalarText(value: unknown): string | null {
   if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return null;
+  if (typeof value === "number") return markedNumber(String(value));
+  return typeof value === "boolean" ? String(value) : null;
 }
 
 /** The first line of an error, with its name. */
@@ -54,17 +55,19 @@ export function errorLine(error: Job["error"]): string {
 
 /** The value at a path of a payload as text; null if there is none. */
 export function valueAt(payload: unknown, path: string): string | null {
+  const value = foundAt(payload, path);
+  return scalarText(value) ?? markedJson(value);
+}
+
+/** The value at a path of a payload; undefined if there is none. */
+export function foundAt(payload: unknown, path: string): unknown {
   let value: any = payload;
   for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return null;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name))
+      return undefined;
     value = value[name];
   }
-  if (typeof value === "string") return value;
-  // Digits beyond 2^53 were lost while the answer was read: the job shows them exactly.
-  if (typeof value === "number" && !Number.isSafeInteger(value) && Math.abs(value) >= 2 ** 53) {
-    return `≈ ${value}`;
-  }
-  return JSON.stringify(value) ?? null;
+  return value;
 }
 
 /** What holds a queued job back, in a few words. */

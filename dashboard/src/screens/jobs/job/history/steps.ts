@@ -1,5 +1,6 @@
 /** Events of a job and acts about it as one list in order of time. Pure. */
 import type { AuditEntry } from "../../../../api/operations.gen.ts";
+import { markedJson } from "../../../../lib/inexact.ts";
 
 /** An event of the feed. */
 export interface JobEvent {
@@ -48,6 +49,6 @@ function actStep({ id, at, name, actor, reason }: AuditEntry): Step {
 function textOf(facts: JobEvent["data"]): string {
   return Object.entries(facts)
     .filter(([name]) => name !== "id")
-    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name} ${typeof value === "string" ? value : markedJson(value)}`)
     .join(", ");
 }
