@@ -313,8 +313,18 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
   },
 
   async crashed(kit) {
-    const { end } = await beside(kit);
-    const id = await addCrashed(kit.store, 1, { type: "work", lane: "general" });
+    const end = latch();
+    let runs = 0;
+    const job = defineJob({ type: "work" }).run(() => {
+      runs += 1;
+      return runs === 1 ? end.passed : undefined;
+    });
+    const crashed = { type: "work", lane: "general" } as const;
+    const ids = [await addCrashed(kit.store, 1, crashed), await addCrashed(kit.store, 1, crashed)];
+    await start(kit, job, { lanes: { general: 2 } });
+    // One of two slots is for such jobs.
+    await kit.until(async () => (await waitingAmong(kit, ids)).length === 1);
+    const [id = ""] = await waitingAmong(kit, ids);
     return {
       id,
       sentence: expect.stringMatching(/died once while it ran/),
@@ -367,6 +377,11 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
     };
   },
 };
+
+async function waitingAmong({ mill }: SceneKit, ids: readonly string[]): Promise<string[]> {
+  const jobs = await Promise.all(ids.map((id) => mill.jobs.get(id)));
+  return jobs.filter(({ state }) => state === "queued").map(({ id }) => id);
+}
 
 /** A worker of `work` with one slot, which a job of another type has taken. */
 async function beside(kit: SceneKit) {
