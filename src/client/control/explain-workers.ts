@@ -134,7 +134,7 @@ export async function explainSlots(
   const fair = await fairnessOf(store, job);
   const details: SlotDetails = { lane, workers, slots, running, ahead, fair };
   const due = `It is due${afterCrashes(job)}`;
-  const behind = behindText(ahead, isOneTenant);
+  const behind = behindText(ahead, isOneTenant) + fairText(job, fair);
   const more = `--lanes ${shellWord(`${lane}=N`)}`;
   if (used >= slots) {
     const all = `all ${slots} slot(s) for the lane ${lane} of ${workers} worker(s)`;
@@ -183,6 +183,11 @@ function behindText(ahead: CountedJobs | null, isOneTenant: boolean): string {
   const jobs = count === 1 ? "job" : "jobs";
   const whose = isOneTenant ? "the tenant in its lane" : "its lane";
   return ` It is behind ${atLeast ? "at least " : ""}${count} ${jobs} of ${whose}.`;
+}
+
+function fairText({ lane, tenant }: JobRecord, fair: SlotDetails["fair"]): string {
+  if (fair === null) return "";
+  return ` The lane ${lane} is fair, and the tenant ${tenant} has the weight ${fair.weight}.`;
 }
 
 /** Whether a worker takes the job and is not quiet. */
