@@ -363,7 +363,11 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
 
   async waiting(kit) {
     // A worker that has registered and has not claimed yet.
-    const takes = { types: ["work"], lanes: ["fast", "general"], laneSlots: { fast: 3, general: 1 } };
+    const takes = {
+      types: ["work"],
+      lanes: ["fast", "general"],
+      laneSlots: { fast: 3, general: 1 },
+    };
     await kit.store.register(workerInfo({ ...takes, slots: 4, leaseMs: 600_000, beatMs: 60_000 }));
     const id = await enqueue(kit, work);
     const use = "It is due; 1 worker(s) take it and use 0 of 1 slot(s) for its lane.";

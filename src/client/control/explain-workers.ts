@@ -126,7 +126,9 @@ export async function explainSlots(
   const { lane } = job;
   const takers = alive.filter(takerOf(job));
   const workers = takers.length;
-  const uses = takers.map(({ laneSlots, runningByLane }) => slotUse(lane, laneSlots, runningByLane));
+  const uses = takers.map(({ laneSlots, runningByLane }) =>
+    slotUse(lane, laneSlots, runningByLane),
+  );
   const slots = uses.reduce((total, use) => total + use.slots, 0);
   const used = uses.reduce((total, use) => total + use.used, 0);
   const ahead = await aheadOf(store, job);
