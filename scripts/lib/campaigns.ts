@@ -52,6 +52,24 @@ export const CAMPAIGNS: readonly Campaign[] = [
     full: [show("cron"), show("cron", "--store", "postgres"), show("cron-processes")],
   },
   {
+    name: "control",
+    about: "outages, limits, fairness, blocked jobs, and their costs; short: small, without costs",
+    short: [
+      show("service-outage", "--jobs", "300", "--processes", "2", "--seconds", "3"),
+      show("limits", "--processes", "3", "--jobs", "600", "--kills", "3", "--rounds", "0"),
+      show("fairness", "--flood", "2000", "--small", "20", "--shares", "200"),
+      show("blocked-front", "--front", "2000"),
+    ],
+    full: [
+      show("service-outage"),
+      show("limits"),
+      show("fairness"),
+      show("blocked-front"),
+      show("all-on"),
+      show("minutes-cost"),
+    ],
+  },
+  {
     name: "simulation",
     about: "the engine in virtual time under drawn faults: 600 seeds; short: 60",
     short: [simulate("--seeds", "1..60")],

@@ -11,8 +11,8 @@
  */
 import type { JobStore } from "../../src/store/store.ts";
 import type { NewJob, WorkerId } from "../../src/store/types/jobs-and-runs.ts";
-import { declaration, newJob, workerId } from "../../test/support/factories.ts";
-import { joinWorker, take } from "../../test/support/steps.ts";
+import { completed, declaration, newJob, workerId } from "../../test/support/factories.ts";
+import { claimable, joinWorker, settleAll, take } from "../../test/support/steps.ts";
 import { openStore, Places } from "./lib/databases.ts";
 import { numbersAndStores } from "./lib/options.ts";
 import { percentile } from "./lib/percentile.ts";
@@ -24,12 +24,15 @@ const FIRST_MS_MAX = 100;
 const RATIO_MAX = 1.5;
 const WHY = { reason: "the show", by: null } as const;
 const OTHER = { kind: "type", name: "other" } as const;
+const HOURLY = { count: 1, perMs: HOUR_MS, burst: 1 } as const;
 const ACME = { kind: "tenant", name: "acme" } as const;
 
 /** What is in front, and what holds it back. */
 interface Scene {
   readonly name: string;
   readonly front: Partial<NewJob>;
+  /** What the jobs in front need before they are enqueued. */
+  readonly before?: (store: JobStore) => Promise<Partial<NewJob>>;
   readonly close: (store: JobStore) => Promise<unknown>;
 }
 
@@ -38,7 +41,10 @@ async function takeOne(store: JobStore): Promise<void> {
   await take(store, { worker: await longWorker(store), limit: 1 });
 }
 
-async function outage(store: JobStore, parked?: { forMs: number; tenant: string }): Promise<void> {
+async function outage(
+  store: JobStore,
+  parked?: { forMs: number; tenant: string | null },
+): Promise<void> {
   const limits = { failuresMax: 1, openMs: HOUR_MS };
   const run = { key: 1, n: 1 };
   const failure = { outcome: "failed", service: "bank", run, reason: "down", limits } as const;
@@ -83,6 +89,14 @@ const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: "parked service",
+    front: {},
+    async close(store) {
+      await useBank(store);
+      await outage(store, { forMs: HOUR_MS, tenant: null });
+    },
+  },
+  {
     name: "limit of a type",
     front: {},
     async close(store) {
@@ -99,15 +113,45 @@ const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: "limit of a service",
+    front: {},
+    async close(store) {
+      await useBank(store);
+      await store.setLimit({ kind: "service", name: "bank" }, { concurrency: 1, rate: null }, null);
+      await takeOne(store);
+    },
+  },
+  {
     name: "rate of a type",
     front: {},
     async close(store) {
-      const rate = { count: 1, perMs: HOUR_MS, burst: 1 };
-      await store.setLimit(OTHER, { concurrency: null, rate }, null);
+      await store.setLimit(OTHER, { concurrency: null, rate: HOURLY }, null);
       await takeOne(store);
     },
   },
   { name: "taken key", front: { concurrencyKey: "one" }, close: takeOne },
+  {
+    name: "rate of a key",
+    front: { tenant: "acme", concurrencyKey: "one" },
+    async close(store) {
+      const key = { kind: "key", name: "one", tenant: "acme" } as const;
+      await store.setLimit(key, { concurrency: null, rate: HOURLY }, null);
+      // The key is free again, and the next claim finds that it has no token.
+      const worker = await longWorker(store);
+      await settleAll(store, await take(store, { worker, limit: 1 }), completed());
+      await claimable(store, { worker, limit: 1 });
+    },
+  },
+  {
+    name: "dependency",
+    front: {},
+    async before(store) {
+      const awaited = newJob({ type: "other" });
+      await store.enqueue([awaited]);
+      return { after: [awaited.id] };
+    },
+    close: takeOne,
+  },
 ];
 
 async function longWorker(store: JobStore): Promise<WorkerId> {
@@ -134,7 +178,8 @@ class Queue {
   static async open(url: string, scene: Scene | null, front: number): Promise<Queue> {
     const store = await openStore(url);
     if (scene !== null) {
-      await fill(store, front, { type: "other", ...scene.front });
+      const needed = await scene.before?.(store);
+      await fill(store, front, { type: "other", ...scene.front, ...needed });
       await scene.close(store);
     }
     await fill(store, 2 * BATCH, { type: "email" });

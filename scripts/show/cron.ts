@@ -1,7 +1,9 @@
 /**
  * Schedules over years of virtual time, in many zones, with three schedulers, outages, crashes and
  * clock jumps, on a real store: each slot makes exactly one job, and missed slots obey their
- * policies. The slots are compared with a second computation that walks over every minute.
+ * policies. The slots are compared with a second computation that walks over every minute. The
+ * policies of overlap are not part of it: they depend on when jobs end, and the conformance suites
+ * and the simulation prove them.
  *
  *     node --conditions=source scripts/show/cron.ts [--years 5] [--zones 20] [--seed 1]
  *         [--from 2026-01-01] [--store sqlite|postgres] [--plant double|overlap|gap]

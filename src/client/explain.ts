@@ -3,6 +3,7 @@ import type { Explanation, RunDetails } from "../api/control/explanation.ts";
 import { isFinal, type FinalState, type JobId } from "../core/job.ts";
 import { isAlive, isOverdue } from "../jobs/views.ts";
 import { shellWord } from "../lib/shell-word.ts";
+import { explainCrashes } from "./control/explain-crashes.ts";
 import { explainLimits } from "./control/explain-limits.ts";
 import { explainMissing, explainSlots } from "./control/explain-workers.ts";
 import type { Gate, GateName, JobRecord, WorkerRecord } from "../store/types/records.ts";
@@ -144,7 +145,7 @@ async function explainDue(
     (await explainKey(store, job)) ??
     (await explainLimits(store, job, now)) ??
     explainFreeKey(job) ??
-    explainCrashes(job, crashCap) ??
+    explainCrashes(job, workers, crashCap) ??
     (await explainSlots(store, job, { alive: workers, isOneTenant }))
   );
 }
@@ -251,32 +252,6 @@ function explainGates(gates: readonly Gate[]): Explanation | null {
 
 function pausedOf({ kind, name }: Gate): string {
   return kind === "installation" ? "whole installation" : `${kind} ${name}`;
-}
-
-/** Jobs that have crashed before run in limited numbers, and at last alone. */
-function explainCrashes({ crashes, id }: JobRecord, crashCap: number): Explanation | null {
-  if (crashes === 0) return null;
-  const details = { crashes, cap: crashCap };
-  const times = crashes === 1 ? "once" : `${crashes} times`;
-  if (crashes >= crashCap) {
-    return {
-      sentence:
-        `Its worker has died ${times} while it ran, so it runs alone: one process at a time ` +
-        "stops claiming for such a job and starts it when the process is empty.",
-      reason: "alone",
-      hint: `To see the crashes: millrace jobs show ${id}`,
-      details,
-    };
-  }
-  const share = crashes === 1 ? "half" : "an eighth";
-  return {
-    sentence:
-      `Its worker has died ${times} while it ran, so it waits for one of the slots for such ` +
-      `jobs: ${share} of the slots of a process.`,
-    reason: "crashed",
-    hint: `It starts when one is free. To see the crashes: millrace jobs show ${id}`,
-    details,
-  };
 }
 
 function isBehind(job: JobRecord, gate: GateName): boolean {

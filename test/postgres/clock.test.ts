@@ -52,7 +52,10 @@ describe("jobs.explain on PostgreSQL of a process whose clock is ten minutes off
   ])("goes by the server's clock: %s", async (side, offsetMs) => {
     await using process = await openProcess(`explain_${side}`, offsetMs);
     const { client, worker, job } = process;
-    const [later, now] = [await client.enqueue(job, 1, { delay: "5m" }), await client.enqueue(job, 2)];
+    const [later, now] = [
+      await client.enqueue(job, 1, { delay: "5m" }),
+      await client.enqueue(job, 2),
+    ];
     await client.result(now);
 
     expect(await client.jobs.explain(later.id)).toMatchObject({ reason: "scheduled" });

@@ -313,8 +313,18 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
   },
 
   async crashed(kit) {
-    const { end } = await beside(kit);
-    const id = await addCrashed(kit.store, 1, { type: "work", lane: "general" });
+    const end = latch();
+    let runs = 0;
+    const job = defineJob({ type: "work" }).run(() => {
+      runs += 1;
+      return runs === 1 ? end.passed : undefined;
+    });
+    const crashed = { type: "work", lane: "general" } as const;
+    const ids = [await addCrashed(kit.store, 1, crashed), await addCrashed(kit.store, 1, crashed)];
+    await start(kit, job, { lanes: { general: 2 } });
+    // One of two slots is for such jobs.
+    await kit.until(async () => (await waitingAmong(kit, ids)).length === 1);
+    const [id = ""] = await waitingAmong(kit, ids);
     return {
       id,
       sentence: expect.stringMatching(/died once while it ran/),
@@ -353,7 +363,11 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
 
   async waiting(kit) {
     // A worker that has registered and has not claimed yet.
-    const takes = { types: ["work"], lanes: ["fast", "general"], laneSlots: { fast: 3, general: 1 } };
+    const takes = {
+      types: ["work"],
+      lanes: ["fast", "general"],
+      laneSlots: { fast: 3, general: 1 },
+    };
     await kit.store.register(workerInfo({ ...takes, slots: 4, leaseMs: 600_000, beatMs: 60_000 }));
     const id = await enqueue(kit, work);
     const use = "It is due; 1 worker(s) take it and use 0 of 1 slot(s) for its lane.";
@@ -367,6 +381,11 @@ export const SCENES: Readonly<Record<Wait, (kit: SceneKit) => Promise<Scene>>> =
     };
   },
 };
+
+async function waitingAmong({ mill }: SceneKit, ids: readonly string[]): Promise<string[]> {
+  const jobs = await Promise.all(ids.map((id) => mill.jobs.get(id)));
+  return jobs.filter(({ state }) => state === "queued").map(({ id }) => id);
+}
 
 /** A worker of `work` with one slot, which a job of another type has taken. */
 async function beside(kit: SceneKit) {

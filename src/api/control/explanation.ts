@@ -145,7 +145,7 @@ export interface SlotDetails {
   /** The workers that take the job, and their slots that it may use: its lane's and `general`. */
   readonly workers: number;
   readonly slots: number;
-  /** How many of these slots are in use; null where the mill of a tenant asks, because all tenants share them. */
+  /** How many of them are in use; null for the mill of a tenant, because all tenants share them. */
   readonly running: number | null;
   /**
    * The due jobs of the lane that come before the job, without those that something holds back.

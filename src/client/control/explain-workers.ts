@@ -126,19 +126,22 @@ export async function explainSlots(
   const { lane } = job;
   const takers = alive.filter(takerOf(job));
   const workers = takers.length;
-  const uses = takers.map(({ laneSlots, runningByLane }) => slotUse(lane, laneSlots, runningByLane));
+  const uses = takers.map(({ laneSlots, runningByLane }) =>
+    slotUse(lane, laneSlots, runningByLane),
+  );
   const slots = uses.reduce((total, use) => total + use.slots, 0);
   const used = uses.reduce((total, use) => total + use.used, 0);
   const ahead = await aheadOf(store, job);
   const running = isOneTenant ? null : used;
   const fair = await fairnessOf(store, job);
   const details: SlotDetails = { lane, workers, slots, running, ahead, fair };
-  const behind = behindText(ahead, isOneTenant);
+  const due = `It is due${afterCrashes(job)}`;
+  const behind = behindText(ahead, isOneTenant) + fairText(job, fair);
   const more = `--lanes ${shellWord(`${lane}=N`)}`;
   if (used >= slots) {
     const all = `all ${slots} slot(s) for the lane ${lane} of ${workers} worker(s)`;
     return {
-      sentence: `It is due, and ${all} are busy.${behind}`,
+      sentence: `${due}, and ${all} are busy.${behind}`,
       reason: "busy",
       hint: `It starts when one is free. Start another worker, or more slots: ${more}`,
       details,
@@ -146,11 +149,17 @@ export async function explainSlots(
   }
   const use = isOneTenant ? "have free slots" : `use ${used} of ${slots} slot(s) for its lane`;
   return {
-    sentence: `It is due; ${workers} worker(s) take it and ${use}.${behind}`,
+    sentence: `${due}; ${workers} worker(s) take it and ${use}.${behind}`,
     reason: "waiting",
     hint: "It starts in a moment. If it does not, look at the workers: millrace workers list",
     details,
   };
+}
+
+/** The share of such jobs is not used up: the job waits as others do. */
+function afterCrashes({ crashes }: JobRecord): string {
+  if (crashes === 0) return "";
+  return crashes === 1 ? " after a crash" : ` after ${crashes} crashes`;
 }
 
 async function fairnessOf(
@@ -178,7 +187,13 @@ function behindText(ahead: CountedJobs | null, isOneTenant: boolean): string {
   return ` It is behind ${atLeast ? "at least " : ""}${count} ${jobs} of ${whose}.`;
 }
 
-function takerOf(job: JobRecord): (worker: WorkerRecord) => boolean {
+function fairText({ lane, tenant }: JobRecord, fair: SlotDetails["fair"]): string {
+  if (fair === null) return "";
+  return ` The lane ${lane} is fair, and the tenant ${tenant} has the weight ${fair.weight}.`;
+}
+
+/** Whether a worker takes the job and is not quiet. */
+export function takerOf(job: JobRecord): (worker: WorkerRecord) => boolean {
   return (worker) =>
     !worker.quiet && takesType(worker, job) && hasLane(worker, job) && takesTenant(worker, job);
 }

@@ -185,7 +185,7 @@ export class SqliteJobStore implements JobStore {
   readonly runFunction: JobStore["runFunction"] = this.#reads(runFunction);
   readonly breakers: JobStore["breakers"] = this.#reads(breakers);
   readonly breakerChanges: JobStore["breakerChanges"] = this.#reads(breakerChanges);
-  readonly time: JobStore["time"] = this.#reads(({ clock }) => clock.now());
+  readonly time: JobStore["time"] = this.#reads(registry.time);
   readonly stats: JobStore["stats"] = this.#reads(stats);
   readonly groupedStats: JobStore["groupedStats"] = this.#reads(groupedStats);
   readonly minutes: JobStore["minutes"] = this.#reads(minutes);

@@ -1,3 +1,4 @@
+import { defineJob } from "millrace";
 import { describe, expect, test } from "vitest";
 import { TestStore } from "../command-line.ts";
 
@@ -18,6 +19,24 @@ describe("millrace fairness", () => {
     expect(listed.out).toMatch(/^general +a=b=2 acme=3 +ada$/m);
     expect(removed.out).toBe("The fairness of the lane general is removed.\n");
     expect(again.out).toBe("No operator has made the lane general fair.\n");
+  });
+
+  test("and jobs explain tells the weight of the tenant of a job", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const email = defineJob({ type: "email" }).run(() => ended);
+    await mill.fairness.set("general", { weights: { acme: 3 } });
+    const first = await mill.enqueue(email);
+    await using worker = mill.work({ jobs: [email], lanes: { general: 1 }, signals: false });
+    await worker.ready;
+    await expect.poll(async () => (await mill.jobs.get(first.id)).state).toBe("running");
+    const { id } = await mill.enqueue(email, undefined, { tenant: "acme" });
+
+    const { out } = await store.type("jobs", "explain", id);
+
+    expect(out).toContain("The lane general is fair, and the tenant acme has the weight 3.");
+    end();
   });
 
   test.each(["acme", "acme=0", "acme=1001", "=3", "acme=x"])(

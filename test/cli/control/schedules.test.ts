@@ -69,6 +69,55 @@ describe("millrace schedules (000-54)", () => {
     });
   });
 
+  test("takes the options of its jobs, and a key that runs it once", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const options = ["--priority", "high", "--max-attempts", "2", "--key", "disk/1"];
+    const tags = ["--tag", "site=main", "--tag", "team=data", "--tenant", "acme"];
+    const create = ["create", "nightly", "@daily", "cleanup", ...options, ...tags];
+    expect(await store.type("schedules", ...create)).toMatchObject({ code: 0 });
+    const run = ["schedules", "run", "nightly", "--idempotency-key", "2026-11-02"];
+
+    const [first, again] = [await store.type(...run), await store.type(...run)];
+
+    expect(first).toMatchObject({ code: 0, err: "" });
+    expect(again).toMatchObject({ code: 0, out: first.out });
+    expect(again.err).toContain("already existed");
+    expect(await mill.jobs.get(first.out.trim())).toMatchObject({
+      tenant: "acme",
+      priority: 50,
+      maxAttempts: 2,
+      concurrencyKey: "disk/1",
+      tags: { site: "main", team: "data" },
+    });
+  });
+
+  test("refuses attempts that are not a number", async () => {
+    await using store = new TestStore();
+    await store.mill;
+
+    const create = ["create", "nightly", "@daily", "cleanup", "--max-attempts", "few"];
+    expect(await store.type("schedules", ...create)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"few" is not a whole number'),
+    });
+  });
+
+  test("sets a start and an end, and removes them", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const bounds = ["--start", "2026-12-24T18:00:00Z", "--end", "2099-01-01T00:00:00Z"];
+    await store.type("schedules", "create", "nightly", "@daily", "cleanup", ...bounds);
+    await store.type("schedules", "update", "nightly", "--cron", "0 4 * * *");
+    const { end } = await mill.schedules.get("nightly");
+    expect(end).toEqual(new Date("2099-01-01T00:00:00Z"));
+
+    const updated = await store.type("schedules", "update", "nightly", "--no-start", "--no-end");
+
+    expect(updated).toMatchObject({ code: 0 });
+    expect(await mill.schedules.get("nightly")).toMatchObject({ start: null, end: null });
+  });
+
   test("refuses an impossible expression where it is written", async () => {
     await using store = new TestStore();
 

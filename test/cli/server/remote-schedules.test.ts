@@ -21,6 +21,8 @@ const LIFE: readonly (readonly [code: number, ...words: string[]])[] = [
   [2, "create", "other", "0 0 30 2 *", "cleanup"],
   [0, "update", "NAME", "--cron", "0 4 * * mon-fri", "--jitter", "10s"],
   [2, "update", "NAME", "--time-zone", "Mars/Olympus"],
+  [0, "update", "NAME", "--end", "2099-01-01T00:00:00Z"],
+  [0, "update", "NAME", "--no-start", "--no-end"],
   [0, "pause", "NAME", "a bug"],
   [0, "show", "NAME"],
   [0, "resume", "NAME"],
@@ -55,20 +57,40 @@ describe("millrace schedules, through a server as on its database (000-54)", () 
     const worker = mill.work({ jobs: [job.run(() => {})], lanes: { general: 0, other: 1 } });
     await worker.ready;
     await worker.stop();
-    const create = ["@daily", "backup", ...PAYLOAD];
+    const own = ["--max-attempts", "2", "--key", "disk/1", "--tag", "site=main"];
+    const create = ["@daily", "backup", ...PAYLOAD, ...own];
 
     await store.local("schedules", "create", "of-local", ...create);
     await store.remote("schedules", "create", "of-remote", ...create);
 
     for (const name of ["of-local", "of-remote"]) {
       const { id } = await mill.schedules.runNow(name);
-      const { lane, priority, maxAttempts, payload } = await mill.jobs.get(id);
-      expect({ name, lane, priority, maxAttempts, payload }).toEqual({
-        name,
-        ...{ lane: "heavy", priority: 70, maxAttempts: 9, payload: { table: "logs" } },
+      expect(await mill.jobs.get(id)).toMatchObject({
+        lane: "heavy",
+        priority: 70,
+        maxAttempts: 2,
+        concurrencyKey: "disk/1",
+        tags: { site: "main" },
+        payload: { table: "logs" },
       });
       await mill.schedules.remove(name);
     }
+  });
+
+  test("runs a schedule once for each idempotency key", async () => {
+    const { mill } = store;
+    await mill.schedules.create(
+      schedule("once", { cron: "@daily" }, defineJob({ type: "cleanup" })),
+    );
+    const run = ["schedules", "run", "once", "--idempotency-key", "monday"];
+
+    const [first, again] = [await store.remote(...run), await store.remote(...run)];
+    const local = await store.local(...run);
+
+    expect(first).toMatchObject({ code: 0, err: "" });
+    expect(again).toMatchObject({ out: first.out, err: expect.stringContaining("already") });
+    expect(local).toEqual(again);
+    await mill.schedules.remove("once");
   });
 
   test("lists schedules, and as JSON with all their values", async () => {

@@ -1,4 +1,4 @@
-/** What can go wrong with the heartbeat in the store on SQLite. */
+/** What can go wrong with the heartbeat and the clock in the store on SQLite. */
 import type { Faults } from "./all.ts";
 
 export const SQLITE_RENEW_FAULTS: Faults = {
@@ -9,6 +9,11 @@ export const SQLITE_RENEW_FAULTS: Faults = {
         "started_at: notAfterEnd(startedAt)",
         "started_at: startedAt",
       ],
+    ],
+  },
+  time: {
+    "runs/workers.ts": [
+      ["the store has a clock of its own", "return clock.now();", "return Date.now();"],
     ],
   },
   stopWorker: {

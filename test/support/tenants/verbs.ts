@@ -162,7 +162,8 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
     (store) => store.unitHolders(SHARED_UNIT, 10),
   ],
   lockHolder: [(store, { tenant, text }) => store.lockHolder(tenant, `${text}-key`)],
-  time: [(store) => store.time()],
+  // The time itself goes on between two calls.
+  time: [async (store) => typeof (await store.time())],
   stats: [(store, { tenant }) => figuresOf(store, tenant)],
   groupedStats: [
     (store) => store.groupedStats(LIMITS),
@@ -346,7 +347,12 @@ function tokenCalls(call: (store: JobStore, id: JobId) => Promise<unknown>): rea
 }
 
 /** Verbs whose rule is the verb itself, so that nothing can be planted there. */
-export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd", "feedStart", "time", "types"]);
+export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>([
+  "feedEnd",
+  "feedStart",
+  "time",
+  "types",
+]);
 
 /** What the verbs of `store` tell of the other tenant; empty if they tell nothing. */
 export async function auditVerbs(

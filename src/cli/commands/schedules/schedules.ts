@@ -1,7 +1,8 @@
 /** `millrace schedules`: lists and changes what enqueues jobs by the clock. */
 import { Option, type Command } from "commander";
 import { defineJob } from "../../../api/define.ts";
-import { schedule, type Timing } from "../../../api/schedule.ts";
+import type { EnqueueOptions } from "../../../api/enqueue.ts";
+import { schedule, type Timing, type TimingChange } from "../../../api/schedule.ts";
 import type { ScheduleView, TickView } from "../../../api/schedule.ts";
 import type { Json } from "../../../core/payload.ts";
 import { nextSlots } from "../../../core/cron/plan.ts";
@@ -18,9 +19,12 @@ import {
   outputOption,
   parseJson,
   parsePast,
+  parsePriority,
+  parseTag,
   serverOption,
 } from "../../terminal/options.ts";
 import { json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
+import { parseCount } from "../services/types.ts";
 import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 
 interface Common {
@@ -39,7 +43,19 @@ interface TimingOptions {
 }
 
 interface CreateOptions extends Common, TimingOptions {
+  readonly payload?: Json;
   readonly tenant?: string;
+  readonly priority?: NonNullable<EnqueueOptions["priority"]>;
+  readonly maxAttempts?: number;
+  readonly key?: string;
+  readonly tag?: Readonly<Record<string, string>>;
+}
+
+/** False removes a start or an end. */
+interface UpdateOptions extends Common, Omit<TimingOptions, "start" | "end"> {
+  readonly cron?: string;
+  readonly start?: string | false;
+  readonly end?: string | false;
 }
 
 const NEXT_RUNS = 5;
@@ -69,6 +85,7 @@ Examples:
   millrace schedules list
   millrace schedules history nightly --limit 100
   millrace schedules create nightly "0 3 * * *" cleanup --time-zone Europe/Berlin
+  millrace schedules update nightly --cron "0 4 * * *" --no-end
   millrace schedules pause nightly "the disk is full"
   millrace schedules next "*/15 8-17 * * mon-fri" --time-zone Asia/Tokyo
 `;
@@ -191,33 +208,36 @@ function declareCreate(parent: Command, { terminal, end }: Shell): void {
     .description("Store a schedule that no code declares.")
     .addOption(new Option("--payload <json>", "payload of its jobs").argParser(parseJson))
     .option("--tenant <name>", "tenant of its jobs")
-    .action(
-      async (
-        name: string,
-        cron: string,
-        type: string,
-        options: CreateOptions & { payload?: Json },
-      ) => {
-        const { db, output, tenant, payload, by: actor } = options;
-        const when = { cron, ...timing(options) };
-        const stored = await withExistingMill(db, async (mill) => {
-          // A server knows what its workers have declared.
-          const declared = isServerUrl(db) ? null : await mill.types.get(type);
-          const contract = bareContract({ type, payload }, declared);
-          const made = schedule(name, when, contract, payload, given({ tenant }));
-          return mill.schedules.create(made, { actor });
-        });
-        terminal.out(output === "json" ? json(stored) : sentence(stored));
-        end(EXIT.success);
-      },
-    );
+    .option("--priority <level>", "critical, high, normal, low or a number", parsePriority)
+    .option("--max-attempts <number>", "attempts of its jobs", parseCount)
+    .option("--key <name>", "concurrency key: of the jobs with this key, one runs at a time")
+    .option("--tag <name=value>", "a tag of its jobs; may be given several times", parseTag)
+    .action(async (name: string, cron: string, type: string, options: CreateOptions) => {
+      const { db, output, payload, by: actor } = options;
+      const when = { cron, ...timing(options) };
+      const stored = await withExistingMill(db, async (mill) => {
+        // A server knows what its workers have declared.
+        const declared = isServerUrl(db) ? null : await mill.types.get(type);
+        const contract = bareContract({ type, payload }, declared);
+        const made = schedule(name, when, contract, payload, jobOptions(options));
+        return mill.schedules.create(made, { actor });
+      });
+      terminal.out(output === "json" ? json(stored) : sentence(stored));
+      end(EXIT.success);
+    });
+}
+
+function jobOptions({ tenant, priority, maxAttempts, key, tag }: CreateOptions): EnqueueOptions {
+  return given({ tenant, priority, maxAttempts, concurrencyKey: key, tags: tag });
 }
 
 function declareUpdate(parent: Command, { terminal, end }: Shell): void {
   timed(common(parent.command("update <name>")))
     .description("Change the time of a schedule; what is not named stays.")
     .option("--cron <expression>", 'another expression, such as "0 4 * * *"')
-    .action(async (name: string, options: CreateOptions & { cron?: string }) => {
+    .option("--no-start", "remove the start")
+    .option("--no-end", "remove the end")
+    .action(async (name: string, options: UpdateOptions) => {
       const { db, output, cron, by: actor } = options;
       const when = { ...given({ cron }), ...timing(options) };
       const stored = await withExistingMill(db, (mill) =>
@@ -257,8 +277,13 @@ function declareResume(parent: Command, { terminal, end }: Shell): void {
 function declareRun(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("run <name>"))
     .description("Enqueue the job of a schedule now, beside its ticks.")
-    .action(async (name: string, { db, output, by: actor }: Common) => {
-      const job = await withExistingMill(db, (mill) => mill.schedules.runNow(name, { actor }));
+    .option("--idempotency-key <key>", "a repeated key returns the same job, even after its end")
+    .action(async (name: string, options: Common & { idempotencyKey?: string }) => {
+      const { db, output, by: actor, idempotencyKey } = options;
+      const job = await withExistingMill(db, (mill) =>
+        mill.schedules.runNow(name, { actor, ...given({ idempotencyKey }) }),
+      );
+      if (!job.created) terminal.err("The job already existed; no second job was enqueued.\n");
       terminal.out(output === "json" ? json(job) : `${job.id}\n`);
       end(EXIT.success);
     });
@@ -322,8 +347,12 @@ function timed(command: Command): Command {
 }
 
 /** The library says what is wrong with a value. */
-function timing({ timeZone, missed, overlap, jitter, start, end }: TimingOptions): Partial<Timing> {
+function timing(options: TimingOptions): Partial<Timing>;
+function timing(options: Omit<UpdateOptions, keyof Common>): Omit<TimingChange, "cron">;
+function timing(options: Omit<UpdateOptions, keyof Common>): Omit<TimingChange, "cron"> {
+  const { timeZone, missed, overlap, jitter, start, end } = options;
   const policy: any =
     missed !== undefined && /^\d+$/.test(missed) ? { all: Number(missed) } : missed;
-  return given({ timeZone, missed: policy, overlap, jitter, start, end });
+  const bounds = { start: start === false ? null : start, end: end === false ? null : end };
+  return given({ timeZone, missed: policy, overlap, jitter, ...bounds });
 }

@@ -99,10 +99,10 @@ function declareReset(types: Command, { terminal, end }: Shell): void {
     });
 }
 
-function parseCount(text: string): number {
+export function parseCount(text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text);
   throw new CommandFailure(`"${plain(text)}" is not a whole number.`, {
-    hint: "For example: --priority 5",
+    hint: "Write digits, for example 5",
     exitCode: EXIT.usage,
   });
 }

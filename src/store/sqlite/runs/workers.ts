@@ -1,4 +1,4 @@
-/** register, renew, reportCode, deregister, quiet, resumeWorker, stopWorker, silent and workers. */
+/** Verbs of the registry of workers: from register to silent, workers and time. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type {
   CodeReport,
@@ -188,6 +188,10 @@ function kindsOf(
     crashedOnce: jobs.filter(({ crashes }) => crashes === 1).length,
     crashedOften: jobs.filter(({ crashes }) => crashes > 1).length,
   };
+}
+
+export function time({ clock }: Session): number {
+  return clock.now();
 }
 
 export function silent({ sql, clock }: Session, limit: number): SilentWorker[] {

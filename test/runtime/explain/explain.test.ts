@@ -1,7 +1,7 @@
 import { defineJob, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { crashedOnce, fault, workerInfo } from "../../support/factories.ts";
-import { add, addCrashed, settleAll, takeOne } from "../../support/steps.ts";
+import { crashedOnce, fault } from "../../support/factories.ts";
+import { add, addCrashed, joinWorker, settleAll, take, takeOne } from "../../support/steps.ts";
 import { latch, openTest, untilAborted, withBuffer, type RuntimeTest } from "../support.ts";
 
 const email = defineJob({ type: "email" }).run(() => "sent");
@@ -59,12 +59,36 @@ describe("jobs.explain of a job that has crashed before", () => {
     { crashes: 3, reason: "alone", says: /died 3 times .* so it runs alone/ },
   ])("says after $crashes in how much company it runs", async ({ crashes, reason, says }) => {
     await using kit = await openTest();
-    const id = await addCrashed(kit.store, crashes, { type: "email", lane: "general" });
-    await kit.store.register(workerInfo({ types: ["email"], lanes: ["general"] }));
+    const { store } = kit;
+    const job = { type: "report", lane: "general" } as const;
+    const ids = [await addCrashed(store, crashes, job), await addCrashed(store, crashes, job)];
+    const takes = { types: ["report"], slots: 2, laneSlots: { general: 2 }, pid: 7 };
+    const worker = await joinWorker(store, takes);
+    const { jobs } = await take(store, { worker, limit: 1 });
+    const id = ids.find((each) => each !== jobs[0]?.id)!;
 
     const explanation = await kit.mill.jobs.explain(id);
 
     expect(explanation).toMatchObject({ reason, sentence: expect.stringMatching(says) });
+  });
+
+  test.each([
+    { crashes: 1, taken: 0, reason: "waiting", says: "It is due after a crash; 1 worker(s)" },
+    { crashes: 2, taken: 0, reason: "waiting", says: "It is due after 2 crashes; 1 worker(s)" },
+    { crashes: 1, taken: 2, reason: "busy", says: "It is due after a crash, and all 2 slot(s)" },
+  ])("is about other jobs while the slots for it are free: $reason", async (expected) => {
+    const { crashes, taken, reason, says } = expected;
+    await using kit = await openTest();
+    const { store } = kit;
+    const id = await addCrashed(store, crashes, { type: "report", lane: "general" });
+    await add(store, { lane: "heavy" }, { lane: "heavy" });
+    const takes = { types: ["report"], slots: 2, laneSlots: { general: 2 }, pid: 7 };
+    const worker = await joinWorker(store, takes);
+    if (taken > 0) await take(store, { worker, limit: taken, lanes: ["heavy"] });
+
+    const explanation = await kit.mill.jobs.explain(id);
+
+    expect(explanation).toMatchObject({ reason, sentence: expect.stringContaining(says) });
   });
 
   test("says that the crash has cost no attempt while it waits", async () => {
