@@ -94,6 +94,16 @@ describe("the queue", () => {
     expect((await value(worker, DEQUEUE)).task_id).toBeNull();
   });
 
+  test("ends no task of which the caller has no lease", async () => {
+    await using world = await createWorld();
+    const worker = await asWorker(world);
+    await world.client.query("SELECT queues.enqueue('sms', '{}')");
+
+    expect(await refusal(worker, "SELECT queues.complete_task(1)")).toBe("MR015");
+    expect(await refusal(worker, "SELECT queues.fail_task(1, 'no route')")).toBe("MR015");
+    expect(await world.openTasks()).toHaveLength(1);
+  });
+
   test("notes an error, and leaves the task as it is (002-04, 002-08)", async () => {
     await using world = await createWorld();
     const worker = await asWorker(world);
