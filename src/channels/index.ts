@@ -13,6 +13,8 @@ export { smsChannel } from "./sms.ts";
 export type { SmsMessage, SmsOptions } from "./sms.ts";
 export { fileDeleteChannel } from "./file-delete.ts";
 export type { FileMessage, FolderOptions, SignedUrlOptions } from "./file-delete.ts";
+export { webhookChannel } from "./webhook.ts";
+export type { WebhookMessage, WebhookOptions } from "./webhook.ts";
 export { defineSupervisor } from "./supervisor.ts";
 export type {
   SupervisedStuck,

@@ -14,6 +14,11 @@ export function messageOf<Message>(rule: Rule): StandardSchemaV1<Message, Messag
 
 export const aText: Rule = must((value) => typeof value === "string", "a text");
 
+export const aUrl: Rule = must(
+  (value) => typeof value === "string" && URL.canParse(value),
+  "a URL",
+);
+
 /** A line break in a header would begin a header, or a body, of its own. */
 export const aHeaderValue: Rule = must(
   (value) => typeof value === "string" && value !== "" && !/\p{Cc}/u.test(value),

@@ -1,6 +1,6 @@
 /** `smsChannel`: text messages through a provider with a simple HTTP interface. */
 import { insideOf } from "../api/channels/run-inside.ts";
-import { aName, anObject, insist, must } from "../api/rules.ts";
+import { aName, anObject, insist } from "../api/rules.ts";
 import {
   CHANNEL_RULES,
   defineChannel,
@@ -8,7 +8,14 @@ import {
   type ChannelSettings,
 } from "./define-channel.ts";
 import { askProvider } from "./http-provider.ts";
-import { aHeaderValue, anIdempotencyKey, aText, messageOf, someOrigins } from "./message-rules.ts";
+import {
+  aHeaderValue,
+  anIdempotencyKey,
+  aText,
+  aUrl,
+  messageOf,
+  someOrigins,
+} from "./message-rules.ts";
 
 /** What a before handler answers for a text message. */
 export interface SmsMessage {
@@ -33,7 +40,7 @@ export interface SmsOptions<Name extends string> extends ChannelSettings {
 
 const OPTIONS = anObject(
   {
-    required: { url: must((value) => typeof value === "string" && URL.canParse(value), "a URL") },
+    required: { url: aUrl },
     optional: { ...CHANNEL_RULES, type: aName, token: aHeaderValue, allow: someOrigins },
   },
   'an object such as { url: "https://sms.example.com/messages" }',

@@ -21,7 +21,7 @@ export const EXAMPLE_DATABASE = "postgres://app@db.example.com/app";
 
 const LANGUAGES = ["ts", "sh", "sql", "text", "json"];
 /** Packages besides Millrace that pages import. */
-const NEIGHBOURS = ["pg", "zod"];
+const NEIGHBOURS = ["pg", "standardwebhooks", "zod"];
 const RUN_MS_MAX = 150_000;
 
 export interface PageRun {

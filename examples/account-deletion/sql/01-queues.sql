@@ -25,8 +25,12 @@ CREATE VIEW queues.error AS
 SELECT task_id, error_message, failed_at
 FROM millrace.task_error_log;
 
+-- Supervisors also give the tenant of their process, the name under which its tasks are found, and a
+-- key, so that a check which is enqueued again is one task.
 CREATE FUNCTION queues.enqueue(
-    _task_type text, _payload jsonb, _scheduled_at timestamptz DEFAULT now()
+    _task_type text, _payload jsonb, _scheduled_at timestamptz DEFAULT now(),
+    _tenant text DEFAULT NULL, _correlation_id text DEFAULT NULL,
+    _idempotency_key text DEFAULT NULL
 ) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, queues, pg_temp
     AS $function$
@@ -34,7 +38,10 @@ BEGIN
     IF _task_type NOT IN ('db_function', 'email', 'sms', 'file_delete') THEN
         RAISE EXCEPTION 'there is no task type %', _task_type USING ERRCODE = 'check_violation';
     END IF;
-    PERFORM millrace.enqueue(_task_type, _payload, _scheduled_at);
+    PERFORM millrace.enqueue(
+        _task_type, _payload, _scheduled_at,
+        tenant => _tenant, correlation_id => _correlation_id, idempotency_key => _idempotency_key
+    );
 END
 $function$;
 
@@ -112,15 +119,15 @@ CREATE FUNCTION queues.enqueue_check(
     LANGUAGE plpgsql SET search_path = pg_catalog, queues, pg_temp
     AS $function$
 BEGIN
-    PERFORM millrace.enqueue(
+    PERFORM queues.enqueue(
         'db_function',
         jsonb_build_object(
             'task_type', 'db_function', 'db_function', _db_function, _id_field, _id, 'check', _check
         ),
         coalesce(_scheduled_at, clock_timestamp()),
-        tenant => _tenant,
-        correlation_id => format('%s:%s', _db_function, _id),
-        idempotency_key => format('%s:%s:%s', _db_function, _id, _check)
+        _tenant => _tenant,
+        _correlation_id => format('%s:%s', _db_function, _id),
+        _idempotency_key => format('%s:%s:%s', _db_function, _id, _check)
     );
 END
 $function$;

@@ -2,7 +2,7 @@
 --     millrace process new comms.send_email --channel email --root email_message_id \
 --         --references comms.email_message
 -- and the same for comms.send_sms. What was changed there: the names of the handlers, the messages
--- of the before handlers, the delay, and the limit of attempts.
+-- of the before handlers, the delay, the limit of attempts, and the calls of queues.enqueue.
 
 CREATE SCHEMA comms;
 

@@ -166,9 +166,9 @@ CREATE FUNCTION comms.is_send_email_supervised(_send_email_task_id bigint) RETUR
 -- has the same key, so that one task of it exists.
 CREATE FUNCTION comms.enqueue_send_email_supervisor(
     _row comms.send_email_task, _check bigint, _scheduled_at timestamptz
-) RETURNS bigint
+) RETURNS void
     LANGUAGE sql VOLATILE
-    RETURN millrace.enqueue(
+    RETURN queues.enqueue(
         'db_function',
         jsonb_build_object(
             'task_type', 'db_function',
@@ -177,9 +177,9 @@ CREATE FUNCTION comms.enqueue_send_email_supervisor(
             'check', _check
         ),
         _scheduled_at,
-        tenant => _row.tenant,
-        correlation_id => 'comms.send_email:' || _row.send_email_task_id,
-        idempotency_key => format('comms.send_email_supervisor:%s:%s', _row.process_key, _check)
+        _tenant => _row.tenant,
+        _correlation_id => 'comms.send_email:' || _row.send_email_task_id,
+        _idempotency_key => format('comms.send_email_supervisor:%s:%s', _row.process_key, _check)
     );
 
 -- The supervisor. It runs as a db_function task with the payload
@@ -244,7 +244,7 @@ BEGIN
     IF comms.count_send_email_attempts(_task_id) = _failures THEN
         INSERT INTO comms.send_email_attempt (send_email_task_id) VALUES (_task_id)
         RETURNING send_email_attempt_id INTO _attempt_id;
-        PERFORM millrace.enqueue(
+        PERFORM queues.enqueue(
             'email',
             jsonb_build_object(
                 'task_type', 'email',
@@ -253,8 +253,8 @@ BEGIN
                 'success_handler', 'comms.record_email_success',
                 'error_handler', 'comms.record_email_failure'
             ),
-            tenant => _row.tenant,
-            correlation_id => 'comms.send_email:' || _task_id
+            _tenant => _row.tenant,
+            _correlation_id => 'comms.send_email:' || _task_id
         );
     END IF;
     -- A run that is delivered again after a crash uses the same key, so that one successor exists.

@@ -166,9 +166,9 @@ CREATE FUNCTION comms.is_send_sms_supervised(_send_sms_task_id bigint) RETURNS b
 -- has the same key, so that one task of it exists.
 CREATE FUNCTION comms.enqueue_send_sms_supervisor(
     _row comms.send_sms_task, _check bigint, _scheduled_at timestamptz
-) RETURNS bigint
+) RETURNS void
     LANGUAGE sql VOLATILE
-    RETURN millrace.enqueue(
+    RETURN queues.enqueue(
         'db_function',
         jsonb_build_object(
             'task_type', 'db_function',
@@ -177,9 +177,9 @@ CREATE FUNCTION comms.enqueue_send_sms_supervisor(
             'check', _check
         ),
         _scheduled_at,
-        tenant => _row.tenant,
-        correlation_id => 'comms.send_sms:' || _row.send_sms_task_id,
-        idempotency_key => format('comms.send_sms_supervisor:%s:%s', _row.process_key, _check)
+        _tenant => _row.tenant,
+        _correlation_id => 'comms.send_sms:' || _row.send_sms_task_id,
+        _idempotency_key => format('comms.send_sms_supervisor:%s:%s', _row.process_key, _check)
     );
 
 -- The supervisor. It runs as a db_function task with the payload
@@ -244,7 +244,7 @@ BEGIN
     IF comms.count_send_sms_attempts(_task_id) = _failures THEN
         INSERT INTO comms.send_sms_attempt (send_sms_task_id) VALUES (_task_id)
         RETURNING send_sms_attempt_id INTO _attempt_id;
-        PERFORM millrace.enqueue(
+        PERFORM queues.enqueue(
             'sms',
             jsonb_build_object(
                 'task_type', 'sms',
@@ -253,8 +253,8 @@ BEGIN
                 'success_handler', 'comms.record_sms_success',
                 'error_handler', 'comms.record_sms_failure'
             ),
-            tenant => _row.tenant,
-            correlation_id => 'comms.send_sms:' || _task_id
+            _tenant => _row.tenant,
+            _correlation_id => 'comms.send_sms:' || _task_id
         );
     END IF;
     -- A run that is delivered again after a crash uses the same key, so that one successor exists.

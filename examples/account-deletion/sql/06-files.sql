@@ -171,7 +171,7 @@ BEGIN
     IF files.count_file_deletion_attempts(_task_id) = _failures THEN
         INSERT INTO files.file_deletion_attempt (file_deletion_task_id) VALUES (_task_id)
         RETURNING file_deletion_attempt_id INTO _attempt_id;
-        PERFORM millrace.enqueue(
+        PERFORM queues.enqueue(
             'file_delete',
             jsonb_build_object(
                 'task_type', 'file_delete',
@@ -182,7 +182,7 @@ BEGIN
                 'success_handler', 'files.record_file_delete_success',
                 'error_handler', 'files.record_file_delete_failure'
             ),
-            tenant => _task.tenant
+            _tenant => _task.tenant
         );
     END IF;
     PERFORM queues.enqueue_check(

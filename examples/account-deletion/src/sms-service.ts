@@ -10,14 +10,22 @@ export interface SmsService extends AsyncDisposable {
   readonly url: string;
   /** The messages that were accepted, once for each idempotency key. */
   readonly sent: readonly Sms[];
+  /** Refuses the next messages, as a provider in trouble does. */
+  refuse(times: number): void;
 }
 
 export async function startSmsService(): Promise<SmsService> {
   const sent = new Map<string, Sms>();
+  let refusals = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
+      if (refusals > 0) {
+        refusals -= 1;
+        response.writeHead(503).end();
+        return;
+      }
       const id = String(request.headers["idempotency-key"]);
       if (!sent.has(id)) sent.set(id, JSON.parse(Buffer.concat(chunks).toString("utf8")));
       response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify({ id }));
@@ -30,6 +38,9 @@ export async function startSmsService(): Promise<SmsService> {
     url: `http://127.0.0.1:${port}/messages`,
     get sent() {
       return [...sent.values()];
+    },
+    refuse: (times) => {
+      refusals = times;
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

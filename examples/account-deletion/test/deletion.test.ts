@@ -76,7 +76,56 @@ describe("the deletion of an account", () => {
     }
   });
 
-  test("fails with a message when a file is stuck, and stops (002-36, 002-38, C-38)", async () => {
+  test("sends a message again that was refused once (002-26)", async () => {
+    await using world = await createWorld();
+    const account = await world.addAccount([]);
+    world.mail.refuse(1);
+    world.sms.refuse(1);
+    await world.request(account);
+
+    await using _ = await startWorker(world);
+    await world.untilEnded(account);
+
+    expect(world.mail.received.size).toBe(1);
+    expect(world.sms.sent).toHaveLength(1);
+    expect(await messageFacts(world, "email")).toEqual({
+      succeeded: [2],
+      failed: [{ attempt: 1, error: expect.stringContaining("try again later") }],
+      given_up: 0,
+    });
+    expect(await messageFacts(world, "sms")).toEqual({
+      succeeded: [2],
+      failed: [{ attempt: 1, error: "the provider answered 503" }],
+      given_up: 0,
+    });
+  });
+
+  test("has a fact per attempt, and one per task for its final word (002-38, C-38)", async () => {
+    await using world = await createWorld();
+    const account = await world.addAccount([]);
+    world.mail.refuse(Infinity);
+    world.sms.refuse(Infinity);
+    await world.request(account);
+
+    await using _ = await startWorker(world);
+    const ended = await world.untilEnded(account);
+
+    for (const [kind, error] of [
+      ["email", "try again later"],
+      ["sms", "the provider answered 503"],
+    ] as const) {
+      expect(await messageFacts(world, kind)).toEqual({
+        succeeded: null,
+        failed: [1, 2, 3].map((attempt) => ({ attempt, error: expect.stringContaining(error) })),
+        given_up: 1,
+      });
+    }
+    // The deletion goes on without its messages.
+    expect(ended).toMatchObject({ outcome: "succeeded" });
+    expect(world.mail.received.size).toBe(0);
+  });
+
+  test("fails with a message when a file is stuck, and stops (002-36)", async () => {
     await using world = await createWorld();
     const account = await world.addAccount(["one.wav"]);
     rmSync(join(world.folder, "recordings"), { recursive: true });
@@ -167,3 +216,15 @@ const COUNTS = `SELECT jsonb_build_object(
   'file_tasks', (SELECT count(*) FROM files.file_deletion_task),
   'file_successes', (SELECT count(*) FROM files.file_deletion_task_succeeded),
   'anonymizations', (SELECT count(*) FROM accounts.account_anonymization_task_succeeded))`;
+
+/** What handlers have noted of the attempts to send a message. */
+function messageFacts(world: World, kind: "email" | "sms"): Promise<unknown> {
+  return world.value(`SELECT jsonb_build_object(
+    'succeeded', (SELECT jsonb_agg(send_${kind}_attempt_id)
+                  FROM comms.send_${kind}_attempt_succeeded),
+    'failed', (SELECT jsonb_agg(jsonb_build_object(
+                   'attempt', send_${kind}_attempt_id, 'error', error_message)
+                   ORDER BY send_${kind}_attempt_id)
+               FROM comms.send_${kind}_attempt_failed),
+    'given_up', (SELECT count(*) FROM comms.send_${kind}_task_failed))`);
+}

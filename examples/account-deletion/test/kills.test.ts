@@ -1,26 +1,31 @@
 /** The deletion of an account by workers that die at every step. */
 import { describe, expect, test } from "vitest";
+import { ANONYMIZATION_STUCK, FILES_STUCK, HAPPY, violationsOf } from "./arrangements.ts";
 import { killPlaces, workAndDie } from "./killed-workers.ts";
 import { useServer } from "./server.ts";
 
 const createWorld = useServer();
+/** The places at which a failed attempt is a fact already, and its check has not ended. */
+const SAMPLE = ["after:runFunction=kill@2", "after:record=kill@3", "before:settle=kill@4"];
 
 describe("the deletion of an account", () => {
-  test("comes to the same end when workers are killed at every step", async () => {
-    await using world = await createWorld();
-    const account = await world.addAccount(["one.wav", "two.wav"]);
-    await world.request(account);
+  test.each([
+    { arrangement: HAPPY, places: killPlaces(1), least: 5 },
+    { arrangement: FILES_STUCK, places: SAMPLE, least: 2 },
+    { arrangement: ANONYMIZATION_STUCK, places: SAMPLE, least: 2 },
+  ])(
+    "comes to the same end when workers are killed: $arrangement.name",
+    async ({ arrangement, places, least }) => {
+      await using world = await createWorld();
+      const account = await world.addAccount(["one.wav", "two.wav"]);
+      await arrangement.arrange(world);
+      await world.request(account);
 
-    const died = await workAndDie(world, killPlaces(1));
+      const died = await workAndDie(world, places);
 
-    const { flags, files, outcome } = await world.report(account);
-    // A worker may find no task of a kind any more, and then ends the work instead of dying.
-    expect(died.length).toBeGreaterThanOrEqual(5);
-    expect({ flags, outcome }).toEqual({ flags: ["deleted", "anonymized"], outcome: "succeeded" });
-    expect(files.map(({ deleted }) => deleted)).toEqual([true, true]);
-    expect(world.objects()).toEqual([]);
-    expect(await world.disagreements()).toEqual([]);
-    expect(world.mail.received.size).toBe(1);
-    expect(world.sms.sent).toHaveLength(1);
-  });
+      // A worker may find no task of a kind any more, and then ends the work instead of dying.
+      expect(died.length).toBeGreaterThanOrEqual(least);
+      expect(await violationsOf(world, [account], arrangement)).toEqual([]);
+    },
+  );
 });

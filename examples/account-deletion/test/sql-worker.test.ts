@@ -94,6 +94,16 @@ describe("the queue", () => {
     expect((await value(worker, DEQUEUE)).task_id).toBeNull();
   });
 
+  test("ends no task of which the caller has no lease", async () => {
+    await using world = await createWorld();
+    const worker = await asWorker(world);
+    await world.client.query("SELECT queues.enqueue('sms', '{}')");
+
+    expect(await refusal(worker, "SELECT queues.complete_task(1)")).toBe("MR015");
+    expect(await refusal(worker, "SELECT queues.fail_task(1, 'no route')")).toBe("MR015");
+    expect(await world.openTasks()).toHaveLength(1);
+  });
+
   test("notes an error, and leaves the task as it is (002-04, 002-08)", async () => {
     await using world = await createWorld();
     const worker = await asWorker(world);
@@ -252,6 +262,21 @@ describe("the schemas", () => {
     expect(await column(world.client, OPEN_TO_PUBLIC)).toEqual([]);
     expect(await column(world.client, UNPINNED)).toEqual([]);
   });
+
+  test("enqueue by queues.enqueue, and in no other way", async () => {
+    await using world = await createWorld();
+
+    expect(await column(world.client, CALLS, "millrace.enqueue(")).toEqual(["queues.enqueue"]);
+    expect(await column(world.client, CALLS, "queues.enqueue(")).toEqual([
+      "comms.enqueue_send_email_supervisor",
+      "comms.enqueue_send_sms_supervisor",
+      "comms.send_email_supervisor",
+      "comms.send_sms_supervisor",
+      "files.file_deletion_supervisor",
+      "queues.enqueue",
+      "queues.enqueue_check",
+    ]);
+  });
 });
 
 const SCHEMAS = "ARRAY['queues', 'internal', 'comms', 'files', 'learning', 'accounts', 'api']";
@@ -268,6 +293,11 @@ const UNPINNED = `
   SELECT oid::regprocedure::text FROM pg_proc
   WHERE pronamespace = ANY (${SCHEMAS}::regnamespace[]) AND prosqlbody IS NULL
     AND NOT EXISTS (SELECT 1 FROM unnest(proconfig) AS each WHERE each LIKE 'search_path=%')`;
+
+const CALLS = `
+  SELECT pronamespace::regnamespace || '.' || proname FROM pg_proc
+  WHERE pronamespace = ANY (${SCHEMAS}::regnamespace[])
+    AND strpos(pg_get_functiondef(oid), $1) > 0 ORDER BY 1`;
 
 const COLUMNS = `SELECT attname::text FROM pg_attribute
   WHERE attrelid = ('queues.' || $1)::regclass AND attnum > 0 ORDER BY attnum`;

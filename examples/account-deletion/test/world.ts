@@ -13,6 +13,9 @@ import { column, connect, value } from "../src/queries.ts";
 import { startSmsService, type SmsService } from "../src/sms-service.ts";
 import type { Services } from "../src/worker.ts";
 
+/** Failed attempts until a process is stuck. */
+export const MAX_ATTEMPTS = 3;
+
 const PATIENCE = { timeout: 40_000, interval: 50 } as const;
 
 export class World implements AsyncDisposable {
@@ -38,7 +41,7 @@ export class World implements AsyncDisposable {
     await admin.query(`CREATE DATABASE ${name}`);
     await admin.end();
     const url = server.replace(/postgres$/, name);
-    await install(url, { firstDelay: "30 milliseconds", maxAttempts: 3 });
+    await install(url, { firstDelay: "30 milliseconds", maxAttempts: MAX_ATTEMPTS });
     const folder = mkdtempSync(join(tmpdir(), "account-deletion-test-"));
     return new World({
       url,

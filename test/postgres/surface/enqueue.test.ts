@@ -1,5 +1,6 @@
 /** `enqueue` and `declare_type` in plain SQL. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { defineJob, openMillrace, typed } from "../../../src/index.ts";
 import { enqueued, openSurface, refusalOf, type Scene, type Surface } from "./support.ts";
 
@@ -178,6 +179,30 @@ describe("enqueue", () => {
     );
     expect(jobs).toEqual([{ id: first.id }, { id: expect.any(String) }]);
     await expect.poll(() => told).toEqual(jobs.map(({ id }) => id));
+  });
+
+  test("fails after one run what only the schema of a worker refuses", async () => {
+    await using scene = await surface.open();
+    await using mill = await openMillrace(scene.url);
+    let calls = 0;
+    const payload = z.object({ user: z.int() });
+    const job = defineJob({ type: "a", payload, maxAttempts: 5 }).run(() => void (calls += 1));
+    const worker = mill.work({ jobs: [job], signals: false });
+    await worker.ready;
+
+    await enqueued(scene, `'{"user": "seven"}'`);
+
+    const [{ id }] = await scene.rows("SELECT millrace.job_id_text(id) AS id FROM millrace.job");
+    const ended = await mill.wait({ id, type: "a" });
+    await worker.stop();
+    expect(ended.state).toBe("failed");
+    expect(calls).toBe(0);
+    expect(await mill.jobs.attempts(id)).toMatchObject([
+      { number: 1, outcome: "failed", error: { class: "non_retryable" } },
+    ]);
+    expect(await mill.deadLetters.list()).toMatchObject([
+      { jobId: id, error: { class: "non_retryable", message: expect.stringContaining("user") } },
+    ]);
   });
 
   test("obeys closed intakes and quotas", async () => {

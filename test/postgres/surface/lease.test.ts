@@ -255,10 +255,10 @@ describe("complete_task", () => {
 });
 
 describe("an expired lease", () => {
-  test("is a crash that is not counted, and its task is available at once", async () => {
+  test("is a crash that is not counted, and its task is available at once (002-32)", async () => {
     await using scene = await declared();
     const id = await enqueued(scene);
-    const { token } = await take(scene);
+    const { fence, token } = await take(scene);
     await expire(scene, id);
     for (const call of [
       "SELECT millrace.complete_task($1, $2)",
@@ -267,15 +267,22 @@ describe("an expired lease", () => {
     ]) {
       expect(await refusalOf(scene.owner.query(call, [id, token]))).toBe("MR015");
     }
-    expect((await take(scene)).task_id).toBe(id);
+    const next = await take(scene);
+    expect(next.task_id).toBe(id);
     expect(
       await refusalOf(scene.owner.query("SELECT millrace.complete_task($1, $2)", [id, token])),
     ).toBe("MR015");
     const crash = { n: 1, tries: 0, crashes: 0, outcome: 4, state: null, expires: true };
     expect(await scene.rows(LEDGER)).toEqual([crash]);
-    expect(await scene.rows("SELECT outcome FROM millrace.task_lease ORDER BY run")).toEqual([
-      { outcome: "crashed" },
-      { outcome: null },
+    const claim = { worker: expect.any(String), leased_at: expect.any(Date) };
+    expect(
+      await scene.rows(
+        `SELECT task_lease_id AS fence, worker, leased_at, outcome
+         FROM millrace.task_lease ORDER BY run`,
+      ),
+    ).toEqual([
+      { ...claim, fence, outcome: "crashed" },
+      { ...claim, fence: next.fence, outcome: null },
     ]);
     await scene.owner.query("SELECT millrace.complete_task($1)", [id]);
     expect(await scene.rows("SELECT FROM millrace.worker")).toEqual([]);

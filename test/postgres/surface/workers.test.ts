@@ -16,7 +16,7 @@ const PROGRAMS = [
 
 test("bash, Python and TypeScript share a queue, and no task runs twice", async (context) => {
   const missing = missingProgram();
-  if (missing !== null) context.skip(`there is no ${missing}`);
+  context.skip(missing !== null, `there is no ${missing}`);
   const race = await raceWorkers({ tasks: 120 });
   expect(race).toMatchObject({ facts: 120, completed: 120, twice: 0 });
   expect(race.byWorker).toMatchObject({ bash: expect.any(Number), python: expect.any(Number) });
@@ -38,11 +38,11 @@ async function withFailing(role: string): Promise<Scene> {
   return scene;
 }
 
-test.each(PROGRAMS)(
+test.for(PROGRAMS)(
   "a worker in %s leaves a task whose function raises an error",
-  async (...run) => {
-    const [program, script] = run;
-    if (missingProgram() !== null) return;
+  async ([program, script], context) => {
+    const missing = missingProgram();
+    context.skip(missing !== null, `there is no ${missing}`);
     await using scene = await withFailing(`${program}_app`);
     const work = (): Promise<void> =>
       ended(program, script, scene.url.replace("postgres@", `${program}_app@`));

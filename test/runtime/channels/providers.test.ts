@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emailChannel, fileDeleteChannel, smsChannel } from "millrace/channels";
 import { perform } from "millrace/testing";
 import { SMTPServer } from "smtp-server";
 import { describe, expect, test } from "vitest";
+import { openHttp } from "../../support/channels/http-receiver.ts";
 import { openTest, unchecked } from "../support.ts";
 
 const MAIL = { to: "ada@example.com", subject: "Hello", text: "Good morning" };
@@ -324,43 +324,6 @@ async function openSmtp({ code }: { code?: number } = {}) {
       return counted.sessions;
     },
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
-}
-
-interface Asked {
-  readonly method: string | undefined;
-  readonly url: string | undefined;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
-}
-
-async function openHttp(
-  answer: () => { status: number; headers?: Record<string, string>; body: string },
-) {
-  const requests: Asked[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk) => (body += String(chunk)));
-    request.on("end", () => {
-      const { method, url, headers } = request;
-      requests.push({ method, url, headers, body });
-      const given = answer();
-      response.writeHead(given.status, given.headers).end(given.body);
-    });
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  return {
-    origin: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-    },
   };
 }
 

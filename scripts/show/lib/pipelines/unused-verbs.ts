@@ -21,7 +21,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   pause: "a decision of people",
   progress: "a question of people",
   quiet: "a decision of people",
-  runFunction: "for functions of the database; shown by channel-kills.ts",
+  runFunction: "for functions of the database; shown by account-deletion-kills.ts",
   remove: "for jobs that ended long ago",
   resumeWorker: "a decision of people",
   reprocess: "a decision of people, about jobs that failed",

@@ -28,7 +28,7 @@ export function declareProcess(program: Command, { terminal, end }: Shell): void
     .addOption(
       new Option(
         "--channel <type>",
-        "job type that does the work: email, sms, file_delete, one of yours, or db_function",
+        "job type that does the work: email, sms, file_delete, webhook, yours, or db_function",
       ).makeOptionMandatory(),
     )
     .option("--root <column[:type]>", "what the process is about", "subject_id:bigint")
