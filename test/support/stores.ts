@@ -182,6 +182,7 @@ async function empty(pool: Pool, schema: string): Promise<void> {
       END LOOP;
       DELETE FROM "${schema}".interned_name WHERE id > 1;
       UPDATE "${schema}".feed_head SET position = 0;
+      UPDATE "${schema}".meta SET value = '{}' WHERE name = 'retention';
     END $$`);
 }
 
