@@ -1,15 +1,8 @@
 /** The client that `openMillrace` returns, and its options. */
-import type {
-  DeadLetterCountFilter,
-  DeadLetterFilter,
-  DeadLetterStats,
-} from "./control/letters.ts";
+import type { DeadLetters } from "./control/letters.ts";
 import type { Duration } from "../core/duration.ts";
 import type { Failures } from "./control/failures.ts";
-import type { JsonChange } from "../core/failures/json-difference.ts";
-import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Preset } from "../core/presets.ts";
-import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
 import type { JobContract, JobRequest } from "./contract.ts";
 import type { Drained, DrainSettings, DrainTarget, RunningCount } from "./control/drain.ts";
@@ -19,7 +12,7 @@ import type { Intake } from "./control/intake.ts";
 import type { Operations } from "./control/operations.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
-import type { Jobs, CountedJobs, JobTexts } from "./jobs.ts";
+import type { Jobs } from "./jobs.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { StreamMessage, StreamOptions } from "./stream.ts";
 import type { Schedules } from "./schedule.ts";
@@ -36,6 +29,13 @@ import type { SavedViews } from "./control/views.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
 export type { Explanation, ExplanationDetails, ExplanationReason } from "./control/explanation.ts";
+export type {
+  DeadLetter,
+  DeadLetters,
+  FailedRunView,
+  Reprocessed,
+  ReviewView,
+} from "./control/letters.ts";
 export type { JobFilter } from "./control/job-filter.ts";
 export type {
   AttemptView,
@@ -335,47 +335,6 @@ export interface QueuedCount {
   readonly atLeast: boolean;
 }
 
-export interface DeadLetters {
-  get(id: string): Promise<DeadLetter>;
-  /**
-   * Returns the payload of a dead letter as the JSON text that is stored, as `jobs.texts` does for
-   * a job. The text is there as long as the dead letter, which outlives the job.
-   */
-  texts(id: string): Promise<Pick<JobTexts, "payload">>;
-  /**
-   * Lists dead letters, newest first, with errors as `jobs.list` returns them. Throws
-   * OPTION_INVALID for an unknown filter or status.
-   */
-  list(filter?: DeadLetterFilter): Promise<readonly DeadLetter[]>;
-  /** Counts dead letters up to 10,000. `atLeast` says that there are more. */
-  count(filter?: DeadLetterCountFilter): Promise<CountedJobs>;
-  /**
-   * Counts dead letters by status, category, type and class of error, of all tenants or of the
-   * tenant of the mill.
-   */
-  stats(): Promise<DeadLetterStats>;
-  /** Marks a dead letter as reviewed. Notes have up to 2,000 characters, here and below. */
-  acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
-  /**
-   * Enqueues the job again as a linked successor. A dead letter has one successor: a second call
-   * answers the same job, with `created: false`. If the failed job had an idempotency key, the
-   * successor has this key with `_retry_` and the time behind it. Another payload is checked by the
-   * schema of the type, or by the JSON Schema that workers have declared if this process does not
-   * know the type. If another job holds the dedup key, the call throws DEDUP_KEY_HELD and the dead
-   * letter stays open.
-   */
-  reprocess(
-    id: string,
-    by: { actor: string; notes?: string; payload?: Json },
-  ): Promise<Reprocessed>;
-  /** Adds notes to a dead letter, whatever its status is. */
-  note(id: string, by: { actor: string; notes: string }): Promise<void>;
-  /** Assigns an open dead letter to a person. `null`: the person does not have it any more. */
-  assign(id: string, by: { actor: string; to: string | null; notes?: string }): Promise<void>;
-  /** Closes a dead letter without a successor. */
-  discard(id: string, by: { actor: string; notes?: string }): Promise<void>;
-}
-
 export interface Workers {
   list(): Promise<readonly WorkerView[]>;
   /** Makes a worker claim no more jobs. Its running jobs continue. */
@@ -447,65 +406,4 @@ export interface WorkerView {
    * is gone with it. `null` for a worker of `work`.
    */
   readonly takenBy: string | null;
-}
-
-/** The review record of a failed job. */
-export interface DeadLetter {
-  readonly id: string;
-  readonly jobId: string;
-  readonly status: "pending_review" | "acknowledged" | "reprocessed" | "discarded";
-  readonly error: Fault;
-  /** Equal for dead letters of one cause, such as the same mistake in the same function. */
-  readonly cause: string;
-  readonly type: string;
-  readonly tenant: string;
-  readonly attempts: number;
-  readonly diedAt: Date;
-  readonly reviewedBy: string | null;
-  readonly reviewedAt: Date | null;
-  readonly notes: string | null;
-  /** The person who takes care of it. */
-  readonly assignedTo: string | null;
-  /** What reviewers have done: the newest 100 entries, oldest first. */
-  readonly reviews: readonly ReviewView[];
-  readonly category: string | null;
-  readonly correlationId: string | null;
-  readonly idempotencyKey: string | null;
-  readonly dedupKey: string | null;
-  readonly concurrencyKey: string | null;
-  /** When the failed job was enqueued. */
-  readonly originalCreatedAt: Date | null;
-  /** The errors of the newest 50 failed runs, oldest first. They outlive the job. */
-  readonly history: readonly FailedRunView[];
-  /** The job that `reprocess` has enqueued. */
-  readonly successorId: string | null;
-  readonly payload: Json;
-  /** Present if the stored text of the payload is damaged. The payload reads as `null`. */
-  readonly damaged?: readonly ["payload"];
-}
-
-/** The successor of a dead letter. */
-export interface Reprocessed extends Enqueued<unknown> {
-  /** The idempotency key of the successor. */
-  readonly idempotencyKey: string | null;
-}
-
-/** A failed run, as its dead letter keeps it: without a stack, and with a short message. */
-export interface FailedRunView {
-  readonly number: number;
-  readonly outcome: OutcomeName;
-  readonly finishedAt: Date;
-  readonly error: Fault;
-}
-
-/** An entry in the review of a dead letter. */
-export interface ReviewView {
-  readonly at: Date;
-  readonly by: string;
-  readonly act: "acknowledged" | "discarded" | "reprocessed" | "assigned" | "noted";
-  readonly notes: string | null;
-  /** To whom the dead letter was assigned. */
-  readonly to: string | null;
-  /** What `reprocess` has changed in the payload, at most 100 places. */
-  readonly changes: readonly JsonChange[];
 }

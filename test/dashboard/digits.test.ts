@@ -1,7 +1,6 @@
 /** Large numbers: exact where the stored text is shown, and marked where a value was read. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { defineJob, typed } from "../../src/index.ts";
-import { dialogOf } from "./hands.ts";
 import { Stage } from "./pages.ts";
 
 let stage: Stage;
@@ -17,17 +16,8 @@ afterAll(async () => {
 const EXACT = "9007199254740993";
 const MARKED = "≈ 9007199254740992";
 
-const digits = defineJob({ type: "digits", payload: typed<{ account: number }>() }).phase(
-  "count",
-  async ({ account }, ctx) => {
-    ctx.log.info("counted", { account });
-    await ctx.progress(50, { account });
-    await ctx.each(
-      ["one"],
-      (key) => key,
-      async () => ({ account }),
-    );
-  },
+const digits = defineJob({ type: "digits", payload: typed<{ account: number }>() }).run(
+  ({ account }, ctx) => ctx.log.info("counted", { account }),
 );
 
 test("a large number is exact or marked on every tab of a job", async (context) => {
@@ -44,15 +34,10 @@ test("a large number is exact or marked on every tab of a job", async (context) 
 
   await panel.getByText(EXACT).waitFor();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(MARKED);
-  await page.getByLabel("what the job reports").getByText(MARKED).waitFor();
   for (const tab of ["Logs", "Raw"]) {
     await page.getByRole("tab", { name: tab }).click();
     await panel.getByText(MARKED).first().waitFor();
+    const text: string = await page.evaluate("document.body.textContent");
+    expect(text.replaceAll(MARKED, "")).not.toContain("9007199254740992");
   }
-  await page.getByRole("button", { name: "one", exact: false }).first().click();
-  await dialogOf(page).getByText(MARKED).waitFor();
-  await page.keyboard.press("Escape");
-
-  const text: string = await page.evaluate("document.body.textContent");
-  expect(text.replaceAll(MARKED, "")).not.toContain("9007199254740992");
 });

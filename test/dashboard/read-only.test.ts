@@ -1,4 +1,4 @@
-/** `millrace dashboard`: without `--write` the page shows no button that the server would refuse. */
+/** `millrace dashboard`: without `--write` no button that the server would refuse is shown. */
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { freePort, startServer } from "../../scripts/show/lib/http/server-process.ts";
 import { screensOf, Stage, WatchedPage } from "./pages.ts";
@@ -14,8 +14,13 @@ afterAll(async () => {
 });
 
 /** What buttons that change something begin with, in their text or in their label. */
-const VERBS =
-  /^(Acknowledge|Add|Assign|Cancel|Change the|Close intake|Create|Delete|Discard|Drain|Edit|Fail|Force|New|Note|Open intake|Override|Pause|Priority|Quiet|Release|Remove|Reprocess|Reset|Resume|Retry|Revoke|Run|Save|Set|Snooze|Stop|Take)(\b|…)(?! \d)/;
+const VERBS = new RegExp(
+  "^(" +
+    "Acknowledge|Add|Assign|Cancel|Change the|Close intake|Create|Delete|Discard|Drain|" +
+    "Edit|Fail|Force|New|Note|Open intake|Override|Pause|Priority|Quiet|Release|Remove|" +
+    "Reprocess|Reset|Resume|Retry|Revoke|Run|Save|Set|Snooze|Stop|Take" +
+    ")(\\b|…)(?! \\d)",
+);
 
 /** The names of all buttons of the screen, without the keys that are drawn on them. */
 const BUTTON_TEXTS = `[...document.querySelectorAll("main button, main a.btn")].map((button) => {
