@@ -65,16 +65,19 @@ export class Stage implements AsyncDisposable {
     this.#folder = parts.folder;
   }
 
-  static async open(): Promise<Stage> {
+  /** `before` may write to the file what was there before the scene. */
+  static async open(before?: (path: string) => Promise<void>): Promise<Stage> {
     const folder = temporaryFolder();
-    const url = `sqlite:${folder.path}/jobs.db`;
+    const path = `${folder.path}/jobs.db`;
+    await before?.(path);
+    const url = `sqlite:${path}`;
     const scene = await makeScene(url);
     const server = await startServer({ url, port: await freePort(), token: null });
     return new Stage({ scene, url, server, browser: await startBrowser(), folder });
   }
 
   /** The browser. Skips the test, and prints the reason, only where no browser can start. */
-  browserOf(context: TestContext): Browser {
+  browserOf(context: Pick<TestContext, "skip">): Browser {
     if (typeof this.#browser === "string") {
       return context.skip(`Chromium cannot start: ${this.#browser}`);
     }
@@ -83,7 +86,7 @@ export class Stage implements AsyncDisposable {
 
   /** A page that a person with these roles has signed in to. */
   async page(
-    context: TestContext,
+    context: Pick<TestContext, "skip">,
     roles: readonly PersonRole[] = ["viewer", "operator", "manager", "admin"],
     options: BrowserContextOptions & { readonly tenant?: string } = {},
   ): Promise<WatchedPage> {
