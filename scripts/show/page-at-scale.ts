@@ -40,16 +40,26 @@ const RATIO_MAX = 1.2;
 const PAGE_JOBS = 50;
 const PAGES = 100;
 
+/** Every key of the query bar and every state. Where no job has it, the whole search is paid. */
 const FILTERS = [
   "state:completed",
   "state:failed",
   "state:queued",
   "state:running",
+  "state:scheduled",
+  "state:retrying",
+  "state:completed_with_errors",
+  "state:cancelled",
+  "running>1m",
   "type:rare",
   "type:report state:failed",
   "type:email state:completed",
   "tenant:default",
   "lane:general",
+  "category:mail",
+  "tag.area:media",
+  "correlation:checkout-42",
+  "parent:01M7TXSBKZEQMBQTM9199MY4E3",
   "age<1h",
   "age>1d",
   'error:"refused"',

@@ -53,7 +53,8 @@ async function main(path: string): Promise<void> {
   await sleep(options.live * 1_000);
   const browser = await startBrowser();
   if (typeof browser === "string") throw new Error(`Chromium cannot start: ${browser}`);
-  const shown: Shown = { origin: server.origin, secret: await secretOf(mill), jobs };
+  const worker = (await mill.workers.list())[0]?.id ?? "";
+  const shown: Shown = { origin: server.origin, secret: await secretOf(mill), jobs, worker };
   try {
     if (options.readme > 0) await takeForReadme(browser, shown);
     else await takeAll(browser, shown);
@@ -70,7 +71,7 @@ async function secretOf(mill: Millrace): Promise<string> {
 async function takeAll(browser: Browser, shown: Shown): Promise<void> {
   for (const look of LOOKS) {
     const page = await signIn(browser, look, shown);
-    for (const [name, address] of screensOf(shown.jobs)) {
+    for (const [name, address] of screensOf(shown)) {
       const file = join(PICTURES, `${name}-${look.theme}-${look.width}.png`);
       await takePicture(page, address, file);
     }

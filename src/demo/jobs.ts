@@ -54,7 +54,7 @@ export const digest: Schedule = schedule(
 /** A slow job that succeeds. */
 export const thumbnail: Job<
   "demo.thumbnail",
-  z.input<typeof THUMBNAIL>,
+  { picture: string; width?: number | undefined },
   { file: string },
   DemoDeps
 > = defineJob({

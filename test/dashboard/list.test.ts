@@ -41,7 +41,10 @@ test("a held job is told apart from a queued one, with what holds it back", asyn
   expect(perRow).toEqual([]);
 });
 
-test("the first page of jobs is a few files, of 120 kB in all", async (context) => {
+test.for([
+  ["overview", "main .lane"],
+  ["jobs", "main tbody tr"],
+])("a cold page of %s is a few files, of 120 kB in all", async ([screen, sign], context) => {
   await using watched = await stage.page(context);
   const page = await watched.page.context().newPage();
   const files: Promise<number>[] = [];
@@ -52,12 +55,45 @@ test("the first page of jobs is a few files, of 120 kB in all", async (context) 
     else files.push(response.body().then((body) => gzipSync(body).length));
   });
 
-  await page.goto(`${watched.origin}/#/jobs`);
-  await page.locator("main tbody tr").first().waitFor();
+  await page.goto(`${watched.origin}/#/${screen}`);
+  await page
+    .locator(sign ?? "")
+    .first()
+    .waitFor();
   const sizes = await Promise.all(files);
 
-  // The document, its style and frame, the icon, the screen, and what screens share.
-  expect(sizes.length).toBeLessThanOrEqual(6);
+  // Document, style, frame, icon, the screen, and what screens share; the overview has charts.
+  expect(sizes.length).toBeLessThanOrEqual(screen === "jobs" ? 6 : 7);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000);
-  expect(calls.length).toBeLessThanOrEqual(10);
+  expect(calls.length).toBeLessThanOrEqual(screen === "jobs" ? 10 : 16);
+});
+
+test("columns with a path of the payload are chosen, kept and shared", async (context) => {
+  const { mill } = stage.scene;
+  const nested = defineJob({ type: "list.nested", payload: typed<{ order: { total: number } }>() });
+  await mill.enqueue(nested, { order: { total: 4_711 } }, { delay: "1h" });
+  await using watched = await stage.page(context);
+  const { page } = watched;
+  const heads = (): Promise<string[]> => page.locator("main thead th").allTextContents();
+  await watched.show("jobs?q=type:list.nested");
+  const usual = await heads();
+
+  await page.getByText("Columns", { exact: false }).first().click();
+  await page.getByLabel("Add a path of the payload").fill("payload.order.total");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("button", { name: "Move payload.order.total forward" }).click();
+  await page.getByRole("row").getByText("4711").waitFor();
+
+  const chosen = await heads();
+  expect(chosen).toHaveLength(usual.length + 1);
+  expect(chosen.at(-2)).toContain("order.total");
+  const address = page.url();
+  await page.reload();
+  await page.getByRole("row").getByText("4711").waitFor();
+  expect(await heads()).toEqual(chosen);
+  // The address alone carries the columns to another person, whose browser has kept nothing.
+  await using other = await stage.page(context);
+  await other.page.goto(address);
+  await other.page.getByRole("row").getByText("4711").waitFor();
+  expect(await other.page.locator("main thead th").allTextContents()).toEqual(chosen);
 });

@@ -10,6 +10,7 @@ import {
   type ServerProcess,
 } from "../../scripts/show/lib/http/server-process.ts";
 import type { PersonRole } from "../../src/api/tokens.ts";
+import { defineJob } from "../../src/index.ts";
 import { root, temporaryFolder } from "../cli/programs.ts";
 import { startBrowser } from "../http/browser.ts";
 import { makeScene, type Scene } from "./scene.ts";
@@ -23,6 +24,7 @@ const PICTURES = join(root, "coverage", "dashboard");
 export function screensOf(scene: Scene): Readonly<Record<string, string>> {
   return {
     Overview: "overview",
+    "Overview of last night": "overview?range=night&sort=-run",
     Jobs: "jobs",
     "Job that failed": `jobs/${scene.failedId}`,
     "Job with units": `jobs/${scene.pipelineId}`,
@@ -32,6 +34,7 @@ export function screensOf(scene: Scene): Readonly<Record<string, string>> {
     "Dead letter": `letters/${scene.failedId}`,
     "Lanes and types": "lanes",
     Type: "lanes/type/scene.good",
+    "Type with a form": "lanes/type/scene.form",
     Schedules: "schedules",
     Workers: "workers",
     Breakers: "breakers",
@@ -42,6 +45,67 @@ export function screensOf(scene: Scene): Readonly<Record<string, string>> {
     Settings: "settings",
     Sheet: "sheet",
   };
+}
+
+/** The pages of single things, made for them: a cause, an operation, a worker and so on. */
+export async function detailsOf({ mill }: Scene): Promise<Readonly<Record<string, string>>> {
+  const [cause] = await mill.failures.list();
+  const [breaker] = await mill.breakers.list();
+  const worker = mill.work({ jobs: [defineJob({ type: "scene.idle" }).run(() => {})] });
+  await worker.ready;
+  const [living] = await mill.workers.list();
+  const { id } = await mill.operations.start(
+    { action: "acknowledge", deadLetters: { type: "scene.bad" } },
+    { actor: "ada", reason: "looked at", rate: "1/m", chunk: 1 },
+  );
+  return {
+    Cause: `failures/${cause?.cause}`,
+    Operation: `operations/${id}`,
+    Tenant: "tenants/acme",
+    Schedule: "schedules/stored",
+    Worker: `workers/${living?.id}`,
+    Breaker: `breakers/${encodeURIComponent(breaker?.service ?? "")}`,
+  };
+}
+
+/** What opens over a screen: where, and what a person presses. */
+export interface Opening {
+  readonly name: string;
+  readonly path: string;
+  readonly open: (page: Page) => Promise<void>;
+}
+
+export function dialogsOf(scene: Scene): readonly Opening[] {
+  const press = (name: string | RegExp) => (page: Page) =>
+    page.getByRole("main").getByRole("button", { name }).first().click();
+  return [
+    { name: "Help", path: "jobs", open: (page) => page.keyboard.press("?") },
+    { name: "Palette", path: "jobs", open: (page) => page.keyboard.press("Control+k") },
+    { name: "New schedule", path: "schedules", open: press("New schedule…") },
+    { name: "Pause a lane", path: "lanes", open: press("Pause lane general") },
+    { name: "Set a limit", path: "lanes", open: press("Set a limit…") },
+    { name: "Override", path: "lanes/type/scene.good", open: press("Override…") },
+    { name: "New token", path: "settings", open: press("New token…") },
+    { name: "Save view", path: "jobs?q=type:scene.bad", open: press("Save view") },
+    {
+      name: "Bulk preview",
+      path: "jobs?q=type:scene.bad",
+      async open(page) {
+        await page.locator("main tbody input[type=checkbox]").first().check();
+        await page.getByRole("button", { name: /matching$/ }).click();
+        await page.getByRole("button", { name: /^Retry…/ }).click();
+      },
+    },
+    {
+      name: "Edit and reprocess",
+      path: `letters/${scene.failedId}`,
+      async open(page) {
+        await press("Edit")(page);
+        await page.getByRole("main").locator("textarea").first().fill(`{"text":"right"}`);
+        await press(/^Reprocess with 1 change/)(page);
+      },
+    },
+  ];
 }
 
 export class Stage implements AsyncDisposable {
@@ -65,16 +129,19 @@ export class Stage implements AsyncDisposable {
     this.#folder = parts.folder;
   }
 
-  static async open(): Promise<Stage> {
+  /** `before` may write to the file what was there before the scene. */
+  static async open(before?: (path: string) => Promise<void>): Promise<Stage> {
     const folder = temporaryFolder();
-    const url = `sqlite:${folder.path}/jobs.db`;
+    const path = `${folder.path}/jobs.db`;
+    await before?.(path);
+    const url = `sqlite:${path}`;
     const scene = await makeScene(url);
     const server = await startServer({ url, port: await freePort(), token: null });
     return new Stage({ scene, url, server, browser: await startBrowser(), folder });
   }
 
   /** The browser. Skips the test, and prints the reason, only where no browser can start. */
-  browserOf(context: TestContext): Browser {
+  browserOf(context: Pick<TestContext, "skip">): Browser {
     if (typeof this.#browser === "string") {
       return context.skip(`Chromium cannot start: ${this.#browser}`);
     }
@@ -83,7 +150,7 @@ export class Stage implements AsyncDisposable {
 
   /** A page that a person with these roles has signed in to. */
   async page(
-    context: TestContext,
+    context: Pick<TestContext, "skip">,
     roles: readonly PersonRole[] = ["viewer", "operator", "manager", "admin"],
     options: BrowserContextOptions & { readonly tenant?: string } = {},
   ): Promise<WatchedPage> {

@@ -2,6 +2,7 @@
  * An installation with something on every screen, whose names, payloads and errors try to be read
  * as markup. It is made by the product itself on a real file.
  */
+import { z } from "zod";
 import { defineJob, NonRetryableError, openMillrace, schedule, typed } from "../../src/index.ts";
 import type { Millrace } from "../../src/index.ts";
 
@@ -51,7 +52,19 @@ const calling = defineJob({ type: "scene.calling", payload, services: [`bank ${S
   async () => {},
 );
 
-const sceneJobs = [good, bad, pipeline, parent, markup, calling];
+/** The page makes a form from its schema. */
+const form = defineJob({
+  type: "scene.form",
+  payload: z.object({
+    to: z.string().describe(IMAGE),
+    copies: z.int().min(1).max(9).default(2),
+    size: z.enum(["small", "large"]),
+    lines: z.array(z.string()).optional(),
+    address: z.object({ city: z.string() }),
+  }),
+}).run(async () => {});
+
+const sceneJobs = [good, bad, pipeline, parent, markup, calling, form];
 
 export interface Scene {
   readonly mill: Millrace;

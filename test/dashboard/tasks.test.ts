@@ -1,8 +1,17 @@
 /** Tasks of a person at the page, from the overview to the store, in as few steps as they take. */
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
-import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
+import { defineJob, typed } from "../../src/index.ts";
+import { liveLastNight, SLOWEST } from "./night.ts";
 import { Stage, type WatchedPage } from "./pages.ts";
+import {
+  correctALetter,
+  failJobs,
+  findTheSlowest,
+  findWhyItWaits,
+  retryOneCause,
+  seeOneAction,
+  stopARunaway,
+} from "./tasks.ts";
 
 let stage: Stage;
 let shared: WatchedPage | null = null;
@@ -15,7 +24,7 @@ async function openPage(context: TestContext): Promise<WatchedPage> {
 }
 
 beforeAll(async () => {
-  stage = await Stage.open();
+  stage = await Stage.open(liveLastNight);
 });
 
 afterAll(async () => {
@@ -23,43 +32,13 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** Jobs of this type that have failed, one for each customer. Their ids. */
-async function failJobs(type: string, customers: readonly string[]): Promise<readonly string[]> {
-  const { mill } = stage.scene;
-  const failing = defineJob({ type, payload: typed<{ customer: string }>(), maxAttempts: 1 });
-  const jobs = await mill.enqueueMany(customers.map((customer) => failing.of({ customer })));
-  const handler = failing.run(() => {
-    throw new NonRetryableError(`the account is closed for ${type}`);
-  });
-  await using worker = mill.work({ jobs: [handler], signals: false });
-  await worker.ready;
-  for (const job of jobs) await mill.wait(job);
-  return jobs.map(({ id }) => id);
-}
-
-/** Types the reason into the dialog, which has the focus in it, and sends it. */
-async function confirm(page: Page, reason: string): Promise<void> {
-  const dialog = page.getByRole("dialog");
-  await dialog.waitFor();
-  await page.keyboard.type(reason);
-  await page.keyboard.press("Enter");
-  await dialog.waitFor({ state: "detached" });
-}
-
 describe("a job that waits", () => {
   test("leads from the count of held jobs to its breaker, which is reset", async (context) => {
     const { mill, waitingId } = stage.scene;
     const { page } = await openPage(context);
     expect((await mill.jobs.explain(waitingId)).reason).toBe("breaker");
 
-    await page.getByRole("link", { name: /Held/ }).click();
-    await page.getByRole("row", { name: /scene\.calling/ }).click();
-    await page.getByRole("region", { name: "Why is it not running?" }).waitFor();
-    expect(page.url()).toContain(waitingId);
-    expect(await page.getByRole("button", { name: /^Run now/ }).count()).toBe(0);
-    await page.getByRole("link", { name: "Show the breaker" }).click();
-    await page.getByRole("button", { name: /^Reset/ }).click();
-    await confirm(page, "the bank is up again");
+    await findWhyItWaits.perform(page, stage.scene);
 
     expect((await mill.jobs.explain(waitingId)).reason).not.toBe("breaker");
   });
@@ -67,15 +46,10 @@ describe("a job that waits", () => {
 
 describe("the action of a customer", () => {
   test("is shown by its correlation id, pasted into the palette", async (context) => {
-    const { mill, pipelineId } = stage.scene;
-    const { correlationId } = await mill.jobs.get(pipelineId);
     const { page } = await openPage(context);
 
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill(correlationId);
-    await page.keyboard.press("Enter");
+    await seeOneAction.perform(page, stage.scene);
 
-    await page.getByRole("row", { name: /scene\.pipeline/ }).waitFor();
     expect(page.url()).toContain("#/correlation");
   });
 
@@ -96,18 +70,14 @@ describe("a type that runs away", () => {
     const type = "task.runaway";
     const { mill } = stage.scene;
     const runaway = defineJob({ type, payload: typed<{ n: number }>() });
-    await using worker = mill.work({ jobs: [runaway.run(async () => {})], signals: false });
-    await worker.ready;
+    await stopARunaway.prepare(stage.scene);
     const { page } = await openPage(context);
 
-    await page.getByRole("link", { name: /^Lanes and types/ }).click();
-    const pause = page.getByRole("button", { name: `Pause type ${type}` });
-    await pause.waitFor();
-    const box = await pause.boundingBox();
+    await stopARunaway.perform(page, stage.scene);
+
+    const button = page.getByRole("button", { name: `Resume type ${type}` });
+    const box = await button.boundingBox();
     expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThan(1_280);
-    await pause.click();
-    await confirm(page, "too many");
-    await page.getByText("Paused by ada").waitFor();
     const paused = { kind: "type", name: type, reason: "too many" };
     expect(await mill.pauses()).toContainEqual(expect.objectContaining(paused));
     const job = await mill.enqueue(runaway, { n: 1 });
@@ -127,21 +97,17 @@ describe("failed jobs", () => {
   test("of one cause are retried together, and no longer shown with it", async (context) => {
     const type = "task.cause";
     const { mill } = stage.scene;
-    await failJobs(type, ["ada", "bob", "eve"]);
+    await retryOneCause.prepare(stage.scene);
     const { page } = await openPage(context);
 
-    await page.getByRole("link", { name: /^Failures/ }).click();
-    await page.getByRole("link", { name: /the account is closed for task\.cause/ }).click();
-    await page.getByRole("button", { name: "Retry 3…" }).click();
-    await confirm(page, "the account is open again");
-    await page.getByText("3 new jobs enqueued").waitFor();
+    await retryOneCause.perform(page, stage.scene);
 
     const { jobs } = await mill.jobs.list({ type, state: "pending" });
     expect(jobs.map(({ payload }) => payload)).toHaveLength(3);
     expect(await mill.deadLetters.count({ type, status: "reprocessed" })).toMatchObject({
       count: 3,
     });
-    await failJobs(type, ["zoe"]);
+    await failJobs(mill, type, ["zoe"]);
     await expect
       .poll(() => mill.deadLetters.count({ type, status: "pending_review" }))
       .toMatchObject({ count: 4 });
@@ -154,29 +120,22 @@ describe("failed jobs", () => {
   test("have a letter whose payload is corrected, shown and sent", async (context) => {
     const type = "task.letter";
     const { mill } = stage.scene;
-    const [id = ""] = await failJobs(type, ["grase"]);
+    await correctALetter.prepare(stage.scene);
+    const { jobs: failed } = await mill.jobs.list({ type, state: "failed" });
     const { page } = await openPage(context);
 
-    await page.getByRole("link", { name: /^Dead letters/ }).click();
-    await page.getByRole("button", { name: "Edit" }).click();
-    const draft = page.getByRole("main").locator("textarea").first();
-    await draft.fill((await draft.inputValue()).replace("grase", "grace"));
-    await page.getByRole("button", { name: /^Reprocess with 1 change/ }).click();
-    await page.getByRole("dialog").getByText(`"grace"`).waitFor();
-    await confirm(page, "a typing error");
-    await page.getByRole("link", { name: "Show it" }).click();
-    await page.getByRole("heading", { level: 1, name: /task\.letter/ }).waitFor();
+    await correctALetter.perform(page, stage.scene);
 
     const { jobs } = await mill.jobs.list({ type, state: "pending" });
-    expect(jobs).toMatchObject([{ retryOf: id, payload: { customer: "grace" } }]);
+    expect(jobs).toMatchObject([{ retryOf: failed[0]?.id, payload: { customer: "grace" } }]);
     expect(page.url()).toContain(jobs[0]?.id);
   });
 
   test("are found, opened, copied and retried with the keyboard alone", async (context) => {
     const type = "task.keyboard";
     const { mill } = stage.scene;
-    const [id = ""] = await failJobs(type, ["ada"]);
-    await failJobs("task.newer", ["bob"]);
+    const [id = ""] = await failJobs(mill, type, ["ada"]);
+    await failJobs(mill, "task.newer", ["bob"]);
     const { page, troubles } = await openPage(context);
     // The screen of jobs has to be loaded again, so the bar is not there at once.
     await page.reload();
@@ -202,5 +161,38 @@ describe("failed jobs", () => {
     const { jobs } = await mill.jobs.list({ type, state: "pending" });
     expect(jobs).toMatchObject([{ retryOf: id }]);
     expect(troubles).toEqual([]);
+  });
+});
+
+describe("the types that ran last night", () => {
+  test("are ordered by their run time, and the slowest is opened", async (context) => {
+    const { page } = await openPage(context);
+
+    await findTheSlowest.perform(page, stage.scene);
+
+    expect(page.url()).toContain(SLOWEST);
+    await page.goBack();
+    expect(decodeURIComponent(page.url())).toContain("overview?range=night&sort=-run");
+    const types = page.getByRole("region", { name: /^Types of last night/ });
+    await expect
+      .poll(() => types.locator("tbody tr th").allTextContents())
+      .toEqual([SLOWEST, "night.mail"]);
+  });
+
+  test("are ordered on the screen of types as well, and in any direction", async (context) => {
+    const { page } = await openPage(context);
+
+    await page.goto(`${stage.server.origin}/#/lanes?range=night`);
+    const types = page.getByRole("region", { name: "Types", exact: true });
+    const head = types.getByRole("columnheader", { name: /^Run p50/ });
+    const names = (): Promise<string[]> => types.locator("tbody tr th").allTextContents();
+    await head.getByRole("button").click();
+    await expect.poll(names).toMatchObject({ 0: expect.stringContaining(SLOWEST) });
+    expect(await head.getAttribute("aria-sort")).toBe("descending");
+    await head.getByRole("button").click();
+
+    await expect.poll(names).toMatchObject({ 0: "night.mailNo worker" });
+    expect(await head.getAttribute("aria-sort")).toBe("ascending");
+    expect(page.url()).toContain("sort=run");
   });
 });

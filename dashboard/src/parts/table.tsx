@@ -7,9 +7,11 @@ import { useState } from "preact/hooks";
 import { useKeys } from "../lib/keys.ts";
 import { go } from "../lib/router.ts";
 import { useStill } from "../lib/steady.ts";
+import { Icon } from "./icon.tsx";
+import { nextOrder, orderOf, type Ranked } from "./order.ts";
 
-export interface Column<Row> {
-  readonly id: string;
+/** With a `rank`, a table that has an order can be ordered by the column. */
+export interface Column<Row> extends Ranked<Row> {
   readonly head: ComponentChildren;
   readonly cell: (row: Row) => ComponentChildren;
   /** Right, for numbers and lengths of time. */
@@ -27,6 +29,12 @@ export interface Selection {
   readonly set: (ids: ReadonlySet<string>) => void;
 }
 
+/** The order that an address has, such as `-run`. The owner of the rows puts them in order. */
+export interface TableOrder {
+  readonly text: string | undefined;
+  readonly set: (text: string) => void;
+}
+
 export function Table<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];
@@ -35,6 +43,7 @@ export function Table<Row>(props: {
   /** Where Enter and a click lead. */
   hrefOf?: (row: Row) => string;
   selection?: Selection;
+  order?: TableOrder;
   /** Keys for the row under the cursor, such as `r`. */
   rowKeys?: Readonly<Record<string, (row: Row) => void>>;
   /** The rows come in another order at every answer: they keep their places under the pointer. */
@@ -70,6 +79,7 @@ export function Table<Row>(props: {
   });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
+      {props.order !== undefined && <OrderChoice columns={columns} order={props.order} />}
       <table class={`table ${props.class ?? ""}`}>
         <thead>
           <tr>
@@ -79,9 +89,7 @@ export function Table<Row>(props: {
               </th>
             )}
             {columns.map((column) => (
-              <th key={column.id} scope="col" class={classOf(column)}>
-                {column.head}
-              </th>
+              <Head key={column.id} column={column} order={props.order} />
             ))}
           </tr>
         </thead>
@@ -100,6 +108,58 @@ export function Table<Row>(props: {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Head<Row>(props: { column: Column<Row>; order: TableOrder | undefined }): JSX.Element {
+  const { column, order } = props;
+  if (order === undefined || column.rank === undefined) {
+    return (
+      <th scope="col" class={classOf(column)}>
+        {column.head}
+      </th>
+    );
+  }
+  const now = orderOf(order.text);
+  const isBy = now?.by === column.id;
+  const sort = !isBy ? "none" : now.isDescending ? "descending" : "ascending";
+  return (
+    <th scope="col" class={classOf(column)} aria-sort={sort}>
+      <button type="button" class="sort" onClick={() => order.set(nextOrder(now, column.id))}>
+        {column.head}
+        <Icon name={sort === "ascending" ? "up" : "down"} small />
+      </button>
+    </th>
+  );
+}
+
+/** Where there is little room, no column has a head to press. */
+function OrderChoice<Row>(props: {
+  columns: readonly Column<Row>[];
+  order: TableOrder;
+}): JSX.Element {
+  const { columns, order } = props;
+  const now = orderOf(order.text)?.by ?? "";
+  return (
+    <label class="order-by">
+      Order by
+      <select
+        class="field"
+        value={now}
+        onChange={({ currentTarget }) =>
+          order.set(currentTarget.value === "" ? "" : `-${currentTarget.value}`)
+        }
+      >
+        <option value="">the usual</option>
+        {columns
+          .filter(({ rank }) => rank !== undefined)
+          .map(({ id, head }) => (
+            <option key={id} value={id}>
+              {head}
+            </option>
+          ))}
+      </select>
+    </label>
   );
 }
 

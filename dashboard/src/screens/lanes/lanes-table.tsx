@@ -9,15 +9,24 @@ import { href } from "../../lib/router.ts";
 import { may } from "../../lib/session.ts";
 import { Button, Cut, Panel, Tag } from "../../parts/basics.tsx";
 import { Gauge } from "../../parts/gauge.tsx";
-import { Empty, Loaded } from "../../parts/notices.tsx";
+import { Empty, Loaded, Snippet } from "../../parts/notices.tsx";
+import { Spark } from "../../parts/spark.tsx";
 import { Table, type Column } from "../../parts/table.tsx";
+import type { RunSeries } from "../overview/run-series.ts";
+import { laneTrends, rateText, type LaneTrend } from "../overview/series.ts";
 import { askCloseIntake, openIntakeNow } from "./control.ts";
 import { isOverTarget, LaneTags, PauseButton, type Lane } from "./lane-parts.tsx";
+import { drainCommand } from "./shell-word.ts";
 
 type Reload = () => Promise<void>;
 export type Intakes = Resource<{ readonly intakes: readonly ClosedIntake[] }>;
 
-export function LanesTable({ intakes }: { intakes: Intakes }): JSX.Element {
+export function LanesTable(props: {
+  intakes: Intakes;
+  series: Resource<RunSeries | null>;
+}): JSX.Element {
+  const { intakes, series } = props;
+  const trends = laneTrends(series.data.value?.types ?? []);
   const lanes = useResource("lanes", (signal) => call("listLanes", { signal }), {
     everyMs: 10_000,
   });
@@ -25,8 +34,14 @@ export function LanesTable({ intakes }: { intakes: Intakes }): JSX.Element {
   const reload: Reload = async () => {
     await Promise.all([lanes.reload(), intakes.reload()]);
   };
+  const known = lanes.data.value?.lanes ?? [];
   return (
-    <Panel flush title="Lanes" sub="slots that workers keep for jobs of a kind">
+    <Panel
+      flush
+      title="Lanes"
+      sub="slots that workers keep for jobs of a kind"
+      {...(known.length > 0 ? { foot: <DrainLanes lanes={known} /> } : {})}
+    >
       <Loaded of={lanes}>
         {({ lanes: rows }) =>
           rows.length === 0 ? (
@@ -40,7 +55,7 @@ export function LanesTable({ intakes }: { intakes: Intakes }): JSX.Element {
             <Table
               label="Lanes"
               class="items lanes"
-              columns={columnsOf(closed, reload)}
+              columns={columnsOf(closed, trends, reload)}
               rows={rows}
               keyOf={({ lane }) => lane}
               hrefOf={({ lane }) => href("jobs", { q: laneTerm(lane) })}
@@ -52,11 +67,27 @@ export function LanesTable({ intakes }: { intakes: Intakes }): JSX.Element {
   );
 }
 
+/** As for a type: in a terminal, because a page may be closed while the command waits. */
+function DrainLanes({ lanes }: { lanes: readonly Lane[] }): JSX.Element {
+  return (
+    <details class="drain">
+      <summary>Drain a lane: pause it, and wait until none of its jobs runs any more</summary>
+      {lanes.map(({ lane }) => (
+        <Snippet key={lane} text={drainCommand("lane", lane)} label={`Copy for lane ${lane}`} />
+      ))}
+    </details>
+  );
+}
+
 function laneTerm(lane: string): string {
   return termText({ key: "lane", sign: ":", value: lane });
 }
 
-function columnsOf(closed: readonly ClosedIntake[], reload: Reload): readonly Column<Lane>[] {
+function columnsOf(
+  closed: readonly ClosedIntake[],
+  trends: ReadonlyMap<string, LaneTrend>,
+  reload: Reload,
+): readonly Column<Lane>[] {
   return [
     {
       id: "lane",
@@ -91,6 +122,13 @@ function columnsOf(closed: readonly ClosedIntake[], reload: Reload): readonly Co
         ),
     },
     ...countColumns(),
+    {
+      id: "trend",
+      head: "Ended/min",
+      isSecondary: true,
+      width: "c-ended",
+      cell: ({ lane }) => <Ended lane={lane} trend={trends.get(lane)} />,
+    },
     {
       id: "actions",
       head: <span class="sr">Actions</span>,
@@ -158,6 +196,16 @@ function countColumns(): readonly Column<Lane>[] {
       cell: ({ workers }) => <a href={href("workers")}>{workers}</a>,
     },
   ];
+}
+
+function Ended({ lane, trend }: { lane: string; trend: LaneTrend | undefined }): JSX.Element {
+  if (trend === undefined) return <span class="dim">–</span>;
+  return (
+    <span class="ended">
+      {rateText(trend.perMinute)}
+      <Spark values={trend.trend} label={`Ended runs of lane ${lane} over time`} />
+    </span>
+  );
 }
 
 export function IntakeTag({ intake }: { intake: ClosedIntake | undefined }): JSX.Element | null {

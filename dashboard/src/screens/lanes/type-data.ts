@@ -1,9 +1,10 @@
 /** What the screens of types read. */
 import { call, type AnswerOf } from "../../api/client.ts";
-import type { GroupedStats, Pause, RunMetrics } from "../../api/operations.gen.ts";
+import type { GroupedStats, Pause } from "../../api/operations.gen.ts";
 import { may } from "../../lib/session.ts";
+import type { RunSeries } from "../overview/run-series.ts";
+import type { TypeRow } from "../overview/series.ts";
 
-export type Figures = RunMetrics["groups"][number];
 export type TypeCounts = GroupedStats["groups"][number];
 
 export interface TypesData {
@@ -29,13 +30,8 @@ export async function readTypes(signal: AbortSignal): Promise<TypesData> {
   };
 }
 
-/** The figures of the last hour by type; of a type in several lanes, those of its busiest one. */
-export async function readHour(signal: AbortSignal): Promise<ReadonlyMap<string, Figures>> {
-  if (!may("getRunMetrics")) return new Map();
-  const { groups } = await call("getRunMetrics", { query: { from: "1h" }, signal });
-  return new Map(
-    groups
-      .toSorted((one, other) => one.runs - other.runs)
-      .map((group): [string, Figures] => [group.type, group]),
-  );
+/** The figures by type; of a type in several lanes, those of its busiest one. */
+export function figuresOf(series: RunSeries | null): ReadonlyMap<string, TypeRow> {
+  const busiestLast = (series?.types ?? []).toSorted((one, other) => one.runs - other.runs);
+  return new Map(busiestLast.map((row) => [row.type, row]));
 }

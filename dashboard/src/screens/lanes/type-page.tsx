@@ -19,7 +19,7 @@ import { OverrideForm } from "./override.tsx";
 import { RunForm } from "./run-form.tsx";
 import { readTypes, type TypesData } from "./type-data.ts";
 import { typeTerm, useIntakes } from "./types-table.tsx";
-import { shellWord } from "./shell-word.ts";
+import { drainCommand } from "./shell-word.ts";
 
 export function TypePage({ name }: { name: string }): JSX.Element {
   const types = useResource("types", readTypes, { restMs: 5_000, everyMs: 30_000 });
@@ -323,10 +323,7 @@ function Schema({ type }: { type: Type | undefined }): JSX.Element {
 function Drain({ name }: { name: string }): JSX.Element {
   return (
     <Panel title="Drain" sub="pause, and wait until none of its jobs runs any more">
-      <Snippet
-        text={`npx millrace drain --type ${shellWord(name)} --reason "maintenance"`}
-        label="Copy the command"
-      />
+      <Snippet text={drainCommand("type", name)} label="Copy the command" />
     </Panel>
   );
 }

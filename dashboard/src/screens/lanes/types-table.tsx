@@ -1,26 +1,37 @@
-/** The types that workers have declared: settings, figures of the last hour, what waits and fails. */
+/** The types that workers have declared: settings, figures of a range, what waits and fails. */
 import type { JSX } from "preact";
 import { call } from "../../api/client.ts";
 import type { Quantiles, Type } from "../../api/operations.gen.ts";
 import { useResource, type Resource } from "../../live/resource.ts";
-import { countText, durationText } from "../../lib/format.ts";
+import { countText, durationText, numberText } from "../../lib/format.ts";
 import { termText } from "../../lib/query.ts";
 import { href } from "../../lib/router.ts";
 import { may } from "../../lib/session.ts";
 import { Cut, Panel, Tag } from "../../parts/basics.tsx";
 import { Empty, Failure, Skeleton } from "../../parts/notices.tsx";
-import { Table, type Column } from "../../parts/table.tsx";
+import { inOrder, orderOf } from "../../parts/order.ts";
+import { Table, type Column, type TableOrder } from "../../parts/table.tsx";
+import type { RunSeries } from "../overview/run-series.ts";
+import type { Range, TypeRow } from "../overview/series.ts";
 import { PauseButton, PauseTag } from "./lane-parts.tsx";
 import { IntakeTag, type Intakes } from "./lanes-table.tsx";
-import { readHour, readTypes, type Figures, type TypesData } from "./type-data.ts";
+import { figuresOf, readTypes, type TypesData } from "./type-data.ts";
 
-export function TypesTable({ intakes }: { intakes: Intakes }): JSX.Element {
+export function TypesTable(props: {
+  intakes: Intakes;
+  range: Range;
+  series: Resource<RunSeries | null>;
+  order: TableOrder;
+}): JSX.Element {
+  const { intakes, range, series, order } = props;
   const types = useResource("types", readTypes, { restMs: 5_000, everyMs: 30_000 });
-  const hour = useResource("types-hour", readHour, { on: [], everyMs: 30_000 });
   const data = types.data.value;
+  const columns =
+    data === null ? [] : columnsOf(data, figuresOf(series.data.value), intakes, types);
   return (
-    <Panel flush title="Types" sub="figures of the last hour">
+    <Panel flush title="Types" sub={`figures of ${range.phrase}`}>
       <Failure of={types} />
+      <Failure of={series} />
       {data === null && types.error.value === null && <Skeleton />}
       {data !== null && data.types.length === 0 && (
         <Empty title="No types yet" command={DECLARE}>
@@ -31,8 +42,9 @@ export function TypesTable({ intakes }: { intakes: Intakes }): JSX.Element {
         <Table
           label="Types"
           class="items types-all"
-          columns={columnsOf(data, hour.data.value ?? new Map(), intakes, types)}
-          rows={data.types}
+          columns={columns}
+          rows={inOrder(data.types, columns, orderOf(order.text))}
+          order={order}
           keyOf={({ type }) => type}
           hrefOf={({ type }) => href(["lanes", "type", type])}
         />
@@ -50,7 +62,7 @@ export function typeTerm(type: string): string {
 
 function columnsOf(
   data: TypesData,
-  hour: ReadonlyMap<string, Figures>,
+  figures: ReadonlyMap<string, TypeRow>,
   intakes: Intakes,
   types: Resource<TypesData>,
 ): readonly Column<Type>[] {
@@ -60,6 +72,7 @@ function columnsOf(
       id: "type",
       head: "Type",
       isName: true,
+      rank: ({ type }) => type,
       cell: (type) => <TypeName type={type} data={data} closed={closed} />,
     },
     {
@@ -79,18 +92,7 @@ function columnsOf(
     },
     ...countColumns(data),
     { id: "lane", head: "Lane", cell: ({ lane }) => <Cut text={lane} /> },
-    {
-      id: "wait",
-      head: "Wait p50 · p95 · p99",
-      isNumber: true,
-      cell: ({ type }) => <Three of={hour.get(type)?.wait} />,
-    },
-    {
-      id: "run",
-      head: "Run p50 · p95 · p99",
-      isNumber: true,
-      cell: ({ type }) => <Three of={hour.get(type)?.run} />,
-    },
+    ...figureColumns(figures),
     // What leaves the screen first where there is little room.
     ...settingColumns(),
   ];
@@ -127,6 +129,33 @@ function TypeName(props: {
       )}
     </span>
   );
+}
+
+/** Ordered by their p95, and by the runs behind them. */
+function figureColumns(figures: ReadonlyMap<string, TypeRow>): readonly Column<Type>[] {
+  return [
+    {
+      id: "wait",
+      head: "Wait p50 · p95 · p99",
+      isNumber: true,
+      rank: ({ type }) => figures.get(type)?.wait.p95 ?? null,
+      cell: ({ type }) => <Three of={figures.get(type)?.wait} />,
+    },
+    {
+      id: "run",
+      head: "Run p50 · p95 · p99",
+      isNumber: true,
+      rank: ({ type }) => figures.get(type)?.run.p95 ?? null,
+      cell: ({ type }) => <Three of={figures.get(type)?.run} />,
+    },
+    {
+      id: "runs",
+      head: "Runs",
+      isNumber: true,
+      rank: ({ type }) => figures.get(type)?.runs ?? 0,
+      cell: ({ type }) => numberText(figures.get(type)?.runs ?? 0),
+    },
+  ];
 }
 
 function settingColumns(): readonly Column<Type>[] {
@@ -177,8 +206,10 @@ function settingColumns(): readonly Column<Type>[] {
 }
 
 function countColumns(data: TypesData): readonly Column<Type>[] {
-  const countOf = (type: string, name: "queued" | "held" | "failed"): JSX.Element => {
-    const count = data.counts.get(type)?.[name] ?? 0;
+  type Count = "queued" | "held" | "failed";
+  const numberOf = (type: string, name: Count): number => data.counts.get(type)?.[name] ?? 0;
+  const countOf = (type: string, name: Count): JSX.Element => {
+    const count = numberOf(type, name);
     const text = countText({ count, atLeast: count > 0 && data.atLeast.includes(name) });
     return (
       <a
@@ -189,11 +220,14 @@ function countColumns(data: TypesData): readonly Column<Type>[] {
       </a>
     );
   };
-  return [
-    { id: "queued", head: "Waiting", isNumber: true, cell: ({ type }) => countOf(type, "queued") },
-    { id: "held", head: "Held", isNumber: true, cell: ({ type }) => countOf(type, "held") },
-    { id: "failed", head: "Failed", isNumber: true, cell: ({ type }) => countOf(type, "failed") },
-  ];
+  const column = (name: Count, head: string): Column<Type> => ({
+    id: name,
+    head,
+    isNumber: true,
+    rank: ({ type }) => numberOf(type, name),
+    cell: ({ type }) => countOf(type, name),
+  });
+  return [column("queued", "Waiting"), column("held", "Held"), column("failed", "Failed")];
 }
 
 function Three({ of }: { of: Quantiles | undefined }): JSX.Element {

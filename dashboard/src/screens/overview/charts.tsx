@@ -13,6 +13,7 @@ import {
   failedRuns,
   newestOf,
   rateText,
+  whenText,
   type Range,
 } from "./series.ts";
 
@@ -61,13 +62,13 @@ function Frame({ title, sub, range, series, lines, format }: ChartFrameProps): J
       title={title}
       sub={sub}
       aside={
-        <a class="sub" href={href("jobs", { q: `age<${range.id}` })}>
-          Jobs<span class="sr"> of the last {range.name}</span>
+        <a class="sub" href={href("jobs", { q: jobsOf(range, series) })}>
+          Jobs<span class="sr"> of {range.phrase}</span>
         </a>
       }
     >
       <Chart
-        label={`${title}, ${sub}, in the last ${range.name}; the table below has the numbers`}
+        label={`${title}, ${sub}, ${whenText(range)}; the table below has the numbers`}
         times={times}
         series={lines}
         marks={series?.deploys ?? []}
@@ -83,7 +84,7 @@ function Frame({ title, sub, range, series, lines, format }: ChartFrameProps): J
               <span class="sr">Line</span>
             </th>
             <th scope="col" class="num">
-              Now
+              {range.hours === undefined ? "Now" : "At the end"}
             </th>
             <th scope="col" class="num">
               {range.name}
@@ -105,6 +106,12 @@ function Frame({ title, sub, range, series, lines, format }: ChartFrameProps): J
       </table>
     </Panel>
   );
+}
+
+/** A range that has ended is asked for by its moments. */
+function jobsOf(range: Range, series: RunSeries | null): string {
+  if (range.hours === undefined) return `age<${range.id}`;
+  return series === null || series.to === null ? "" : createdBetween(series.from, series.to);
 }
 
 function throughputLines(series: RunSeries | null): readonly Line[] {

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../live/resource.ts";
+import { zone } from "../../lib/prefs.ts";
 import { setQuery } from "../../lib/router.ts";
 import { may } from "../../lib/session.ts";
 import { Choice, PageHead, Panel } from "../../parts/basics.tsx";
@@ -40,15 +41,15 @@ export function Overview({ query }: ScreenProps): JSX.Element {
           />
         )}
       </PageHead>
-      {isEmpty ? <FirstDay /> : <Numbers range={range} />}
+      {isEmpty ? <FirstDay /> : <Numbers range={range} sort={query["sort"]} />}
     </>
   );
 }
 
-function Numbers({ range }: { range: Range }): JSX.Element {
+function Numbers({ range, sort }: { range: Range; sort: string | undefined }): JSX.Element {
   const maySeeRuns = may("getRunMetrics");
   const series = useResource(
-    `runs ${range.id}`,
+    `runs ${range.id} ${zone.value}`,
     (signal) => (maySeeRuns ? readSeries(range, signal) : Promise.resolve(null)),
     { on: ["open", "reset"], everyMs: 20_000 },
   );
@@ -67,7 +68,11 @@ function Numbers({ range }: { range: Range }): JSX.Element {
         <>
           <Failure of={series} />
           <Charts range={range} series={data} />
-          <TypesTable range={range} series={data} />
+          <TypesTable
+            range={range}
+            series={data}
+            order={{ text: sort, set: (text) => setQuery({ sort: text }) }}
+          />
         </>
       )}
     </>

@@ -1,10 +1,14 @@
 /** Reads the series of the charts: one read by step, one of the whole range by type and lane. */
 import { call, type AnswerOf } from "../../api/client.ts";
+import { zone } from "../../lib/prefs.ts";
 import { may } from "../../lib/session.ts";
-import { startsOf, stepsOf, typeRows, type Range, type Step, type TypeRow } from "./series.ts";
+import { stepsOf, stretchOf, typeRows, type Range, type Step, type TypeRow } from "./series.ts";
 
 export interface RunSeries {
   readonly range: Range;
+  readonly from: number;
+  /** Null: now. */
+  readonly to: number | null;
   readonly steps: readonly Step[];
   readonly total: AnswerOf<"getRunMetrics">["total"];
   readonly types: readonly TypeRow[];
@@ -14,16 +18,20 @@ export interface RunSeries {
 }
 
 export async function readSeries(range: Range, signal: AbortSignal): Promise<RunSeries> {
-  const starts = startsOf(range, Date.now());
-  const from = new Date(starts[0] ?? 0).toISOString();
+  const { starts, to } = stretchOf(range, Date.now(), zone.value);
+  const [begin = 0] = starts;
+  const from = new Date(begin).toISOString();
+  const query = to === null ? { from } : { from, to: new Date(to).toISOString() };
   const step = `${range.stepMs / 60_000}m`;
   const [stepped, whole, deploys] = await Promise.all([
-    call("getRunMetrics", { query: { from, step }, signal }),
-    call("getRunMetrics", { query: { from }, signal }),
-    readDeploys(from, signal),
+    call("getRunMetrics", { query: { ...query, step }, signal }),
+    call("getRunMetrics", { query, signal }),
+    readDeploys(query, signal),
   ]);
   return {
     range,
+    from: begin,
+    to,
     steps: stepsOf(starts, stepped.steps),
     total: whole.total,
     types: typeRows(whole.groups, stepped.groups, starts),
@@ -32,10 +40,13 @@ export async function readSeries(range: Range, signal: AbortSignal): Promise<Run
   };
 }
 
-async function readDeploys(from: string, signal: AbortSignal): Promise<RunSeries["deploys"]> {
+async function readDeploys(
+  query: { readonly from: string; readonly to?: string },
+  signal: AbortSignal,
+): Promise<RunSeries["deploys"]> {
   if (!may("listDeploys")) return [];
   try {
-    const { deploys } = await call("listDeploys", { query: { from }, signal });
+    const { deploys } = await call("listDeploys", { query, signal });
     return deploys.map(({ at, appVersion }) => ({ at: Date.parse(at), text: appVersion }));
   } catch {
     // The charts are worth more than their marks.

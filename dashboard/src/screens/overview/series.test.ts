@@ -7,8 +7,8 @@ import {
   RANGES,
   rangeOf,
   rateText,
-  startsOf,
   stepsOf,
+  stretchOf,
   typeRows,
 } from "./series.ts";
 
@@ -17,14 +17,33 @@ const at = (text: string): number => Date.parse(text);
 
 describe("the steps of a range", () => {
   test("begin at multiples of their length and end with the present step", () => {
-    const starts = startsOf(rangeOf("24h"), NOW);
+    const { starts, to } = stretchOf(rangeOf("24h"), NOW, "utc");
+    expect(to).toBeNull();
     expect(starts).toHaveLength(24);
     expect(starts.at(-1)).toBe(at("2026-03-01T12:00:00Z"));
     expect(starts[0]).toBe(at("2026-02-28T13:00:00Z"));
   });
 
   test("are at most 30 in every range", () => {
-    for (const range of RANGES) expect(startsOf(range, NOW).length).toBeLessThanOrEqual(30);
+    for (const range of RANGES) {
+      expect(stretchOf(range, NOW, "local").starts.length).toBeLessThanOrEqual(30);
+    }
+  });
+
+  test.each([
+    ["night", "2026-03-01T12:34:56Z", "2026-02-28T18:00:00Z", "2026-03-01T06:00:00Z", 24],
+    ["night", "2026-03-01T05:59:59Z", "2026-02-27T18:00:00Z", "2026-02-28T06:00:00Z", 24],
+    ["night", "2026-03-01T06:00:00Z", "2026-02-28T18:00:00Z", "2026-03-01T06:00:00Z", 24],
+    ["yesterday", "2026-03-01T12:34:56Z", "2026-02-28T00:00:00Z", "2026-03-01T00:00:00Z", 24],
+  ])("of %s at %s go from %s to %s", (id, now, from, to, count) => {
+    const stretch = stretchOf(rangeOf(id), at(now), "utc");
+    expect(stretch.starts).toHaveLength(count);
+    expect(stretch).toMatchObject({ starts: { 0: at(from) }, to: at(to) });
+  });
+
+  test("of a night are by the clock on the wall of the reader", () => {
+    const { starts, to } = stretchOf(rangeOf("night"), NOW, "local");
+    expect([starts[0], to].map((each) => new Date(each ?? 0).getHours())).toEqual([18, 6]);
   });
 
   test("an unknown range is an hour", () => {

@@ -7,11 +7,18 @@ const HOUR_MS = 60 * MINUTE_MS;
 export interface Range {
   readonly id: string;
   readonly text: string;
-  /** In a sentence and in the head of a column: "Last hour". */
+  /** In the head of a column: "1 hour". */
   readonly name: string;
+  /** In a sentence: "the last 1 hour". */
+  readonly phrase: string;
   readonly lengthMs: number;
   /** The API starts steps at multiples of their length. No range has more than 30 steps. */
   readonly stepMs: number;
+  /**
+   * A stretch that has ended, in hours from the midnight of the day of its end: from 18:00 to
+   * 06:00 of the newest night that is over. Without it, the range ends now.
+   */
+  readonly hours?: readonly [from: number, to: number];
 }
 
 export const RANGES: readonly Range[] = [
@@ -20,6 +27,8 @@ export const RANGES: readonly Range[] = [
   range("6h", "6 h", "6 hours", 6 * HOUR_MS, 15 * MINUTE_MS),
   range("24h", "24 h", "24 hours", 24 * HOUR_MS, HOUR_MS),
   range("7d", "7 d", "7 days", 7 * 24 * HOUR_MS, 6 * HOUR_MS),
+  past("night", "Last night", "last night, 18:00 to 06:00", [-6, 6], HOUR_MS / 2),
+  past("yesterday", "Yesterday", "yesterday", [-24, 0], HOUR_MS),
 ];
 
 /** Distances on an axis of time that read well: 30 s, 5 min, 2 h. */
@@ -34,11 +43,42 @@ export function rangeOf(id: string | undefined): Range {
   return RANGES.find((each) => each.id === id) ?? RANGES[1]!;
 }
 
-/** The starts of the steps of a range, the oldest first; the last one has not ended. */
-export function startsOf({ lengthMs, stepMs }: Range, now: number): readonly number[] {
-  const last = Math.floor(now / stepMs) * stepMs;
-  const count = Math.round(lengthMs / stepMs);
+/** "in the last 1 hour", "last night, 18:00 to 06:00". */
+export function whenText({ hours, phrase }: Range): string {
+  return hours === undefined ? `in ${phrase}` : phrase;
+}
+
+/** The steps of a range and its end, which is null where the range ends now. */
+export interface Stretch {
+  /** The oldest first. The last step of a range that ends now has not ended. */
+  readonly starts: readonly number[];
+  readonly to: number | null;
+}
+
+export function stretchOf(range: Range, now: number, zone: "local" | "utc"): Stretch {
+  const { lengthMs, stepMs, hours } = range;
+  if (hours === undefined) {
+    const last = Math.floor(now / stepMs) * stepMs;
+    return { starts: stepsTo(last, Math.round(lengthMs / stepMs), stepMs), to: null };
+  }
+  const day = hourOf(now, hours[1], zone) <= now ? 0 : -24;
+  const from = hourOf(now, hours[0] + day, zone);
+  const to = hourOf(now, hours[1] + day, zone);
+  const last = Math.ceil(to / stepMs) * stepMs - stepMs;
+  const first = Math.floor(from / stepMs) * stepMs;
+  return { starts: stepsTo(last, (last - first) / stepMs + 1, stepMs), to };
+}
+
+function stepsTo(last: number, count: number, stepMs: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
+}
+
+/** The moment so many hours after the midnight before `now`, by the clock on the wall. */
+function hourOf(now: number, hour: number, zone: "local" | "utc"): number {
+  const date = new Date(now);
+  if (zone === "utc") date.setUTCHours(hour, 0, 0, 0);
+  else date.setHours(hour, 0, 0, 0);
+  return date.getTime();
 }
 
 type Group = RunMetrics["groups"][number];
@@ -137,5 +177,16 @@ export function createdBetween(from: number, to: number): string {
 }
 
 function range(id: string, text: string, name: string, lengthMs: number, stepMs: number): Range {
-  return { id, text, name, lengthMs, stepMs };
+  return { id, text, name, phrase: `the last ${name}`, lengthMs, stepMs };
+}
+
+function past(
+  id: string,
+  name: string,
+  phrase: string,
+  hours: readonly [number, number],
+  stepMs: number,
+): Range {
+  const lengthMs = (hours[1] - hours[0]) * HOUR_MS;
+  return { id, text: name, name, phrase, hours, lengthMs, stepMs };
 }

@@ -99,6 +99,7 @@ function Installation({ of }: { of: Settings }): JSX.Element {
           ["Store", `${of.store.kind} · ${of.store.name}`],
           ["Version", of.version],
           of.basePath !== "" && ["Path", <code>{of.basePath}</code>],
+          ["This page", <a href="licences.md">Licences of its parts</a>],
         ]}
       />
       <div>

@@ -1,4 +1,4 @@
-/** Hours of the demo in a SQLite file, made in virtual time: a minute takes about a second. */
+/** Hours in a SQLite file, made in virtual time: a minute of the demo takes about a second. */
 import { setImmediate as turn } from "node:timers/promises";
 import { defaults } from "../../../../src/core/presets.ts";
 import { runDemo } from "../../../../src/demo/run.ts";
@@ -17,28 +17,47 @@ export type Releases = readonly (readonly [version: string, minutes: number])[];
 /** The history ends now. */
 export async function writeHistory(path: string, releases: Releases, seed: number): Promise<void> {
   const minutes = releases.reduce((total, [, length]) => total + length, 0);
-  const clock = makeTestClock(Date.now() - minutes * MINUTE_MS);
+  const begin = Date.now() - minutes * MINUTE_MS;
+  await writePast(path, { begin, seed }, async (mill, { clock, dice, pass }) => {
+    for (const [appVersion, length] of releases) {
+      const demo = runDemo(mill, {
+        after: (ms, wake) => clock.after(ms, wake),
+        random: () => dice.random(),
+        failed: (error) => console.error(error),
+        appVersion,
+      });
+      await pass(length * MINUTE_MS);
+      const stopped = demo.stop();
+      await pass(5_000);
+      await stopped;
+    }
+  });
+}
+
+/** The clock and the dice of a past, and the passing of its time. */
+export interface Past {
+  readonly clock: ReturnType<typeof makeTestClock>;
+  readonly dice: ReturnType<typeof seededDice>;
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** Opens a SQLite file in virtual time from `begin` on, and closes it when `live` has ended. */
+export async function writePast(
+  path: string,
+  { begin, seed }: { readonly begin: number; readonly seed: number },
+  live: (mill: MortalMill, past: Past) => Promise<void>,
+): Promise<void> {
+  const clock = makeTestClock(begin);
   const dice = seededDice(seed);
   const traffic = new Traffic();
   const store = traffic.through(makeSqliteStore({ path }, { clock, dice }));
   await store.open();
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const mill = new MortalMill({ store, clock, dice, logger, tenant: "default", preset: defaults });
-  const settled = (): Promise<void> => untilStill(traffic);
-  for (const [appVersion, length] of releases) {
-    const demo = runDemo(mill, {
-      after: (ms, wake) => clock.after(ms, wake),
-      random: () => dice.random(),
-      failed: (error) => console.error(error),
-      appVersion,
-    });
-    await clock.move(length * MINUTE_MS, settled);
-    const stopped = demo.stop();
-    await clock.move(5_000, settled);
-    await stopped;
-  }
+  const pass = (ms: number): Promise<void> => clock.move(ms, () => untilStill(traffic));
+  await live(mill, { clock, dice, pass });
   const closed = mill.close(0);
-  await clock.move(1_000, settled);
+  await pass(1_000);
   await closed;
 }
 

@@ -11,6 +11,8 @@ export interface ShownJobs {
   readonly pipeline: string;
   readonly waiting: string;
   readonly correlation: string;
+  readonly cause: string;
+  readonly operation: string;
 }
 
 export async function actAsOperator(mill: Millrace): Promise<ShownJobs> {
@@ -71,5 +73,7 @@ async function jobsToShow(mill: Millrace): Promise<ShownJobs> {
     pipeline,
     waiting: waiting.id,
     correlation: correlationId,
+    cause: (await mill.failures.list())[0]?.cause ?? "",
+    operation: (await mill.operations.list())[0]?.id ?? "",
   };
 }

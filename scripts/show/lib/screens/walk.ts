@@ -15,6 +15,8 @@ export interface Shown {
   readonly origin: string;
   readonly secret: string;
   readonly jobs: ShownJobs;
+  /** The id of the worker that is alive. */
+  readonly worker: string;
 }
 
 export const LOOKS: readonly Look[] = [
@@ -28,24 +30,31 @@ export const LOOKS: readonly Look[] = [
 const SETTLED_MS = 1_200;
 
 /** Every screen, by the name of its picture. */
-export function screensOf(jobs: ShownJobs): ReadonlyMap<string, string> {
+export function screensOf({ jobs, worker }: Shown): ReadonlyMap<string, string> {
   return new Map([
     ["overview", "overview"],
+    ["overview-yesterday", "overview?range=yesterday&sort=-run"],
     ["jobs", "jobs"],
     ["jobs-failed", "jobs?q=state:failed"],
     ["job-failed", `jobs/${jobs.failed}`],
     ["job-pipeline", `jobs/${jobs.pipeline}`],
     ["job-waiting", `jobs/${jobs.waiting}`],
     ["failures", "failures"],
+    ["cause", `failures/${jobs.cause}`],
     ["letters", "letters"],
     ["letter", `letters/${jobs.failed}`],
     ["lanes", "lanes"],
+    ["types-by-run", "lanes?range=24h&sort=-run"],
     ["type", "lanes/type/demo.thumbnail"],
     ["schedules", "schedules"],
+    ["schedule", "schedules/demo%20digest"],
     ["workers", "workers"],
+    ["worker", `workers/${worker}`],
     ["breakers", "breakers"],
+    ["breaker", "breakers/ledger"],
     ["correlation", `correlation?id=${encodeURIComponent(jobs.correlation)}`],
     ["operations", "operations"],
+    ["operation", `operations/${jobs.operation}`],
     ["tenants", "tenants"],
     ["tenant", "tenants/acme"],
     ["audit", "audit"],
