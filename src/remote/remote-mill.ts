@@ -28,6 +28,7 @@ import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
 import { remoteFailures } from "./remote-failures.ts";
+import { reasonOf } from "./reason.ts";
 import { remoteAttention } from "./remote-attention.ts";
 import { remoteAudit } from "./remote-audit.ts";
 import { remoteOperations } from "./remote-operations.ts";
@@ -160,14 +161,6 @@ function letterQuery(filter: DeadLetterCountFilter): Record<string, string | und
     created_after: instantText(createdAfter),
     created_before: instantText(createdBefore),
   };
-}
-
-/** The server records why a person has decided about a dead letter. */
-function reasonOf(notes: string | undefined): string {
-  if (notes !== undefined && notes !== "") return notes;
-  throw new MillraceError("OPTION_INVALID", "a server wants the reason of such a decision", {
-    hint: "Give the reason with --notes.",
-  });
 }
 
 function remoteWorkers(calls: ServerCalls): Workers {

@@ -57,7 +57,7 @@ export type Lane = { readonly lane: string; readonly slots: number; readonly run
 
 export type Limit = { readonly kind: "type" | "tenant" | "service" | "installation" | "key"; readonly name: string; readonly tenant: string | null; readonly concurrency: number | null; readonly rate: { readonly limit: number; readonly perMs: number; readonly burst: number } | null; readonly used: number | null; readonly nextStartMs: number | null; readonly owner: "code" | "operator"; readonly setBy: string | null; readonly setAt: string; readonly queued: number; readonly atLeast: boolean };
 
-export type LimitRule = { readonly concurrency?: number; readonly rate?: { readonly limit: number; readonly perMs: number; readonly burst?: number } };
+export type LimitRule = { readonly concurrency?: number; readonly rate?: { readonly limit: number; readonly perMs: number; readonly burst?: number }; readonly reason: string };
 
 export type LogLine = { readonly line: number; readonly attempt: number; readonly at: string; readonly level: "debug" | "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> | null };
 
@@ -67,7 +67,7 @@ export type NewJob = { readonly type: string; readonly payload?: unknown; readon
 
 export type NewJobs = { readonly jobs: readonly (unknown)[] };
 
-export type NewSchedule = { readonly name: string; readonly when: { readonly cron: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number; readonly end?: string | number }; readonly type: string; readonly payload?: unknown; readonly options?: { readonly tenant?: string; readonly priority?: "critical" | "high" | "normal" | "low" | number; readonly maxAttempts?: number; readonly concurrencyKey?: string; readonly tags?: Readonly<Record<string, string>> } };
+export type NewSchedule = { readonly name: string; readonly when: { readonly cron: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number; readonly end?: string | number }; readonly type: string; readonly payload?: unknown; readonly options?: { readonly tenant?: string; readonly priority?: "critical" | "high" | "normal" | "low" | number; readonly maxAttempts?: number; readonly concurrencyKey?: string; readonly tags?: Readonly<Record<string, string>> }; readonly reason: string };
 
 export type NewToken = { readonly kind: "person" | "producer" | "worker"; readonly name: string; readonly actor?: string; readonly roles?: readonly ("viewer" | "operator" | "manager" | "admin")[]; readonly tenant?: string; readonly types?: readonly (string)[]; readonly ttl?: string };
 
@@ -630,7 +630,7 @@ export interface Operations {
   };
   readonly removeLimit: {
     readonly params: { readonly kind: "type" | "tenant" | "service" | "installation" | "key"; readonly name: string };
-    readonly query: { readonly tenant?: string };
+    readonly query: { readonly tenant?: string; readonly reason: string };
     readonly body: undefined;
     readonly answer: { readonly wasSet: boolean };
   };
@@ -648,7 +648,7 @@ export interface Operations {
   };
   readonly removeSchedule: {
     readonly params: { readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason: string };
     readonly body: undefined;
     readonly answer: undefined;
   };
@@ -811,7 +811,7 @@ export interface Operations {
   readonly updateSchedule: {
     readonly params: { readonly name: string };
     readonly query: {};
-    readonly body: { readonly cron?: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number | null; readonly end?: string | number | null };
+    readonly body: { readonly cron?: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number | null; readonly end?: string | number | null; readonly reason: string };
     readonly answer: Schedule;
   };
   readonly verifyAudit: {

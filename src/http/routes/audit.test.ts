@@ -4,6 +4,8 @@ import { defineJob, typed } from "../../index.ts";
 
 const email = defineJob({ type: "email", payload: typed<{ to: string; pin: number }>() });
 
+const NEW_SCHEDULE = { name: "s", when: { cron: "@daily" }, type: "email", reason: "x" };
+
 async function bearer(
   { mill }: TestServer,
   role: "viewer" | "operator" | "manager" | "admin",
@@ -36,18 +38,18 @@ describe("/api/v1/audit", () => {
       ["DELETE", "/api/v1/pauses/lane/general"],
       ["PUT", "/api/v1/intakes/lane/general", { reason: "x" }],
       ["DELETE", "/api/v1/intakes/lane/general"],
-      ["PUT", "/api/v1/limits/type/email", { concurrency: 1 }],
-      ["DELETE", "/api/v1/limits/type/email"],
+      ["PUT", "/api/v1/limits/type/email", { concurrency: 1, reason: "x" }],
+      ["DELETE", "/api/v1/limits/type/email?reason=x"],
       ["PUT", "/api/v1/fairness/general", { weights: {} }],
       ["DELETE", "/api/v1/fairness/general"],
       ["POST", "/api/v1/breakers/bank/open", { reason: "x" }],
       ["POST", "/api/v1/breakers/bank/reset"],
-      ["POST", "/api/v1/schedules", { name: "s", when: { cron: "@daily" }, type: "email" }],
-      ["PUT", "/api/v1/schedules/s", { cron: "@hourly" }],
+      ["POST", "/api/v1/schedules", NEW_SCHEDULE],
+      ["PUT", "/api/v1/schedules/s", { cron: "@hourly", reason: "x" }],
       ["PUT", "/api/v1/schedules/s/pause", { reason: "x" }],
       ["DELETE", "/api/v1/schedules/s/pause"],
       ["POST", "/api/v1/schedules/s/run", {}],
-      ["DELETE", "/api/v1/schedules/s"],
+      ["DELETE", "/api/v1/schedules/s?reason=x"],
       ["POST", "/api/v1/tokens", { kind: "producer", name: "shop", actor: "eve" }],
     ];
 

@@ -18,6 +18,7 @@ import {
   outputOption,
   parseJson,
   parsePast,
+  reasonOption,
   serverOption,
 } from "../../terminal/options.ts";
 import { json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
@@ -38,7 +39,11 @@ interface TimingOptions {
   readonly end?: string;
 }
 
-interface CreateOptions extends Common, TimingOptions {
+interface ChangeOptions extends Common {
+  readonly reason?: string;
+}
+
+interface CreateOptions extends ChangeOptions, TimingOptions {
   readonly tenant?: string;
 }
 
@@ -191,6 +196,7 @@ function declareCreate(parent: Command, { terminal, end }: Shell): void {
     .description("Store a schedule that no code declares.")
     .addOption(new Option("--payload <json>", "payload of its jobs").argParser(parseJson))
     .option("--tenant <name>", "tenant of its jobs")
+    .addOption(reasonOption())
     .action(
       async (
         name: string,
@@ -198,14 +204,14 @@ function declareCreate(parent: Command, { terminal, end }: Shell): void {
         type: string,
         options: CreateOptions & { payload?: Json },
       ) => {
-        const { db, output, tenant, payload, by: actor } = options;
+        const { db, output, tenant, payload, by: actor, reason } = options;
         const when = { cron, ...timing(options) };
         const stored = await withExistingMill(db, async (mill) => {
           // A server knows what its workers have declared.
           const declared = isServerUrl(db) ? null : await mill.types.get(type);
           const contract = bareContract({ type, payload }, declared);
           const made = schedule(name, when, contract, payload, given({ tenant }));
-          return mill.schedules.create(made, { actor });
+          return mill.schedules.create(made, given({ actor, reason }));
         });
         terminal.out(output === "json" ? json(stored) : sentence(stored));
         end(EXIT.success);
@@ -217,11 +223,12 @@ function declareUpdate(parent: Command, { terminal, end }: Shell): void {
   timed(common(parent.command("update <name>")))
     .description("Change the time of a schedule; what is not named stays.")
     .option("--cron <expression>", 'another expression, such as "0 4 * * *"')
+    .addOption(reasonOption())
     .action(async (name: string, options: CreateOptions & { cron?: string }) => {
-      const { db, output, cron, by: actor } = options;
+      const { db, output, cron, by: actor, reason } = options;
       const when = { ...given({ cron }), ...timing(options) };
       const stored = await withExistingMill(db, (mill) =>
-        mill.schedules.update(name, when, { actor }),
+        mill.schedules.update(name, when, given({ actor, reason })),
       );
       terminal.out(output === "json" ? json(stored) : sentence(stored));
       end(EXIT.success);
@@ -267,8 +274,10 @@ function declareRun(parent: Command, { terminal, end }: Shell): void {
 function declareRemove(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("remove <name>"))
     .description("Remove a schedule that no living worker declares.")
-    .action(async (name: string, { db, output, by: actor }: Common) => {
-      await withExistingMill(db, (mill) => mill.schedules.remove(name, { actor }));
+    .addOption(reasonOption())
+    .action(async (name: string, { db, output, by: actor, reason }: ChangeOptions) => {
+      const act = given({ actor, reason });
+      await withExistingMill(db, (mill) => mill.schedules.remove(name, act));
       const isJson = output === "json";
       terminal.out(isJson ? json({ name, isRemoved: true }) : `${name} is removed.\n`);
       end(EXIT.success);
