@@ -36,9 +36,10 @@ export function remoteSchedules(calls: ServerCalls): Schedules {
     async pause(name, reason) {
       await calls.json(path(name, "/pause"), { method: "PUT", body: { reason } });
     },
-    resume: async (name) => calls.json(path(name, "/pause"), { method: "DELETE" }),
-    runNow: async (name, { idempotencyKey } = {}) =>
-      calls.json(path(name, "/run"), { method: "POST", idempotencyKey }),
+    resume: async (name, { reason } = {}) =>
+      calls.json(path(name, "/pause"), { method: "DELETE", query: { reason } }),
+    runNow: async (name, { idempotencyKey, reason } = {}) =>
+      calls.json(path(name, "/run"), { method: "POST", idempotencyKey, body: { reason } }),
     async remove(name, by) {
       const query = { reason: reasonOf(by?.reason, "--reason") };
       await calls.json(path(name), { method: "DELETE", query });

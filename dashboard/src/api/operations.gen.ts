@@ -35,7 +35,7 @@ export type FailureGroup = { readonly cause: string; readonly count: number; rea
 
 export type FairLane = { readonly lane: string; readonly weights: Readonly<Record<string, number>>; readonly owner: "code" | "operator"; readonly setBy: string | null; readonly setAt: string };
 
-export type FairnessRule = { readonly weights?: Readonly<Record<string, number>> };
+export type FairnessRule = { readonly reason?: string; readonly weights?: Readonly<Record<string, number>> };
 
 export type Fault = { readonly class: "transient" | "retryable" | "non_retryable" | "rate_limited"; readonly name: string; readonly message: string; readonly stack?: string; readonly service?: string; readonly cause?: string } | null;
 
@@ -69,7 +69,7 @@ export type NewJobs = { readonly jobs: readonly (unknown)[] };
 
 export type NewSchedule = { readonly name: string; readonly when: { readonly cron: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number; readonly end?: string | number }; readonly type: string; readonly payload?: unknown; readonly options?: { readonly tenant?: string; readonly priority?: "critical" | "high" | "normal" | "low" | number; readonly maxAttempts?: number; readonly concurrencyKey?: string; readonly tags?: Readonly<Record<string, string>> }; readonly reason: string };
 
-export type NewToken = { readonly kind: "person" | "producer" | "worker"; readonly name: string; readonly actor?: string; readonly roles?: readonly ("viewer" | "operator" | "manager" | "admin")[]; readonly tenant?: string; readonly types?: readonly (string)[]; readonly ttl?: string };
+export type NewToken = { readonly kind: "person" | "producer" | "worker"; readonly name: string; readonly actor?: string; readonly roles?: readonly ("viewer" | "operator" | "manager" | "admin")[]; readonly tenant?: string; readonly types?: readonly (string)[]; readonly ttl?: string; readonly reason?: string };
 
 export type Operation = { readonly id: string; readonly status: "pending" | "running" | "completed" | "stopped" | "failed"; readonly action: "cancel" | "retry" | "delete" | "priority" | "reschedule" | "reprocess" | "discard" | "acknowledge"; readonly target: "jobs" | "deadLetters"; readonly filter: { readonly states?: readonly ("scheduled" | "queued" | "running" | "completed" | "completed_with_errors" | "failed" | "cancelled")[]; readonly status?: "pending_review" | "acknowledged" | "reprocessed" | "discarded"; readonly type?: string; readonly tenant?: string; readonly category?: string; readonly lane?: string; readonly correlationId?: string; readonly parentId?: string; readonly cause?: string; readonly errorClass?: "transient" | "retryable" | "non_retryable" | "rate_limited"; readonly assignedTo?: string; readonly tags?: Readonly<Record<string, string>>; readonly createdFrom?: number; readonly createdBefore?: number; readonly runningMs?: number; readonly error?: string; readonly payload?: Readonly<Record<string, string>>; readonly text?: string } | null; readonly ids: number | null; readonly tenant: string | null; readonly actor: string; readonly reason: string; readonly rate: number; readonly chunk: number; readonly expected: number; readonly expectedAtLeast: boolean; readonly items: number; readonly done: number; readonly failed: number; readonly skipped: { readonly state?: number; readonly existing?: number; readonly held?: number; readonly closed?: number; readonly kept?: number; readonly nothing_to_retry?: number; readonly unknown?: number }; readonly createdAt: string; readonly startedAt: string | null; readonly finishedAt: string | null; readonly stoppedBy: string | null; readonly error: { readonly name: string; readonly message: string } | null };
 
@@ -127,7 +127,7 @@ export type Token = { readonly id: string; readonly kind: "person" | "producer" 
 
 export type Type = { readonly type: string; readonly lane: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number | null; readonly declared: { readonly lane: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number | null }; readonly override: { readonly settings: readonly ("lane" | "priority" | "maxAttempts" | "timeoutMs")[]; readonly setBy: string | null; readonly setAt: string } | null; readonly services: readonly (string)[]; readonly category: string | null; readonly payloadVersion: string | null; readonly payloadSchema?: unknown; readonly appVersion: string | null; readonly onOrphan: "retry" | "fail"; readonly retryOwner: "queue" | "supervisor"; readonly declaredAt: string; readonly workers: number; readonly isDisputed: boolean };
 
-export type TypeSettings = { readonly lane?: string; readonly priority?: number; readonly maxAttempts?: number; readonly timeoutMs?: number | null };
+export type TypeSettings = { readonly reason?: string; readonly lane?: string; readonly priority?: number; readonly maxAttempts?: number; readonly timeoutMs?: number | null };
 
 export type Unit = { readonly key: string; readonly phase: string | null; readonly state: "planned" | "running" | "completed" | "failed"; readonly result?: unknown; readonly error: Fault; readonly at: string };
 
@@ -576,7 +576,7 @@ export interface Operations {
   };
   readonly openIntake: {
     readonly params: { readonly kind: "lane" | "type" | "tenant" | "installation"; readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasClosed: boolean };
   };
@@ -613,7 +613,7 @@ export interface Operations {
   readonly quietWorker: {
     readonly params: { readonly id: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: undefined;
   };
   readonly releaseJob: {
@@ -624,7 +624,7 @@ export interface Operations {
   };
   readonly removeFairness: {
     readonly params: { readonly lane: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasSet: boolean };
   };
@@ -660,7 +660,7 @@ export interface Operations {
   };
   readonly removeView: {
     readonly params: { readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasSaved: boolean };
   };
@@ -679,12 +679,12 @@ export interface Operations {
   readonly resetBreaker: {
     readonly params: { readonly service: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: { readonly changed: boolean };
   };
   readonly resetType: {
     readonly params: { readonly type: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasSet: boolean };
   };
@@ -696,14 +696,14 @@ export interface Operations {
   };
   readonly resumeSchedule: {
     readonly params: { readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasPaused: boolean };
   };
   readonly resumeWorker: {
     readonly params: { readonly id: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: undefined;
   };
   readonly retryFailure: {
@@ -720,20 +720,20 @@ export interface Operations {
   };
   readonly revokeToken: {
     readonly params: { readonly id: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: undefined;
   };
   readonly runSchedule: {
     readonly params: { readonly name: string };
     readonly query: {};
-    readonly body: Readonly<Record<string, unknown>>;
+    readonly body: { readonly reason?: string };
     readonly answer: Enqueued;
   };
   readonly saveView: {
     readonly params: { readonly name: string };
     readonly query: {};
-    readonly body: { readonly screen: string; readonly query: string };
+    readonly body: { readonly reason?: string; readonly screen: string; readonly query: string };
     readonly answer: undefined;
   };
   readonly setFairness: {
@@ -787,7 +787,7 @@ export interface Operations {
   readonly stopWorker: {
     readonly params: { readonly id: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: undefined;
   };
   readonly streamChanges: {

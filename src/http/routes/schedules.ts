@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { schedule, type Timing } from "../../api/schedule.ts";
 import type { ScheduleView } from "../../api/schedule.ts";
+import { actedBy } from "../acted-by.ts";
 import { MANAGE, OPERATE, SEE, type Identity } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { invalid, RequestRefusal } from "../problem.ts";
@@ -15,6 +16,7 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  REASON,
   REMARK,
   TEXT,
   TEXT_OR_NULL,
@@ -234,7 +236,7 @@ function changingRoutes(): readonly Route[] {
     access: OPERATE,
     params: NAME_PARAMS,
     headers: KEY_HEADERS,
-    body: z.strictObject({}),
+    body: REASON,
     answers: { 200: { description: "The job.", schema: ENQUEUED } },
     problems: [404, 422, 503],
   } as const;
@@ -248,10 +250,13 @@ function changingRoutes(): readonly Route[] {
       await mill.schedules.remove(name, { actor, reason });
       return new Response(null, { status: 204 });
     }),
-    route(run, async ({ params: { name }, headers, mill, identity: { actor } }) => {
+    route(run, async ({ params: { name }, headers, body: { reason }, mill, identity }) => {
       const key = keyOf(headers["idempotency-key"] ?? null);
-      const options = key === null ? { actor } : { idempotencyKey: key, actor };
-      const job = await mill.schedules.runNow(name, options);
+      const by = actedBy(identity, reason);
+      const job = await mill.schedules.runNow(
+        name,
+        key === null ? by : { ...by, idempotencyKey: key },
+      );
       const isReplay = key !== null && !job.created;
       return Response.json(job, { headers: isReplay ? { "idempotency-replayed": "true" } : {} });
     }),
@@ -277,6 +282,7 @@ function pauseRoutes(): readonly Route[] {
     summary: "Ends the pause of a schedule. The ticks of the pause are left out.",
     access: OPERATE,
     params: NAME_PARAMS,
+    query: REASON,
     answers: {
       200: {
         description: "Whether there was a pause.",
@@ -290,8 +296,8 @@ function pauseRoutes(): readonly Route[] {
       await mill.schedules.pause(name, reason, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(resume, async ({ params: { name }, mill, identity: { actor } }) =>
-      Response.json(await mill.schedules.resume(name, { actor })),
+    route(resume, async ({ params: { name }, query: { reason }, mill, identity }) =>
+      Response.json(await mill.schedules.resume(name, actedBy(identity, reason))),
     ),
   ];
 }

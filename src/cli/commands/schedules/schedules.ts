@@ -253,8 +253,10 @@ function declarePause(parent: Command, { terminal, end }: Shell): void {
 function declareResume(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("resume <name>"))
     .description("End a pause. The ticks of the pause are left out.")
-    .action(async (name: string, { db, output, by: actor }: Common) => {
-      const answer = await withExistingMill(db, (mill) => mill.schedules.resume(name, { actor }));
+    .addOption(reasonOption())
+    .action(async (name: string, { db, output, by: actor, reason }: ChangeOptions) => {
+      const act = given({ actor, reason });
+      const answer = await withExistingMill(db, (mill) => mill.schedules.resume(name, act));
       const text = answer.wasPaused ? `${name} is active again.` : `${name} was not paused.`;
       terminal.out(output === "json" ? json({ name, ...answer }) : `${text}\n`);
       end(EXIT.success);
@@ -264,8 +266,10 @@ function declareResume(parent: Command, { terminal, end }: Shell): void {
 function declareRun(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("run <name>"))
     .description("Enqueue the job of a schedule now, beside its ticks.")
-    .action(async (name: string, { db, output, by: actor }: Common) => {
-      const job = await withExistingMill(db, (mill) => mill.schedules.runNow(name, { actor }));
+    .addOption(reasonOption())
+    .action(async (name: string, { db, output, by: actor, reason }: ChangeOptions) => {
+      const act = given({ actor, reason });
+      const job = await withExistingMill(db, (mill) => mill.schedules.runNow(name, act));
       terminal.out(output === "json" ? json(job) : `${job.id}\n`);
       end(EXIT.success);
     });
