@@ -30,12 +30,9 @@ export function remoteAudit(calls: ServerCalls): Audit {
 
 function queryOf(filter: Omit<AuditFilter, "after" | "limit">): NonNullable<ServerCall["query"]> {
   const { tenant, subject, from, to, ...plain } = filter;
-  if (tenant === null) {
-    throw new MillraceError("OPTION_INVALID", "a server has no filter for the installation alone");
-  }
   return {
     ...plain,
-    ...(tenant === undefined ? {} : { tenant }),
+    ...(tenant === null ? { installation: true } : { tenant }),
     ...(subject === undefined ? {} : { subject_kind: subject.kind, subject: subject.name }),
     ...(from === undefined ? {} : { from: momentText(from) }),
     ...(to === undefined ? {} : { to: momentText(to) }),

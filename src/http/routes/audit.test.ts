@@ -92,6 +92,30 @@ describe("/api/v1/audit", () => {
     expect(verdict).toMatchObject({ isIntact: true, unsealed: expect.any(Number) });
   });
 
+  test("tells managers of the installation the acts about it alone", async () => {
+    await using server = await openServer();
+    const { mill } = server;
+    await mill.pause({ tenant: "acme" }, "x", { actor: "ada" });
+    await mill.pause({ lane: "fast" }, "x", { actor: "bob" });
+    const path = "/api/v1/audit?installation=true";
+    const ofLane = ["lane_paused", "bob"];
+    const others = [
+      await bearer(server, "viewer"),
+      await bearer(server, "operator"),
+      await bearer(server, "manager", "acme"),
+    ];
+
+    for (const role of ["manager", "admin"] as const) {
+      const names = await namesIn(server, path, await bearer(server, role));
+      expect(names).toContainEqual(ofLane);
+      expect(names).not.toContainEqual(["tenant_paused", "ada"]);
+    }
+    const exported = await server.ask("/api/v1/audit/export?installation=true&actor=bob");
+    expect(JSON.parse(await exported.text())).toMatchObject({ name: "lane_paused", tenant: null });
+    for (const question of others) expect((await server.ask(path, question)).status).toBe(403);
+    expect((await server.ask(`${path}&tenant=acme`)).status).toBe(400);
+  });
+
   test("pages, filters, and shows changed values to managers alone", async () => {
     await using server = await openServer();
     const { mill } = server;

@@ -2,7 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import type { AuditEntry, AuditFilter } from "../../api/control/audit.ts";
 import { AUDIT_NAMES, AUDIT_SUBJECTS, type AuditName } from "../../core/audit/names.ts";
-import { READ_AUDIT, SEE, type Identity } from "../identity/identity.ts";
+import {
+  mayCall,
+  READ_AUDIT,
+  READ_INSTALLATION,
+  SEE,
+  type Identity,
+} from "../identity/identity.ts";
 import { jsonLines } from "../json-lines.ts";
 import type { AppParts } from "../parts.ts";
 import { RequestRefusal } from "../problem.ts";
@@ -25,6 +31,9 @@ const PATH = "/api/v1/audit";
 const NAMES: readonly string[] = Object.keys(AUDIT_NAMES);
 const QUERY = {
   tenant: NAME.optional(),
+  installation: z.boolean().optional().openapi({
+    description: "True: acts about the whole installation; for managers and admins of it.",
+  }),
   name: z.enum(NAMES).optional(),
   actor: REMARK.optional(),
   subject_kind: z.enum(AUDIT_SUBJECTS).optional(),
@@ -155,6 +164,7 @@ function verifyRoute(): Route {
 
 interface AuditQueryFields {
   readonly tenant?: string | undefined;
+  readonly installation?: boolean | undefined;
   readonly name?: string | undefined;
   readonly actor?: string | undefined;
   readonly subject_kind?: (typeof AUDIT_SUBJECTS)[number] | undefined;
@@ -172,12 +182,23 @@ function filterOf(query: AuditQueryFields, identity: Identity): AuditFilter {
   const actor = readsAll(identity) ? query.actor : identity.actor;
   return {
     ...(tenant === undefined ? {} : { tenant }),
+    ...(query.installation === true ? { tenant: ofInstallation(query, identity) } : {}),
     ...(isName(name) ? { name } : {}),
     ...(actor === undefined ? {} : { actor }),
     ...(subject === undefined || kind === undefined ? {} : { subject: { kind, name: subject } }),
     ...(from === undefined ? {} : { from: new Date(from) }),
     ...(to === undefined ? {} : { to: new Date(to) }),
   };
+}
+
+/** The tenant of acts about the whole installation. */
+function ofInstallation({ tenant }: AuditQueryFields, identity: Identity): null {
+  if (tenant !== undefined) {
+    throw new RequestRefusal("INPUT_INVALID", "Give either tenant or installation.");
+  }
+  if (mayCall(READ_INSTALLATION, identity)) return null;
+  const who = "a manager or an admin of all tenants";
+  throw new RequestRefusal("FORBIDDEN", `The acts about the installation are for ${who}.`);
 }
 
 function isName(name: string | undefined): name is AuditName {
