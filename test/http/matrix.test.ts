@@ -85,6 +85,7 @@ const MAY: Readonly<Record<string, readonly CallerName[]>> = {
   listAudit: SEE,
   exportAudit: SEE,
   verifyAudit: [...OPERATE, "admin"],
+  compareAudit: [...OPERATE, "admin"],
   listIntakes: SEE,
   closeIntake: OPERATE,
   openIntake: OPERATE,

@@ -18,6 +18,7 @@ const INTAKES = {
   listAudit: { path: "/api/v1/audit" },
   exportAudit: { path: "/api/v1/audit/export" },
   verifyAudit: { path: "/api/v1/audit/verify" },
+  compareAudit: { path: "/api/v1/audit/verify", json: { heads: [] } },
   listIntakes: { path: "/api/v1/intakes" },
   closeIntake: { path: "/api/v1/intakes/tenant/acme", json: { reason: "asked" } },
   openIntake: { path: "/api/v1/intakes/tenant/acme" },

@@ -9,7 +9,9 @@ export type AttentionCheck = { readonly rule: string; readonly about: string; re
 
 export type AuditEntry = { readonly id: number; readonly at: string; readonly tenant: string | null; readonly name: string; readonly actor: string | null; readonly reason: string | null; readonly subject: { readonly kind: string; readonly name: string }; readonly before?: unknown; readonly after?: unknown };
 
-export type AuditVerdict = { readonly isIntact: boolean; readonly findings: readonly ({ readonly kind: string; readonly tenant: string | null; readonly day: string | null; readonly position: number | null; readonly entryId: number | null; readonly message: string })[]; readonly more: number; readonly sealed: number; readonly unsealed: number; readonly heads: readonly ({ readonly tenant: string | null; readonly day: string; readonly position: number; readonly hash: string })[] };
+export type AuditHead = { readonly tenant: string | null; readonly day: string; readonly position: number; readonly hash: string };
+
+export type AuditVerdict = { readonly isIntact: boolean; readonly findings: readonly ({ readonly kind: string; readonly tenant: string | null; readonly day: string | null; readonly position: number | null; readonly entryId: number | null; readonly message: string })[]; readonly more: number; readonly sealed: number; readonly unsealed: number; readonly heads: readonly (AuditHead)[] };
 
 export type Breaker = { readonly service: string; readonly state: "closed" | "open" | "half_open"; readonly failures: number; readonly successes: number; readonly lastFailureAt: string | null; readonly openedAt: string | null; readonly halfOpenedAt: string | null; readonly probeAt: string | null; readonly probeJobId: string | null; readonly reason: string | null; readonly changedBy: string | null; readonly updatedAt: string | null; readonly types: readonly (string)[]; readonly waiting: { readonly count: number; readonly atLeast: boolean }; readonly parkedUntil: readonly ({ readonly tenant: string | null; readonly until: string; readonly reason: string })[] };
 
@@ -171,6 +173,12 @@ export interface Operations {
     readonly query: {};
     readonly body: undefined;
     readonly answer: undefined;
+  };
+  readonly compareAudit: {
+    readonly params: {};
+    readonly query: {};
+    readonly body: { readonly heads: readonly (AuditHead)[] };
+    readonly answer: AuditVerdict;
   };
   readonly countRunning: {
     readonly params: { readonly kind: "lane" | "type" | "tenant" | "service" | "installation" | "worker"; readonly name: string };
@@ -831,6 +839,7 @@ export const PLACES: Readonly<
   cancelJob: { method: "POST", path: "/api/v1/jobs/{id}/cancel" },
   closeIntake: { method: "PUT", path: "/api/v1/intakes/{kind}/{name}" },
   closeSession: { method: "DELETE", path: "/api/v1/session" },
+  compareAudit: { method: "POST", path: "/api/v1/audit/verify" },
   countRunning: { method: "GET", path: "/api/v1/running/{kind}/{name}" },
   createSchedule: { method: "POST", path: "/api/v1/schedules" },
   createStreamToken: { method: "POST", path: "/api/v1/jobs/{id}/stream-token" },

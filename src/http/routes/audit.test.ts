@@ -116,6 +116,27 @@ describe("/api/v1/audit", () => {
     expect((await server.ask(`${path}&tenant=acme`)).status).toBe(400);
   });
 
+  test("compares the chains with the heads of an earlier answer", async () => {
+    await using server = await openServer();
+    await server.mill.pause({ lane: "fast" }, "x");
+    const head = { tenant: null, day: "2026-01-31", position: 7, hash: "0".repeat(64) };
+    const verify = (heads: readonly object[], question: object = {}) =>
+      server.ask("/api/v1/audit/verify", { method: "POST", json: { heads }, ...question });
+    const ofAcme = await bearer(server, "manager", "acme");
+    const viewer = await bearer(server, "viewer");
+
+    expect(await jsonOf(await verify([]))).toMatchObject({ isIntact: true, findings: [] });
+    expect(await jsonOf(await verify([head]))).toMatchObject({
+      isIntact: false,
+      findings: [{ kind: "head_removed", tenant: null, day: "2026-01-31", position: 7 }],
+    });
+    const own = await jsonOf(await verify([{ ...head, tenant: "acme" }], ofAcme));
+    expect(own).toMatchObject({ findings: [{ kind: "head_removed", tenant: "acme" }] });
+    expect((await verify([head], ofAcme)).status).toBe(403);
+    expect((await verify([], viewer)).status).toBe(403);
+    expect((await verify([{ ...head, hash: "short" }])).status).toBe(400);
+  });
+
   test("pages, filters, and shows changed values to managers alone", async () => {
     await using server = await openServer();
     const { mill } = server;

@@ -58,7 +58,11 @@ const ENTRY = z
   })
   .openapi("AuditEntry");
 
-const PLACE = { tenant: TEXT_OR_NULL, day: TEXT, position: COUNT };
+/** The heads of so many chains are compared in one request. */
+const HEADS_MAX = 10_000;
+const HEAD = z
+  .strictObject({ tenant: TEXT_OR_NULL, day: TEXT, position: COUNT, hash: TEXT })
+  .openapi("AuditHead");
 const VERDICT = z
   .strictObject({
     isIntact: z.boolean(),
@@ -75,12 +79,12 @@ const VERDICT = z
     more: COUNT,
     sealed: COUNT,
     unsealed: COUNT,
-    heads: z.array(z.strictObject({ ...PLACE, hash: TEXT })),
+    heads: z.array(HEAD),
   })
   .openapi("AuditVerdict");
 
 export function auditRoutes(parts: AppParts): readonly Route[] {
-  return [listRoute(parts), exportRoute(parts), verifyRoute()];
+  return [listRoute(parts), exportRoute(parts), verifyRoute(), compareRoute()];
 }
 
 function listRoute({ redaction }: AppParts): Route {
@@ -160,6 +164,28 @@ function verifyRoute(): Route {
     problems: [],
   } as const;
   return route(form, async ({ mill }) => Response.json(await mill.audit.verify()));
+}
+
+function compareRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/verify`,
+    name: "compareAudit",
+    summary:
+      "The same check, and a comparison with the `heads` of an earlier answer: what was removed " +
+      "from the end of a chain.",
+    access: READ_AUDIT,
+    body: z.strictObject({ heads: z.array(HEAD).max(HEADS_MAX) }),
+    answers: { 200: { description: "What was found.", schema: VERDICT } },
+    problems: [],
+  } as const;
+  return route(form, async ({ body: { heads }, mill, identity: { tenant } }) => {
+    // The chains of others do not exist for a tenant, and their heads would look removed.
+    if (tenant !== null && heads.some((head) => head.tenant !== tenant)) {
+      throw new RequestRefusal("FORBIDDEN", `The credential is for the tenant ${tenant} alone.`);
+    }
+    return Response.json(await mill.audit.verify({ heads }));
+  });
 }
 
 interface AuditQueryFields {

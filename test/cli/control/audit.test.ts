@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { userInfo } from "node:os";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import { TestStore } from "../command-line.ts";
+import { temporaryFolder } from "../programs.ts";
 import { ServedStore } from "../server/served-store.ts";
 
 /** Seals what a worker or a server would seal. */
@@ -52,6 +54,21 @@ describe("millrace audit", () => {
     expect(lines.remote).toEqual(lines.local);
     expect(JSON.parse(lines.local.out)).toMatchObject({ name: "lane_paused", tenant: null });
     expect(mixed.code).toBe(2);
+  });
+
+  test("verify compares with earlier heads on a server as on its database", async () => {
+    await using store = await ServedStore.open();
+    const head = { tenant: null, day: "2026-01-31", position: 7, hash: "0".repeat(64) };
+    using folder = temporaryFolder();
+    const file = join(folder.path, "head.json");
+    writeFileSync(file, JSON.stringify({ heads: [head] }));
+
+    const { local, remote } = await store.both("audit", "verify", "--head", file, "-o", "json");
+
+    for (const { code, out } of [local, remote]) {
+      expect(code).toBe(1);
+      expect(JSON.parse(out)).toMatchObject({ findings: [{ kind: "head_removed", position: 7 }] });
+    }
   });
 
   test("verify finds changes, and doctor too", async () => {

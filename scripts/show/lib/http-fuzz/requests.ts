@@ -209,6 +209,7 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   reprocessDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   overrideType: () => ({ params: { type: "elsewhere" }, json: { priority: 5 } }),
   resetType: () => ({ params: { type: "elsewhere" } }),
+  compareAudit: () => ({ json: { heads: [] } }),
   listLimits: noQuery,
   setLimit: (draw) => ({
     params: { kind: "type", name: "elsewhere" },
