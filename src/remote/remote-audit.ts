@@ -1,7 +1,6 @@
 /** `mill.audit` of a server. */
 import type { Audit, AuditEntry, AuditFilter } from "../api/control/audit.ts";
 import { instantMs } from "../core/duration.ts";
-import { MillraceError } from "../core/errors.ts";
 import { withDates } from "./dates.ts";
 import { readPages } from "./pages.ts";
 import type { ServerCall, ServerCalls } from "./server-calls.ts";
@@ -19,23 +18,18 @@ export function remoteAudit(calls: ServerCalls): Audit {
       return entries;
     },
     export: (filter = {}) => calls.lines(`${PATH}/export`, { query: queryOf(filter) }),
-    async verify({ heads = [] } = {}) {
-      if (heads.length === 0) return calls.json(`${PATH}/verify`);
-      throw new MillraceError("OPTION_INVALID", "a server compares with no earlier heads", {
-        hint: "Compare with --db, where the store can be reached.",
-      });
-    },
+    verify: ({ heads } = {}) =>
+      heads === undefined
+        ? calls.json(`${PATH}/verify`)
+        : calls.json(`${PATH}/verify`, { method: "POST", body: { heads } }),
   };
 }
 
 function queryOf(filter: Omit<AuditFilter, "after" | "limit">): NonNullable<ServerCall["query"]> {
   const { tenant, subject, from, to, ...plain } = filter;
-  if (tenant === null) {
-    throw new MillraceError("OPTION_INVALID", "a server has no filter for the installation alone");
-  }
   return {
     ...plain,
-    ...(tenant === undefined ? {} : { tenant }),
+    ...(tenant === null ? { installation: true } : { tenant }),
     ...(subject === undefined ? {} : { subject_kind: subject.kind, subject: subject.name }),
     ...(from === undefined ? {} : { from: momentText(from) }),
     ...(to === undefined ? {} : { to: momentText(to) }),

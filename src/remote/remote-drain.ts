@@ -37,7 +37,7 @@ async function close(
 ): Promise<Drained["keptPause"]> {
   const { kind, name } = named;
   if (kind === "worker") {
-    await calls.json(workerPath(name, "quiet"), { method: "POST" });
+    await calls.json(workerPath(name, "quiet"), { method: "POST", body: { reason } });
     return null;
   }
   const { pauses } = await calls.json<{ pauses: readonly Pause[] }>("/api/v1/pauses");

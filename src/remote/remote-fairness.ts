@@ -6,12 +6,14 @@ import type { ServerCalls } from "./server-calls.ts";
 
 export function remoteFairness(calls: ServerCalls): Fairness {
   return {
-    async set(lane, rule = {}) {
-      await calls.json(pathOf("fairness.set", lane), { method: "PUT", body: rule });
+    async set(lane, rule = {}, { reason } = {}) {
+      const body = { ...rule, reason };
+      await calls.json(pathOf("fairness.set", lane), { method: "PUT", body });
     },
-    async remove(lane) {
+    async remove(lane, { reason } = {}) {
       const path = pathOf("fairness.remove", lane);
-      return (await calls.json<{ wasSet: boolean }>(path, { method: "DELETE" })).wasSet;
+      const call = { method: "DELETE", query: { reason } } as const;
+      return (await calls.json<{ wasSet: boolean }>(path, call)).wasSet;
     },
     async list() {
       return withDates((await calls.json<{ lanes: FairLane[] }>("/api/v1/fairness")).lanes);

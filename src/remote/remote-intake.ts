@@ -10,7 +10,8 @@ export function remoteIntake(calls: ServerCalls): Intake {
     async close(target, reason) {
       await calls.json(path("intake.close", target), { method: "PUT", body: { reason } });
     },
-    open: async (target) => calls.json(path("intake.open", target), { method: "DELETE" }),
+    open: async (target, { reason } = {}) =>
+      calls.json(path("intake.open", target), { method: "DELETE", query: { reason } }),
     async list() {
       const { intakes } = await calls.json<{ intakes: ClosedIntake[] }>("/api/v1/intakes");
       return withDates(intakes);

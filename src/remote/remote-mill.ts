@@ -1,4 +1,5 @@
 /** A mill behind a server: the same verbs as a {@link Millrace}, over HTTP. */
+import type { ActedBy } from "../api/control/audit.ts";
 import type { LaneOverview, LaneView } from "../api/control/lanes.ts";
 import type { DeadLetterCountFilter, DeadLetterStats } from "../api/control/letters.ts";
 import type {
@@ -28,6 +29,7 @@ import { remoteFairness } from "./remote-fairness.ts";
 import { remoteLimits } from "./remote-limits.ts";
 import { readPages } from "./pages.ts";
 import { remoteFailures } from "./remote-failures.ts";
+import { reasonOf } from "./reason.ts";
 import { remoteAttention } from "./remote-attention.ts";
 import { remoteAudit } from "./remote-audit.ts";
 import { remoteOperations } from "./remote-operations.ts";
@@ -162,24 +164,16 @@ function letterQuery(filter: DeadLetterCountFilter): Record<string, string | und
   };
 }
 
-/** The server records why a person has decided about a dead letter. */
-function reasonOf(notes: string | undefined): string {
-  if (notes !== undefined && notes !== "") return notes;
-  throw new MillraceError("OPTION_INVALID", "a server wants the reason of such a decision", {
-    hint: "Give the reason with --notes.",
-  });
-}
-
 function remoteWorkers(calls: ServerCalls): Workers {
-  const change = async (id: string, verb: string): Promise<void> =>
-    calls.json(workerPath(id, verb), { method: "POST" });
+  const change = async (id: string, verb: string, { reason }: ActedBy = {}): Promise<void> =>
+    calls.json(workerPath(id, verb), { method: "POST", body: { reason } });
   return {
     async list() {
       return withDates((await calls.json<{ workers: WorkerView[] }>("/api/v1/workers")).workers);
     },
-    quiet: (id) => change(id, "quiet"),
-    resume: (id) => change(id, "resume"),
-    stop: (id) => change(id, "stop"),
+    quiet: (id, by) => change(id, "quiet", by),
+    resume: (id, by) => change(id, "resume", by),
+    stop: (id, by) => change(id, "stop", by),
   };
 }
 
@@ -218,8 +212,8 @@ function momentText(instant: Instant, name: string): string {
 
 function remoteTokens(calls: ServerCalls): Omit<Tokens, "verify"> {
   return {
-    create: async (token) =>
-      withDates(await calls.json("/api/v1/tokens", { method: "POST", body: token })),
+    create: async (token, { reason } = {}) =>
+      withDates(await calls.json("/api/v1/tokens", { method: "POST", body: { ...token, reason } })),
     async list({ limit, after, ...filter } = {}) {
       const { entries } = await readPages({ limit, after }, async (page) => {
         const query = { ...filter, ...page };
@@ -228,8 +222,9 @@ function remoteTokens(calls: ServerCalls): Omit<Tokens, "verify"> {
       });
       return entries;
     },
-    async revoke(id) {
-      await calls.json(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: "DELETE" });
+    async revoke(id, { reason } = {}) {
+      const call = { method: "DELETE", query: { reason } } as const;
+      await calls.json(`/api/v1/tokens/${encodeURIComponent(id)}`, call);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Schedules, ScheduleView, TickView } from "../api/schedule.ts";
 import { checkName } from "../api/control/targets.ts";
 import { withDates } from "./dates.ts";
 import { readPages } from "./pages.ts";
+import { reasonOf } from "./reason.ts";
 import type { ServerCalls } from "./server-calls.ts";
 
 const PATH = "/api/v1/schedules";
@@ -23,20 +24,25 @@ export function remoteSchedules(calls: ServerCalls): Schedules {
       });
       return entries;
     },
-    async create({ name, when, contract: { type }, payload, options }) {
-      const body = { name, when, type, payload, options };
+    async create({ name, when, contract: { type }, payload, options }, by) {
+      const reason = reasonOf(by?.reason, "--reason");
+      const body = { name, when, type, payload, options, reason };
       return viewOf(await calls.json<ScheduleView>(PATH, { method: "POST", body }));
     },
-    update: async (name, when) =>
-      viewOf(await calls.json<ScheduleView>(path(name), { method: "PUT", body: when })),
+    async update(name, when, by) {
+      const body = { ...when, reason: reasonOf(by?.reason, "--reason") };
+      return viewOf(await calls.json<ScheduleView>(path(name), { method: "PUT", body }));
+    },
     async pause(name, reason) {
       await calls.json(path(name, "/pause"), { method: "PUT", body: { reason } });
     },
-    resume: async (name) => calls.json(path(name, "/pause"), { method: "DELETE" }),
-    runNow: async (name, { idempotencyKey } = {}) =>
-      calls.json(path(name, "/run"), { method: "POST", idempotencyKey }),
-    async remove(name) {
-      await calls.json(path(name), { method: "DELETE" });
+    resume: async (name, { reason } = {}) =>
+      calls.json(path(name, "/pause"), { method: "DELETE", query: { reason } }),
+    runNow: async (name, { idempotencyKey, reason } = {}) =>
+      calls.json(path(name, "/run"), { method: "POST", idempotencyKey, body: { reason } }),
+    async remove(name, by) {
+      const query = { reason: reasonOf(by?.reason, "--reason") };
+      await calls.json(path(name), { method: "DELETE", query });
     },
     async history(name, { before, limit } = {}) {
       const query = { before: before?.toISOString(), limit };

@@ -12,14 +12,15 @@ export function remoteTypes(calls: ServerCalls): Types {
   return {
     list,
     get: async (type) => (await list()).find((each) => each.type === type) ?? null,
-    async override(type, { timeout, ...settings }) {
+    async override(type, { timeout, ...settings }, { reason } = {}) {
       const timeoutMs = timeout === false ? null : timeout && durationMs(timeout, "timeout");
-      const body = { ...settings, ...(timeout !== undefined && { timeoutMs }) };
+      const body = { ...settings, ...(timeout !== undefined && { timeoutMs }), reason };
       await calls.json(typePath("types.override", type), { method: "PATCH", body });
     },
-    async reset(type) {
+    async reset(type, { reason } = {}) {
       const path = `${typePath("types.reset", type)}/override`;
-      return (await calls.json<{ wasSet: boolean }>(path, { method: "DELETE" })).wasSet;
+      const call = { method: "DELETE", query: { reason } } as const;
+      return (await calls.json<{ wasSet: boolean }>(path, call)).wasSet;
     },
   };
 }
@@ -43,9 +44,10 @@ export function remoteBreakers(calls: ServerCalls): Breakers {
     async forceOpen(service, reason) {
       await calls.json(path("forceOpen", service, "/open"), { method: "POST", body: { reason } });
     },
-    async reset(service) {
-      const reset = path("reset", service, "/reset");
-      return (await calls.json<{ changed: boolean }>(reset, { method: "POST" })).changed;
+    async reset(service, { reason } = {}) {
+      const call = { method: "POST", body: { reason } } as const;
+      return (await calls.json<{ changed: boolean }>(path("reset", service, "/reset"), call))
+        .changed;
     },
     async history(service, { limit } = {}) {
       const query = limit === undefined ? {} : { limit };

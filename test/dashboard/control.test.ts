@@ -49,12 +49,16 @@ describe("what runs", () => {
     await dialogOf(page).locator("select").selectOption("tenant");
     await dialogOf(page).getByLabel("Name").fill("umbra");
     await dialogOf(page).getByLabel("Jobs at the same time").fill("3");
-    await confirm(page, "Set limit");
+    await confirm(page, "Set limit", "the plan");
 
     await expect.poll(limit).toBe(3);
     await button(page, "Remove the limit of tenant umbra");
-    await confirm(page, "Remove limit");
+    await confirm(page, "Remove limit", "the plan has ended");
     await expect.poll(limit).toBeNull();
+    expect(await mill.audit.list({ subject: { kind: "tenant", name: "umbra" } })).toMatchObject([
+      { name: "limit_removed", reason: "the plan has ended" },
+      { name: "limit_set", reason: "the plan" },
+    ]);
     await watched.answered("setLimit", "removeLimit");
   });
 

@@ -112,19 +112,26 @@ describe("a schedule", () => {
     await dialogOf(page).getByLabel("Name").fill("by-hand");
     await dialogOf(page).getByLabel("Type").fill("scene.good");
     await dialogOf(page).getByLabel("Expression").fill("15 4 * * *");
-    await confirm(page, "Create schedule");
+    await confirm(page, "Create schedule", "the nightly report");
     await watched.answered("createSchedule");
     expect(await cron()).toBe("15 4 * * *");
     await button(page, "Change by-hand");
     await dialogOf(page).getByLabel("Expression").fill("45 5 * * *");
-    await confirm(page, "Change schedule");
+    await confirm(page, "Change schedule", "too early");
     await watched.answered("updateSchedule");
     expect(await cron()).toBe("45 5 * * *");
     await button(page, "Remove by-hand");
-    await confirm(page, "Remove schedule");
+    await confirm(page, "Remove schedule", "nothing reads the report");
 
     await watched.answered("removeSchedule");
     expect(await cron()).toBeNull();
+    expect(await mill.audit.list({ subject: { kind: "schedule", name: "by-hand" } })).toMatchObject(
+      [
+        { name: "schedule_removed", reason: "nothing reads the report" },
+        { name: "schedule_updated", reason: "too early" },
+        { name: "schedule_created", reason: "the nightly report" },
+      ],
+    );
   });
 });
 

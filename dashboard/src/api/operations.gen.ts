@@ -9,7 +9,9 @@ export type AttentionCheck = { readonly rule: string; readonly about: string; re
 
 export type AuditEntry = { readonly id: number; readonly at: string; readonly tenant: string | null; readonly name: string; readonly actor: string | null; readonly reason: string | null; readonly subject: { readonly kind: string; readonly name: string }; readonly before?: unknown; readonly after?: unknown };
 
-export type AuditVerdict = { readonly isIntact: boolean; readonly findings: readonly ({ readonly kind: string; readonly tenant: string | null; readonly day: string | null; readonly position: number | null; readonly entryId: number | null; readonly message: string })[]; readonly more: number; readonly sealed: number; readonly unsealed: number; readonly heads: readonly ({ readonly tenant: string | null; readonly day: string; readonly position: number; readonly hash: string })[] };
+export type AuditHead = { readonly tenant: string | null; readonly day: string; readonly position: number; readonly hash: string };
+
+export type AuditVerdict = { readonly isIntact: boolean; readonly findings: readonly ({ readonly kind: string; readonly tenant: string | null; readonly day: string | null; readonly position: number | null; readonly entryId: number | null; readonly message: string })[]; readonly more: number; readonly sealed: number; readonly unsealed: number; readonly heads: readonly (AuditHead)[] };
 
 export type Breaker = { readonly service: string; readonly state: "closed" | "open" | "half_open"; readonly failures: number; readonly successes: number; readonly lastFailureAt: string | null; readonly openedAt: string | null; readonly halfOpenedAt: string | null; readonly probeAt: string | null; readonly probeJobId: string | null; readonly reason: string | null; readonly changedBy: string | null; readonly updatedAt: string | null; readonly types: readonly (string)[]; readonly waiting: { readonly count: number; readonly atLeast: boolean }; readonly parkedUntil: readonly ({ readonly tenant: string | null; readonly until: string; readonly reason: string })[] };
 
@@ -35,7 +37,7 @@ export type FailureGroup = { readonly cause: string; readonly count: number; rea
 
 export type FairLane = { readonly lane: string; readonly weights: Readonly<Record<string, number>>; readonly owner: "code" | "operator"; readonly setBy: string | null; readonly setAt: string };
 
-export type FairnessRule = { readonly weights?: Readonly<Record<string, number>> };
+export type FairnessRule = { readonly reason?: string; readonly weights?: Readonly<Record<string, number>> };
 
 export type Fault = { readonly class: "transient" | "retryable" | "non_retryable" | "rate_limited"; readonly name: string; readonly message: string; readonly stack?: string; readonly service?: string; readonly cause?: string } | null;
 
@@ -57,7 +59,7 @@ export type Lane = { readonly lane: string; readonly slots: number; readonly run
 
 export type Limit = { readonly kind: "type" | "tenant" | "service" | "installation" | "key"; readonly name: string; readonly tenant: string | null; readonly concurrency: number | null; readonly rate: { readonly limit: number; readonly perMs: number; readonly burst: number } | null; readonly used: number | null; readonly nextStartMs: number | null; readonly owner: "code" | "operator"; readonly setBy: string | null; readonly setAt: string; readonly queued: number; readonly atLeast: boolean };
 
-export type LimitRule = { readonly concurrency?: number; readonly rate?: { readonly limit: number; readonly perMs: number; readonly burst?: number } };
+export type LimitRule = { readonly concurrency?: number; readonly rate?: { readonly limit: number; readonly perMs: number; readonly burst?: number }; readonly reason: string };
 
 export type LogLine = { readonly line: number; readonly attempt: number; readonly at: string; readonly level: "debug" | "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> | null };
 
@@ -67,9 +69,9 @@ export type NewJob = { readonly type: string; readonly payload?: unknown; readon
 
 export type NewJobs = { readonly jobs: readonly (unknown)[] };
 
-export type NewSchedule = { readonly name: string; readonly when: { readonly cron: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number; readonly end?: string | number }; readonly type: string; readonly payload?: unknown; readonly options?: { readonly tenant?: string; readonly priority?: "critical" | "high" | "normal" | "low" | number; readonly maxAttempts?: number; readonly concurrencyKey?: string; readonly tags?: Readonly<Record<string, string>> } };
+export type NewSchedule = { readonly name: string; readonly when: { readonly cron: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number; readonly end?: string | number }; readonly type: string; readonly payload?: unknown; readonly options?: { readonly tenant?: string; readonly priority?: "critical" | "high" | "normal" | "low" | number; readonly maxAttempts?: number; readonly concurrencyKey?: string; readonly tags?: Readonly<Record<string, string>> }; readonly reason: string };
 
-export type NewToken = { readonly kind: "person" | "producer" | "worker"; readonly name: string; readonly actor?: string; readonly roles?: readonly ("viewer" | "operator" | "manager" | "admin")[]; readonly tenant?: string; readonly types?: readonly (string)[]; readonly ttl?: string };
+export type NewToken = { readonly kind: "person" | "producer" | "worker"; readonly name: string; readonly actor?: string; readonly roles?: readonly ("viewer" | "operator" | "manager" | "admin")[]; readonly tenant?: string; readonly types?: readonly (string)[]; readonly ttl?: string; readonly reason?: string };
 
 export type Operation = { readonly id: string; readonly status: "pending" | "running" | "completed" | "stopped" | "failed"; readonly action: "cancel" | "retry" | "delete" | "priority" | "reschedule" | "reprocess" | "discard" | "acknowledge"; readonly target: "jobs" | "deadLetters"; readonly filter: { readonly states?: readonly ("scheduled" | "queued" | "running" | "completed" | "completed_with_errors" | "failed" | "cancelled")[]; readonly status?: "pending_review" | "acknowledged" | "reprocessed" | "discarded"; readonly type?: string; readonly tenant?: string; readonly category?: string; readonly lane?: string; readonly correlationId?: string; readonly parentId?: string; readonly cause?: string; readonly errorClass?: "transient" | "retryable" | "non_retryable" | "rate_limited"; readonly assignedTo?: string; readonly tags?: Readonly<Record<string, string>>; readonly createdFrom?: number; readonly createdBefore?: number; readonly runningMs?: number; readonly error?: string; readonly payload?: Readonly<Record<string, string>>; readonly text?: string } | null; readonly ids: number | null; readonly tenant: string | null; readonly actor: string; readonly reason: string; readonly rate: number; readonly chunk: number; readonly expected: number; readonly expectedAtLeast: boolean; readonly items: number; readonly done: number; readonly failed: number; readonly skipped: { readonly state?: number; readonly existing?: number; readonly held?: number; readonly closed?: number; readonly kept?: number; readonly nothing_to_retry?: number; readonly unknown?: number }; readonly createdAt: string; readonly startedAt: string | null; readonly finishedAt: string | null; readonly stoppedBy: string | null; readonly error: { readonly name: string; readonly message: string } | null };
 
@@ -127,7 +129,7 @@ export type Token = { readonly id: string; readonly kind: "person" | "producer" 
 
 export type Type = { readonly type: string; readonly lane: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number | null; readonly declared: { readonly lane: string; readonly priority: number; readonly maxAttempts: number; readonly timeoutMs: number | null }; readonly override: { readonly settings: readonly ("lane" | "priority" | "maxAttempts" | "timeoutMs")[]; readonly setBy: string | null; readonly setAt: string } | null; readonly services: readonly (string)[]; readonly category: string | null; readonly payloadVersion: string | null; readonly payloadSchema?: unknown; readonly appVersion: string | null; readonly onOrphan: "retry" | "fail"; readonly retryOwner: "queue" | "supervisor"; readonly declaredAt: string; readonly workers: number; readonly isDisputed: boolean };
 
-export type TypeSettings = { readonly lane?: string; readonly priority?: number; readonly maxAttempts?: number; readonly timeoutMs?: number | null };
+export type TypeSettings = { readonly reason?: string; readonly lane?: string; readonly priority?: number; readonly maxAttempts?: number; readonly timeoutMs?: number | null };
 
 export type Unit = { readonly key: string; readonly phase: string | null; readonly state: "planned" | "running" | "completed" | "failed"; readonly result?: unknown; readonly error: Fault; readonly at: string };
 
@@ -171,6 +173,12 @@ export interface Operations {
     readonly query: {};
     readonly body: undefined;
     readonly answer: undefined;
+  };
+  readonly compareAudit: {
+    readonly params: {};
+    readonly query: {};
+    readonly body: { readonly heads: readonly (AuditHead)[] };
+    readonly answer: AuditVerdict;
   };
   readonly countRunning: {
     readonly params: { readonly kind: "lane" | "type" | "tenant" | "service" | "installation" | "worker"; readonly name: string };
@@ -228,7 +236,7 @@ export interface Operations {
   };
   readonly exportAudit: {
     readonly params: {};
-    readonly query: { readonly tenant?: string; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_resumed" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string };
+    readonly query: { readonly tenant?: string; readonly installation?: boolean; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_resumed" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string };
     readonly body: undefined;
     readonly answer: string;
   };
@@ -402,7 +410,7 @@ export interface Operations {
   };
   readonly listAudit: {
     readonly params: {};
-    readonly query: { readonly tenant?: string; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_resumed" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string; readonly after?: number | null; readonly limit?: number };
+    readonly query: { readonly tenant?: string; readonly installation?: boolean; readonly name?: "job_cancel_requested" | "job_hurried" | "job_retried" | "job_failed" | "job_prioritised" | "job_rescheduled" | "job_deleted" | "job_dlq_reprocess_requested" | "job_dlq_reprocess_success" | "job_dlq_discarded" | "job_dlq_acknowledged" | "job_dlq_assigned" | "job_dlq_noted" | "failure_group_acknowledged" | "failure_group_snoozed" | "failure_group_retried" | "failure_group_discarded" | "lane_paused" | "lane_resumed" | "type_paused" | "type_resumed" | "tenant_paused" | "tenant_resumed" | "service_paused" | "service_resumed" | "installation_paused" | "installation_resumed" | "intake_closed" | "intake_opened" | "breaker_opened" | "breaker_reset" | "type_overridden" | "type_reset" | "limit_set" | "limit_removed" | "fairness_set" | "fairness_removed" | "payload_rule_set" | "payload_rule_removed" | "quota_set" | "quota_removed" | "tenant_removal_requested" | "view_saved" | "view_removed" | "worker_quieted" | "worker_resumed" | "worker_stop_requested" | "schedule_created" | "schedule_updated" | "schedule_paused" | "schedule_resumed" | "schedule_run" | "schedule_removed" | "token_created" | "token_revoked" | "operation_started" | "operation_stopped"; readonly actor?: string; readonly subject_kind?: "job" | "cause" | "lane" | "type" | "category" | "tenant" | "service" | "installation" | "key" | "worker" | "schedule" | "token" | "operation" | "view"; readonly subject?: string; readonly from?: string; readonly to?: string; readonly after?: number | null; readonly limit?: number };
     readonly body: undefined;
     readonly answer: { readonly entries: readonly (AuditEntry)[]; readonly next: number | null };
   };
@@ -576,7 +584,7 @@ export interface Operations {
   };
   readonly openIntake: {
     readonly params: { readonly kind: "lane" | "type" | "tenant" | "installation"; readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasClosed: boolean };
   };
@@ -613,7 +621,7 @@ export interface Operations {
   readonly quietWorker: {
     readonly params: { readonly id: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: undefined;
   };
   readonly releaseJob: {
@@ -624,13 +632,13 @@ export interface Operations {
   };
   readonly removeFairness: {
     readonly params: { readonly lane: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasSet: boolean };
   };
   readonly removeLimit: {
     readonly params: { readonly kind: "type" | "tenant" | "service" | "installation" | "key"; readonly name: string };
-    readonly query: { readonly tenant?: string };
+    readonly query: { readonly tenant?: string; readonly reason: string };
     readonly body: undefined;
     readonly answer: { readonly wasSet: boolean };
   };
@@ -648,7 +656,7 @@ export interface Operations {
   };
   readonly removeSchedule: {
     readonly params: { readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason: string };
     readonly body: undefined;
     readonly answer: undefined;
   };
@@ -660,7 +668,7 @@ export interface Operations {
   };
   readonly removeView: {
     readonly params: { readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasSaved: boolean };
   };
@@ -679,12 +687,12 @@ export interface Operations {
   readonly resetBreaker: {
     readonly params: { readonly service: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: { readonly changed: boolean };
   };
   readonly resetType: {
     readonly params: { readonly type: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasSet: boolean };
   };
@@ -696,14 +704,14 @@ export interface Operations {
   };
   readonly resumeSchedule: {
     readonly params: { readonly name: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: { readonly wasPaused: boolean };
   };
   readonly resumeWorker: {
     readonly params: { readonly id: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: undefined;
   };
   readonly retryFailure: {
@@ -720,20 +728,20 @@ export interface Operations {
   };
   readonly revokeToken: {
     readonly params: { readonly id: string };
-    readonly query: {};
+    readonly query: { readonly reason?: string };
     readonly body: undefined;
     readonly answer: undefined;
   };
   readonly runSchedule: {
     readonly params: { readonly name: string };
     readonly query: {};
-    readonly body: Readonly<Record<string, unknown>>;
+    readonly body: { readonly reason?: string };
     readonly answer: Enqueued;
   };
   readonly saveView: {
     readonly params: { readonly name: string };
     readonly query: {};
-    readonly body: { readonly screen: string; readonly query: string };
+    readonly body: { readonly reason?: string; readonly screen: string; readonly query: string };
     readonly answer: undefined;
   };
   readonly setFairness: {
@@ -787,7 +795,7 @@ export interface Operations {
   readonly stopWorker: {
     readonly params: { readonly id: string };
     readonly query: {};
-    readonly body: undefined;
+    readonly body: { readonly reason?: string };
     readonly answer: undefined;
   };
   readonly streamChanges: {
@@ -811,7 +819,7 @@ export interface Operations {
   readonly updateSchedule: {
     readonly params: { readonly name: string };
     readonly query: {};
-    readonly body: { readonly cron?: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number | null; readonly end?: string | number | null };
+    readonly body: { readonly cron?: string; readonly timeZone?: string; readonly missed?: "skip" | "once" | { readonly all: number }; readonly overlap?: "skip" | "queue" | "replace"; readonly jitter?: string | number; readonly start?: string | number | null; readonly end?: string | number | null; readonly reason: string };
     readonly answer: Schedule;
   };
   readonly verifyAudit: {
@@ -831,6 +839,7 @@ export const PLACES: Readonly<
   cancelJob: { method: "POST", path: "/api/v1/jobs/{id}/cancel" },
   closeIntake: { method: "PUT", path: "/api/v1/intakes/{kind}/{name}" },
   closeSession: { method: "DELETE", path: "/api/v1/session" },
+  compareAudit: { method: "POST", path: "/api/v1/audit/verify" },
   countRunning: { method: "GET", path: "/api/v1/running/{kind}/{name}" },
   createSchedule: { method: "POST", path: "/api/v1/schedules" },
   createStreamToken: { method: "POST", path: "/api/v1/jobs/{id}/stream-token" },

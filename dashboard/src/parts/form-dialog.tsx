@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { ApiProblem } from "../api/client.ts";
 import { problemText } from "../lib/toasts.ts";
 import { Button } from "./basics.tsx";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, Field } from "./dialog.tsx";
 
 /** The message at a path of the request, such as `when.cron`. */
 export type ProblemAt = (...paths: readonly string[]) => string | null;
@@ -64,6 +64,24 @@ export function FormDialog(props: {
         <button type="submit" class="sr" tabIndex={-1} aria-hidden="true" />
       </form>
     </Dialog>
+  );
+}
+
+/** The reason of a change, which the server wants and the audit keeps. */
+export function ReasonField(props: {
+  value: string;
+  problem: string | null;
+  onInput: (value: string) => void;
+}): JSX.Element {
+  const { value, problem, onInput } = props;
+  return (
+    <Field label="Reason" hint="Needed; shown in the audit trail" problem={problem}>
+      <input
+        class="field"
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </Field>
   );
 }
 

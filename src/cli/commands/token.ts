@@ -4,9 +4,16 @@ import { Option, type Command } from "commander";
 import type { NewToken, TokenView } from "../../api/tokens.ts";
 import type { Duration } from "../../core/duration.ts";
 import { systemClock } from "../../lib/system.ts";
-import { withExistingMill, withOperatorMill, systemUser, type Shell } from "../shell.ts";
+import { given, withExistingMill, withOperatorMill, systemUser, type Shell } from "../shell.ts";
 import { CommandFailure, EXIT } from "../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 
 /** The most tokens that a list shows. */
@@ -21,6 +28,7 @@ interface CreateOptions {
   readonly type?: readonly string[];
   readonly tenant?: string;
   readonly ttl?: string;
+  readonly reason?: string;
 }
 
 export function declareToken(program: Command, shell: Shell): void {
@@ -47,13 +55,14 @@ function declareCreate(parent: Command, { terminal }: Shell): void {
     .option("--type <type...>", "job types of a producer or worker; default all")
     .option("--tenant <name>", "the only tenant that the token reaches; default all")
     .option("--ttl <time>", "how long the token is valid, such as 30d; default 90d")
+    .addOption(reasonOption())
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
     .action(async (name: string, options: CreateOptions) => {
       const request = requestOf(name, options);
-      const by = { actor: systemUser() };
+      const by = given({ actor: systemUser(), reason: options.reason });
       const { secret, token } = await withOperatorMill(options.db, (mill) =>
         mill.tokens.create(request, by),
       );
@@ -140,9 +149,10 @@ function declareRevoke(parent: Command, { terminal }: Shell): void {
     .description("End a token, and its sessions and stream tokens, within 5 seconds.")
     .addOption(databaseOption())
     .addOption(serverOption())
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
-    .action(async (id: string, { db, by: actor }: { db: string; by: string }) => {
-      await withExistingMill(db, (mill) => mill.tokens.revoke(id, { actor }));
+    .action(async (id: string, { db, by: actor, reason }: { db: string } & ActedOptions) => {
+      await withExistingMill(db, (mill) => mill.tokens.revoke(id, given({ actor, reason })));
       terminal.err(`Token ${id} is revoked.\n`);
     });
 }

@@ -8,9 +8,16 @@ import { closest } from "../../lib/closest.ts";
 import { systemClock } from "../../lib/system.ts";
 import { changedWorkerIdOf } from "../job-id.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { actorOption, databaseOption, serverOption, outputOption } from "../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
-import { systemUser, withExistingMill, type Shell } from "../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** The maximum number of names in one cell of the table. */
@@ -21,9 +28,7 @@ interface WorkersOptions {
   readonly output: Format;
 }
 
-interface AskOptions extends WorkersOptions {
-  readonly by: string;
-}
+type AskOptions = WorkersOptions & ActedOptions;
 
 export function declareWorkers(program: Command, { terminal, end }: Shell): void {
   const workers = program
@@ -49,11 +54,13 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .description("Make a worker claim no more jobs; its running jobs continue.")
     .addOption(databaseOption())
     .addOption(serverOption())
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
-    .action(async (text: string, { db, output, by }: AskOptions) => {
-      const id = await withExistingMill(db, (mill) => ask(mill, "quiet", { text, by }, terminal));
+    .action(async (text: string, { db, output, ...act }: AskOptions) => {
+      const asked = { text, ...act };
+      const id = await withExistingMill(db, (mill) => ask(mill, "quiet", asked, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
@@ -64,11 +71,13 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .description("Let a quiet worker claim jobs again.")
     .addOption(databaseOption())
     .addOption(serverOption())
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
     .addOption(outputOption())
     .addHelpText("after", RESUME_HELP_AFTER)
-    .action(async (text: string, { db, output, by }: AskOptions) => {
-      const id = await withExistingMill(db, (mill) => ask(mill, "resume", { text, by }, terminal));
+    .action(async (text: string, { db, output, ...act }: AskOptions) => {
+      const asked = { text, ...act };
+      const id = await withExistingMill(db, (mill) => ask(mill, "resume", asked, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isQuiet: false }) : `${id} claims jobs again.\n`);
       end(EXIT.success);
@@ -79,11 +88,13 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
     .description("Make a worker stop; it waits for its running jobs within its grace.")
     .addOption(databaseOption())
     .addOption(serverOption())
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
     .addOption(outputOption())
     .addHelpText("after", STOP_HELP_AFTER)
-    .action(async (text: string, { db, output, by }: AskOptions) => {
-      const id = await withExistingMill(db, (mill) => ask(mill, "stop", { text, by }, terminal));
+    .action(async (text: string, { db, output, ...act }: AskOptions) => {
+      const asked = { text, ...act };
+      const id = await withExistingMill(db, (mill) => ask(mill, "stop", asked, terminal));
       const isJson = output === "json";
       terminal.out(isJson ? json({ id, isStopping: true }) : `${id} was asked to stop.\n`);
       end(EXIT.success);
@@ -109,13 +120,13 @@ worker then exits with 0; the process of an application goes on.
 async function ask(
   mill: OperatorMill,
   verb: "quiet" | "resume" | "stop",
-  { text, by: actor }: { readonly text: string; readonly by: string },
+  { text, by: actor, reason }: ActedOptions & { readonly text: string },
   terminal: Terminal,
 ): Promise<string> {
   const { workers } = mill;
   try {
     const id = await changedWorkerIdOf(mill, text);
-    await workers[verb](id, { actor });
+    await workers[verb](id, given({ actor, reason }));
     return id;
   } catch (error) {
     if (!(error instanceof MillraceError && UNKNOWN.has(error.code))) throw error;

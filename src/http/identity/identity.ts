@@ -57,6 +57,8 @@ export const MANAGE_INSTANCE: AccessList = { ...MANAGE, isInstanceWide: true };
 export const OPERATE_INSTANCE: AccessList = { ...OPERATE, isInstanceWide: true };
 /** Reading what others have done, of the own tenant or of all. */
 export const READ_AUDIT: AccessList = { roles: ["operator", "manager", "admin"] };
+/** Reading what was done about the whole installation, apart from its tenants. */
+export const READ_INSTALLATION: AccessList = { ...GRANT, isInstanceWide: true };
 /** Any caller with a credential. */
 export const ANY_CALLER: AccessList = {
   roles: ["viewer", "operator", "manager", "admin"],

@@ -4,6 +4,8 @@ import { defineJob, typed } from "../../index.ts";
 
 const email = defineJob({ type: "email", payload: typed<{ to: string; pin: number }>() });
 
+const NEW_SCHEDULE = { name: "s", when: { cron: "@daily" }, type: "email", reason: "x" };
+
 async function bearer(
   { mill }: TestServer,
   role: "viewer" | "operator" | "manager" | "admin",
@@ -36,18 +38,18 @@ describe("/api/v1/audit", () => {
       ["DELETE", "/api/v1/pauses/lane/general"],
       ["PUT", "/api/v1/intakes/lane/general", { reason: "x" }],
       ["DELETE", "/api/v1/intakes/lane/general"],
-      ["PUT", "/api/v1/limits/type/email", { concurrency: 1 }],
-      ["DELETE", "/api/v1/limits/type/email"],
+      ["PUT", "/api/v1/limits/type/email", { concurrency: 1, reason: "x" }],
+      ["DELETE", "/api/v1/limits/type/email?reason=x"],
       ["PUT", "/api/v1/fairness/general", { weights: {} }],
       ["DELETE", "/api/v1/fairness/general"],
       ["POST", "/api/v1/breakers/bank/open", { reason: "x" }],
       ["POST", "/api/v1/breakers/bank/reset"],
-      ["POST", "/api/v1/schedules", { name: "s", when: { cron: "@daily" }, type: "email" }],
-      ["PUT", "/api/v1/schedules/s", { cron: "@hourly" }],
+      ["POST", "/api/v1/schedules", NEW_SCHEDULE],
+      ["PUT", "/api/v1/schedules/s", { cron: "@hourly", reason: "x" }],
       ["PUT", "/api/v1/schedules/s/pause", { reason: "x" }],
       ["DELETE", "/api/v1/schedules/s/pause"],
       ["POST", "/api/v1/schedules/s/run", {}],
-      ["DELETE", "/api/v1/schedules/s"],
+      ["DELETE", "/api/v1/schedules/s?reason=x"],
       ["POST", "/api/v1/tokens", { kind: "producer", name: "shop", actor: "eve" }],
     ];
 
@@ -88,6 +90,51 @@ describe("/api/v1/audit", () => {
     expect((await server.ask("/api/v1/audit/verify", viewer)).status).toBe(403);
     const verdict = await jsonOf<any>(await server.ask("/api/v1/audit/verify", operator));
     expect(verdict).toMatchObject({ isIntact: true, unsealed: expect.any(Number) });
+  });
+
+  test("tells managers of the installation the acts about it alone", async () => {
+    await using server = await openServer();
+    const { mill } = server;
+    await mill.pause({ tenant: "acme" }, "x", { actor: "ada" });
+    await mill.pause({ lane: "fast" }, "x", { actor: "bob" });
+    const path = "/api/v1/audit?installation=true";
+    const ofLane = ["lane_paused", "bob"];
+    const others = [
+      await bearer(server, "viewer"),
+      await bearer(server, "operator"),
+      await bearer(server, "manager", "acme"),
+    ];
+
+    for (const role of ["manager", "admin"] as const) {
+      const names = await namesIn(server, path, await bearer(server, role));
+      expect(names).toContainEqual(ofLane);
+      expect(names).not.toContainEqual(["tenant_paused", "ada"]);
+    }
+    const exported = await server.ask("/api/v1/audit/export?installation=true&actor=bob");
+    expect(JSON.parse(await exported.text())).toMatchObject({ name: "lane_paused", tenant: null });
+    for (const question of others) expect((await server.ask(path, question)).status).toBe(403);
+    expect((await server.ask(`${path}&tenant=acme`)).status).toBe(400);
+  });
+
+  test("compares the chains with the heads of an earlier answer", async () => {
+    await using server = await openServer();
+    await server.mill.pause({ lane: "fast" }, "x");
+    const head = { tenant: null, day: "2026-01-31", position: 7, hash: "0".repeat(64) };
+    const verify = (heads: readonly object[], question: object = {}) =>
+      server.ask("/api/v1/audit/verify", { method: "POST", json: { heads }, ...question });
+    const ofAcme = await bearer(server, "manager", "acme");
+    const viewer = await bearer(server, "viewer");
+
+    expect(await jsonOf(await verify([]))).toMatchObject({ isIntact: true, findings: [] });
+    expect(await jsonOf(await verify([head]))).toMatchObject({
+      isIntact: false,
+      findings: [{ kind: "head_removed", tenant: null, day: "2026-01-31", position: 7 }],
+    });
+    const own = await jsonOf(await verify([{ ...head, tenant: "acme" }], ofAcme));
+    expect(own).toMatchObject({ findings: [{ kind: "head_removed", tenant: "acme" }] });
+    expect((await verify([head], ofAcme)).status).toBe(403);
+    expect((await verify([], viewer)).status).toBe(403);
+    expect((await verify([{ ...head, hash: "short" }])).status).toBe(400);
   });
 
   test("pages, filters, and shows changed values to managers alone", async () => {

@@ -2,7 +2,13 @@
 import { z } from "@hono/zod-openapi";
 import type { AuditEntry, AuditFilter } from "../../api/control/audit.ts";
 import { AUDIT_NAMES, AUDIT_SUBJECTS, type AuditName } from "../../core/audit/names.ts";
-import { READ_AUDIT, SEE, type Identity } from "../identity/identity.ts";
+import {
+  mayCall,
+  READ_AUDIT,
+  READ_INSTALLATION,
+  SEE,
+  type Identity,
+} from "../identity/identity.ts";
 import { jsonLines } from "../json-lines.ts";
 import type { AppParts } from "../parts.ts";
 import { RequestRefusal } from "../problem.ts";
@@ -25,6 +31,9 @@ const PATH = "/api/v1/audit";
 const NAMES: readonly string[] = Object.keys(AUDIT_NAMES);
 const QUERY = {
   tenant: NAME.optional(),
+  installation: z.boolean().optional().openapi({
+    description: "True: acts about the whole installation; for managers and admins of it.",
+  }),
   name: z.enum(NAMES).optional(),
   actor: REMARK.optional(),
   subject_kind: z.enum(AUDIT_SUBJECTS).optional(),
@@ -49,7 +58,11 @@ const ENTRY = z
   })
   .openapi("AuditEntry");
 
-const PLACE = { tenant: TEXT_OR_NULL, day: TEXT, position: COUNT };
+/** The heads of so many chains are compared in one request. */
+const HEADS_MAX = 10_000;
+const HEAD = z
+  .strictObject({ tenant: TEXT_OR_NULL, day: TEXT, position: COUNT, hash: TEXT })
+  .openapi("AuditHead");
 const VERDICT = z
   .strictObject({
     isIntact: z.boolean(),
@@ -66,12 +79,12 @@ const VERDICT = z
     more: COUNT,
     sealed: COUNT,
     unsealed: COUNT,
-    heads: z.array(z.strictObject({ ...PLACE, hash: TEXT })),
+    heads: z.array(HEAD),
   })
   .openapi("AuditVerdict");
 
 export function auditRoutes(parts: AppParts): readonly Route[] {
-  return [listRoute(parts), exportRoute(parts), verifyRoute()];
+  return [listRoute(parts), exportRoute(parts), verifyRoute(), compareRoute()];
 }
 
 function listRoute({ redaction }: AppParts): Route {
@@ -153,8 +166,31 @@ function verifyRoute(): Route {
   return route(form, async ({ mill }) => Response.json(await mill.audit.verify()));
 }
 
+function compareRoute(): Route {
+  const form = {
+    method: "post",
+    path: `${PATH}/verify`,
+    name: "compareAudit",
+    summary:
+      "The same check, and a comparison with the `heads` of an earlier answer: what was removed " +
+      "from the end of a chain.",
+    access: READ_AUDIT,
+    body: z.strictObject({ heads: z.array(HEAD).max(HEADS_MAX) }),
+    answers: { 200: { description: "What was found.", schema: VERDICT } },
+    problems: [],
+  } as const;
+  return route(form, async ({ body: { heads }, mill, identity: { tenant } }) => {
+    // The chains of others do not exist for a tenant, and their heads would look removed.
+    if (tenant !== null && heads.some((head) => head.tenant !== tenant)) {
+      throw new RequestRefusal("FORBIDDEN", `The credential is for the tenant ${tenant} alone.`);
+    }
+    return Response.json(await mill.audit.verify({ heads }));
+  });
+}
+
 interface AuditQueryFields {
   readonly tenant?: string | undefined;
+  readonly installation?: boolean | undefined;
   readonly name?: string | undefined;
   readonly actor?: string | undefined;
   readonly subject_kind?: (typeof AUDIT_SUBJECTS)[number] | undefined;
@@ -172,12 +208,23 @@ function filterOf(query: AuditQueryFields, identity: Identity): AuditFilter {
   const actor = readsAll(identity) ? query.actor : identity.actor;
   return {
     ...(tenant === undefined ? {} : { tenant }),
+    ...(query.installation === true ? { tenant: ofInstallation(query, identity) } : {}),
     ...(isName(name) ? { name } : {}),
     ...(actor === undefined ? {} : { actor }),
     ...(subject === undefined || kind === undefined ? {} : { subject: { kind, name: subject } }),
     ...(from === undefined ? {} : { from: new Date(from) }),
     ...(to === undefined ? {} : { to: new Date(to) }),
   };
+}
+
+/** The tenant of acts about the whole installation. */
+function ofInstallation({ tenant }: AuditQueryFields, identity: Identity): null {
+  if (tenant !== undefined) {
+    throw new RequestRefusal("INPUT_INVALID", "Give either tenant or installation.");
+  }
+  if (mayCall(READ_INSTALLATION, identity)) return null;
+  const who = "a manager or an admin of all tenants";
+  throw new RequestRefusal("FORBIDDEN", `The acts about the installation are for ${who}.`);
 }
 
 function isName(name: string | undefined): name is AuditName {

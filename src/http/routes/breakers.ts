@@ -1,5 +1,6 @@
 /** The circuit breakers of services: state, history, opening by hand and reset. */
 import { z } from "@hono/zod-openapi";
+import { actedBy } from "../acted-by.ts";
 import { OPERATE_INSTANCE, SEE_INSTANCE } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { Redactor } from "../redaction.ts";
@@ -10,6 +11,7 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  REASON,
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
@@ -127,6 +129,7 @@ function writeRoutes(): readonly Route[] {
     summary: "Closes the breaker of a service, and ends the pauses that it has asked for.",
     access: OPERATE_INSTANCE,
     params: PARAMS,
+    body: REASON,
     answers: {
       200: {
         description: "Whether anything has changed.",
@@ -140,8 +143,8 @@ function writeRoutes(): readonly Route[] {
       await mill.breakers.forceOpen(service, reason, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(reset, async ({ params: { service }, mill, identity: { actor } }) =>
-      Response.json({ changed: await mill.breakers.reset(service, { actor }) }),
+    route(reset, async ({ params: { service }, body: { reason }, mill, identity }) =>
+      Response.json({ changed: await mill.breakers.reset(service, actedBy(identity, reason)) }),
     ),
   ];
 }

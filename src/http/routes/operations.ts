@@ -200,11 +200,12 @@ function workerRoutes(): readonly Route[] {
         summary,
         access: OPERATE_INSTANCE,
         params: ID_PARAMS,
+        body: REASON,
         answers: { 204: { description: "The worker is told with its next heartbeat." } },
         problems,
       },
-      async ({ params: { id }, mill, identity: { actor } }) => {
-        await mill.workers[verb](id, { actor });
+      async ({ params: { id }, body: { reason }, mill, identity }) => {
+        await mill.workers[verb](id, actedBy(identity, reason));
         return new Response(null, { status: 204 });
       },
     );

@@ -7,6 +7,7 @@ const NEW = {
   name: "nightly",
   when: { cron: "0 3 * * *", timeZone: "Europe/Berlin", missed: { all: 3 }, jitter: "5m" },
   type: "cleanup",
+  reason: "the logs grow",
 };
 
 describe("/api/v1/schedules", () => {
@@ -25,7 +26,7 @@ describe("/api/v1/schedules", () => {
       jitterMs: 300_000,
       type: "cleanup",
     });
-    const updated = await change("", "PUT", { cron: "0 4 * * *" });
+    const updated = await change("", "PUT", { cron: "0 4 * * *", reason: "too early" });
     expect(await updated.json()).toMatchObject({ cron: "0 4 * * *", missed: { all: 3 } });
     expect((await change("/pause", "PUT", { reason: "a bug" })).status).toBe(204);
     expect(await server.mill.schedules.get("nightly")).toMatchObject({
@@ -39,8 +40,17 @@ describe("/api/v1/schedules", () => {
     expect(ticks).toMatchObject([{ outcome: "run_now", jobId: run.id }]);
     const listed: any = await (await server.ask(PATH)).json();
     expect(listed).toMatchObject({ schedules: [{ name: "nightly" }], next: null });
-    expect((await change("", "DELETE")).status).toBe(204);
+    expect((await change("?reason=moved", "DELETE")).status).toBe(204);
     expect((await server.ask(`${PATH}/nightly`)).status).toBe(404);
+    const { audit } = server.mill;
+    const reasons = (await audit.list()).map(({ name, reason }) => [name, reason]);
+    expect(reasons).toEqual(
+      expect.arrayContaining([
+        ["schedule_created", "the logs grow"],
+        ["schedule_updated", "too early"],
+        ["schedule_removed", "moved"],
+      ]),
+    );
   });
 
   test.each([
@@ -57,11 +67,30 @@ describe("/api/v1/schedules", () => {
     expect(await response.json()).toMatchObject({ errors: [{ path }] });
   });
 
+  test("refuses a change without a reason", async () => {
+    await using server = await openServer();
+    const { reason: _reason, ...unexplained } = NEW;
+    await server.ask(PATH, { method: "POST", json: NEW });
+    const one = `${PATH}/nightly`;
+
+    for (const [path, question] of [
+      [PATH, { method: "POST", json: { ...unexplained, name: "other" } }],
+      [one, { method: "PUT", json: { cron: "@hourly" } }],
+      [one, { method: "DELETE" }],
+    ] as const) {
+      const response = await server.ask(path, question);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ errors: [{ path: "reason" }] });
+    }
+    expect(await server.mill.schedules.list()).toMatchObject([{ cron: "0 3 * * *" }]);
+  });
+
   test("changes and removes the start and the end, and refuses an end in the past", async () => {
     await using server = await openServer();
     const [start, end] = ["2098-01-01T00:00:00.000Z", "2099-01-01T00:00:00.000Z"];
     await server.ask(PATH, { method: "POST", json: { ...NEW, when: { ...NEW.when, start, end } } });
-    const change = (json: object) => server.ask(`${PATH}/nightly`, { method: "PUT", json });
+    const change = (when: object) =>
+      server.ask(`${PATH}/nightly`, { method: "PUT", json: { ...when, reason: "asked" } });
 
     const changed: any = await (await change({ start: null })).json();
     expect(changed).toMatchObject({ start: null, end, jitterMs: 300_000 });

@@ -2,7 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { schedule, type Timing } from "../../api/schedule.ts";
 import type { ScheduleView } from "../../api/schedule.ts";
-import { OPERATE, SEE, type Identity } from "../identity/identity.ts";
+import { actedBy } from "../acted-by.ts";
+import { MANAGE, OPERATE, SEE, type Identity } from "../identity/identity.ts";
 import type { AppParts } from "../parts.ts";
 import { invalid, RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";
@@ -15,6 +16,7 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  REASON,
   REMARK,
   TEXT,
   TEXT_OR_NULL,
@@ -58,6 +60,7 @@ const NEW_SCHEDULE = z
         tags: z.record(z.string(), KEY).optional(),
       })
       .optional(),
+    reason: REMARK,
   })
   .openapi("NewSchedule");
 
@@ -177,18 +180,19 @@ function createRoute(parts: AppParts): Route {
     path: PATH,
     name: "createSchedule",
     summary: "Stores a schedule that no code declares.",
-    access: OPERATE,
+    access: MANAGE,
     body: NEW_SCHEDULE,
     answers: { 201: ONE },
     problems: [409, 422],
   } as const;
   return route(form, async ({ body, mill, identity }) => {
-    const { name, when, payload, options } = body;
+    const { name, when, payload, options, reason } = body;
     const contract = await contractOf(parts, body, (known) => mill.types.get(known));
     const made: any = { ...options, ...tenantOf(identity, options?.tenant) };
     const stored = await asRequest(() =>
       mill.schedules.create(schedule(name, timingOf(when), contract, payload, made), {
         actor: identity.actor,
+        reason,
       }),
     );
     return Response.json(stored, { status: 201 });
@@ -201,13 +205,14 @@ function changingRoutes(): readonly Route[] {
     path: `${PATH}/{name}`,
     name: "updateSchedule",
     summary: "Changes the time of a schedule. What is not named stays.",
-    access: OPERATE,
+    access: MANAGE,
     params: NAME_PARAMS,
     body: z.strictObject({
       ...TIMING,
       cron: TIMING.cron.optional(),
       start: TIMING.start.nullable().openapi({ description: "Null removes the start." }),
       end: TIMING.end.nullable().openapi({ description: "Null removes the end." }),
+      reason: REMARK,
     }),
     answers: { 200: ONE },
     problems: [404, 409],
@@ -217,8 +222,9 @@ function changingRoutes(): readonly Route[] {
     path: `${PATH}/{name}`,
     name: "removeSchedule",
     summary: "Removes a schedule that no living worker declares.",
-    access: OPERATE,
+    access: MANAGE,
     params: NAME_PARAMS,
+    query: z.strictObject({ reason: REMARK }),
     answers: { 204: { description: "Removed." } },
     problems: [404, 409],
   } as const;
@@ -230,24 +236,27 @@ function changingRoutes(): readonly Route[] {
     access: OPERATE,
     params: NAME_PARAMS,
     headers: KEY_HEADERS,
-    body: z.strictObject({}),
+    body: REASON,
     answers: { 200: { description: "The job.", schema: ENQUEUED } },
     problems: [404, 422, 503],
   } as const;
   return [
     route(update, async ({ params: { name }, body, mill, identity: { actor } }) => {
-      const when: any = body;
-      const changed = await asRequest(() => mill.schedules.update(name, when, { actor }));
+      const { reason, ...when }: any = body;
+      const changed = await asRequest(() => mill.schedules.update(name, when, { actor, reason }));
       return Response.json(changed);
     }),
-    route(remove, async ({ params: { name }, mill, identity: { actor } }) => {
-      await mill.schedules.remove(name, { actor });
+    route(remove, async ({ params: { name }, query: { reason }, mill, identity: { actor } }) => {
+      await mill.schedules.remove(name, { actor, reason });
       return new Response(null, { status: 204 });
     }),
-    route(run, async ({ params: { name }, headers, mill, identity: { actor } }) => {
+    route(run, async ({ params: { name }, headers, body: { reason }, mill, identity }) => {
       const key = keyOf(headers["idempotency-key"] ?? null);
-      const options = key === null ? { actor } : { idempotencyKey: key, actor };
-      const job = await mill.schedules.runNow(name, options);
+      const by = actedBy(identity, reason);
+      const job = await mill.schedules.runNow(
+        name,
+        key === null ? by : { ...by, idempotencyKey: key },
+      );
       const isReplay = key !== null && !job.created;
       return Response.json(job, { headers: isReplay ? { "idempotency-replayed": "true" } : {} });
     }),
@@ -273,6 +282,7 @@ function pauseRoutes(): readonly Route[] {
     summary: "Ends the pause of a schedule. The ticks of the pause are left out.",
     access: OPERATE,
     params: NAME_PARAMS,
+    query: REASON,
     answers: {
       200: {
         description: "Whether there was a pause.",
@@ -286,8 +296,8 @@ function pauseRoutes(): readonly Route[] {
       await mill.schedules.pause(name, reason, { actor });
       return new Response(null, { status: 204 });
     }),
-    route(resume, async ({ params: { name }, mill, identity: { actor } }) =>
-      Response.json(await mill.schedules.resume(name, { actor })),
+    route(resume, async ({ params: { name }, query: { reason }, mill, identity }) =>
+      Response.json(await mill.schedules.resume(name, actedBy(identity, reason))),
     ),
   ];
 }

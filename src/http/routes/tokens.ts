@@ -1,6 +1,7 @@
 /** `/api/v1/tokens`: credentials of people and programs, and stream tokens of one job. */
 import type { PersonRole } from "../../api/tokens.ts";
 import { z } from "@hono/zod-openapi";
+import { actedBy } from "../acted-by.ts";
 import { GRANT, SEE, type Identity } from "../identity/identity.ts";
 import { RequestRefusal } from "../problem.ts";
 import { route, type Route } from "../route.ts";
@@ -11,6 +12,8 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  REASON,
+  REMARK,
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
@@ -55,6 +58,7 @@ const NEW_TOKEN = z
       .string()
       .regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, { error: "a duration such as 30d" })
       .optional(),
+    reason: REMARK.optional(),
   })
   .openapi("NewToken");
 
@@ -106,10 +110,10 @@ function createRoute(): Route {
     answers: { 201: { description: "The token and its secret.", schema: CREATED } },
     problems: [],
   } as const;
-  return route(form, async ({ body, mill, identity }) => {
+  return route(form, async ({ body: { reason, ...body }, mill, identity }) => {
     insistGrantable(body, identity);
     const token: any = identity.tenant === null ? body : { ...body, tenant: identity.tenant };
-    const created = await mill.tokens.create(token, { actor: identity.actor });
+    const created = await mill.tokens.create(token, actedBy(identity, reason));
     return Response.json(created, { status: 201 });
   });
 }
@@ -143,11 +147,12 @@ function revokeRoute(): Route {
     summary: "Ends a token, with its sessions and stream tokens, everywhere within 5 seconds.",
     access: GRANT,
     params: ID_PARAMS,
+    query: REASON,
     answers: { 204: { description: "Revoked." } },
     problems: [404],
   } as const;
-  return route(form, async ({ params: { id }, mill, identity: { actor } }) => {
-    await mill.tokens.revoke(id, { actor });
+  return route(form, async ({ params: { id }, query: { reason }, mill, identity }) => {
+    await mill.tokens.revoke(id, actedBy(identity, reason));
     return new Response(null, { status: 204 });
   });
 }

@@ -1,9 +1,10 @@
 /** `/api/v1/types`: what workers have declared about their types, and what operators override. */
 import { z } from "@hono/zod-openapi";
 import type { TypeSettings } from "../../api/services/types.ts";
+import { actedBy } from "../acted-by.ts";
 import { OPERATE_INSTANCE, SEE } from "../identity/identity.ts";
 import { route, type Route } from "../route.ts";
-import { ANYTHING, COUNT, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
+import { ANYTHING, COUNT, MOMENT, NAME, REASON, TEXT, TEXT_OR_NULL } from "../schemas/common.ts";
 
 const SETTINGS = {
   lane: TEXT,
@@ -56,14 +57,12 @@ export function typeRoutes(): readonly Route[] {
 
 const PARAMS = z.strictObject({ type: NAME });
 const NUMBER = { max: 1_000_000_000 };
-const BODY = z
-  .strictObject({
-    lane: NAME.optional(),
-    priority: z.int().min(0).max(NUMBER.max).optional(),
-    maxAttempts: z.int().min(1).max(NUMBER.max).optional(),
-    timeoutMs: z.int().min(1).max(9_000_000_000_000).nullable().optional(),
-  })
-  .openapi("TypeSettings", { description: "At least one setting. A timeoutMs of null: no limit." });
+const BODY = REASON.extend({
+  lane: NAME.optional(),
+  priority: z.int().min(0).max(NUMBER.max).optional(),
+  maxAttempts: z.int().min(1).max(NUMBER.max).optional(),
+  timeoutMs: z.int().min(1).max(9_000_000_000_000).nullable().optional(),
+}).openapi("TypeSettings", { description: "At least one setting. A timeoutMs of null: no limit." });
 
 function overrideRoutes(): readonly Route[] {
   const override = {
@@ -84,6 +83,7 @@ function overrideRoutes(): readonly Route[] {
     summary: "Removes an override. The declaration of the type counts again.",
     access: OPERATE_INSTANCE,
     params: PARAMS,
+    query: REASON,
     answers: {
       200: {
         description: "Whether settings were overridden.",
@@ -94,11 +94,11 @@ function overrideRoutes(): readonly Route[] {
   } as const;
   return [
     route(override, async ({ params, body, mill, identity }) => {
-      await mill.types.override(params.type, settingsOf(body), { actor: identity.actor });
+      await mill.types.override(params.type, settingsOf(body), actedBy(identity, body.reason));
       return new Response(null, { status: 204 });
     }),
-    route(reset, async ({ params, mill, identity: { actor } }) =>
-      Response.json({ wasSet: await mill.types.reset(params.type, { actor }) }),
+    route(reset, async ({ params: { type }, query: { reason }, mill, identity }) =>
+      Response.json({ wasSet: await mill.types.reset(type, actedBy(identity, reason)) }),
     ),
   ];
 }

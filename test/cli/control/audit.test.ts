@@ -1,9 +1,12 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { userInfo } from "node:os";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import { TestStore } from "../command-line.ts";
+import { temporaryFolder } from "../programs.ts";
+import { ServedStore } from "../server/served-store.ts";
 
 /** Seals what a worker or a server would seal. */
 async function seal(path: string): Promise<void> {
@@ -34,6 +37,38 @@ describe("millrace audit", () => {
     expect(JSON.parse(exported.out)).toMatchObject({ name: "lane_paused", reason: "slow" });
     expect(none).toMatchObject({ code: 0, out: "", err: "There are no such entries.\n" });
     expect((await store.type("audit", "list", "--subject", "x")).code).toBe(2);
+  });
+
+  test("lists and exports the acts about the whole installation alone", async () => {
+    await using store = await ServedStore.open();
+    await store.mill.pause({ tenant: "acme" }, "x", { actor: "ada" });
+    await store.mill.pause({ lane: "fast" }, "x", { actor: "bob" });
+
+    const list = await store.both("audit", "list", "--installation", "-o", "json");
+    const lines = await store.both("audit", "export", "--installation", "--actor", "bob");
+    const mixed = await store.local("audit", "list", "--installation", "--tenant", "acme");
+
+    expect(list.remote).toEqual(list.local);
+    expect(list.local.out).toContain("lane_paused");
+    expect(list.local.out).not.toContain("tenant_paused");
+    expect(lines.remote).toEqual(lines.local);
+    expect(JSON.parse(lines.local.out)).toMatchObject({ name: "lane_paused", tenant: null });
+    expect(mixed.code).toBe(2);
+  });
+
+  test("verify compares with earlier heads on a server as on its database", async () => {
+    await using store = await ServedStore.open();
+    const head = { tenant: null, day: "2026-01-31", position: 7, hash: "0".repeat(64) };
+    using folder = temporaryFolder();
+    const file = join(folder.path, "head.json");
+    writeFileSync(file, JSON.stringify({ heads: [head] }));
+
+    const { local, remote } = await store.both("audit", "verify", "--head", file, "-o", "json");
+
+    for (const { code, out } of [local, remote]) {
+      expect(code).toBe(1);
+      expect(JSON.parse(out)).toMatchObject({ findings: [{ kind: "head_removed", position: 7 }] });
+    }
   });
 
   test("verify finds changes, and doctor too", async () => {

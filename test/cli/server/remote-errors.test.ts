@@ -10,6 +10,7 @@ import { type } from "../command-line.ts";
 import { ServedStore } from "./served-store.ts";
 
 const ID = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
+const WHY = ["--reason", "asked"];
 
 /** The arguments of each command that takes --server. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
@@ -51,8 +52,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   pauses: [],
   drain: ["--lane", "fast"],
   "limits list": [],
-  "limits set": ["--type", "unused", "--concurrency", "5"],
-  "limits remove": ["--type", "unused"],
+  "limits set": ["--type", "unused", "--concurrency", "5", ...WHY],
+  "limits remove": ["--type", "unused", ...WHY],
   attention: [],
   lanes: [],
   "fairness list": [],
@@ -87,12 +88,12 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "schedules list": [],
   "schedules show": ["nightly"],
   "schedules history": ["nightly"],
-  "schedules create": ["nightly", "0 3 * * *", "email"],
-  "schedules update": ["nightly", "--cron", "0 4 * * *"],
+  "schedules create": ["nightly", "0 3 * * *", "email", ...WHY],
+  "schedules update": ["nightly", "--cron", "0 4 * * *", ...WHY],
   "schedules pause": ["nightly", "maintenance"],
   "schedules resume": ["nightly"],
   "schedules run": ["nightly"],
-  "schedules remove": ["nightly"],
+  "schedules remove": ["nightly", ...WHY],
   "token create": ["ada"],
   "token list": [],
   "token revoke": [ID],

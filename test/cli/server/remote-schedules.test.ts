@@ -12,29 +12,30 @@ afterAll(() => store[Symbol.asyncDispose]());
 
 const [LOCAL, REMOTE] = ["nightly-1", "a/b ü"];
 const WHEN = ["--time-zone", "Europe/Berlin", "--missed", "3", "--overlap", "skip"];
+const WHY = ["--reason", "the logs grow"];
 const PAYLOAD = ["--payload", '{"table":"logs"}'];
 
 /** The commands of the life of a schedule, and how they end. */
 const LIFE: readonly (readonly [code: number, ...words: string[]])[] = [
-  [0, "create", "NAME", "0 3 * * *", "cleanup", ...PAYLOAD, ...WHEN],
-  [1, "create", "NAME", "0 4 * * *", "cleanup"],
+  [0, "create", "NAME", "0 3 * * *", "cleanup", ...PAYLOAD, ...WHEN, ...WHY],
+  [1, "create", "NAME", "0 4 * * *", "cleanup", ...WHY],
   [2, "create", "other", "0 0 30 2 *", "cleanup"],
-  [0, "update", "NAME", "--cron", "0 4 * * mon-fri", "--jitter", "10s"],
-  [2, "update", "NAME", "--time-zone", "Mars/Olympus"],
-  [0, "update", "NAME", "--end", "2099-01-01T00:00:00Z"],
-  [0, "update", "NAME", "--no-start", "--no-end"],
+  [0, "update", "NAME", "--cron", "0 4 * * mon-fri", "--jitter", "10s", ...WHY],
+  [2, "update", "NAME", "--time-zone", "Mars/Olympus", ...WHY],
+  [0, "update", "NAME", "--end", "2099-01-01T00:00:00Z", ...WHY],
+  [0, "update", "NAME", "--no-start", "--no-end", ...WHY],
   [0, "pause", "NAME", "a bug"],
   [0, "show", "NAME"],
   [0, "resume", "NAME"],
   [0, "run", "NAME"],
   [0, "show", "NAME"],
-  [0, "remove", "NAME"],
+  [0, "remove", "NAME", ...WHY],
   [1, "show", "NAME"],
-  [1, "update", "NAME", "--cron", "0 5 * * *"],
+  [1, "update", "NAME", "--cron", "0 5 * * *", ...WHY],
   [1, "pause", "NAME", "a bug"],
   [1, "resume", "NAME"],
   [1, "run", "NAME"],
-  [1, "remove", "NAME"],
+  [1, "remove", "NAME", ...WHY],
 ];
 
 describe("millrace schedules, through a server as on its database (000-54)", () => {
@@ -58,7 +59,7 @@ describe("millrace schedules, through a server as on its database (000-54)", () 
     await worker.ready;
     await worker.stop();
     const own = ["--max-attempts", "2", "--key", "disk/1", "--tag", "site=main"];
-    const create = ["@daily", "backup", ...PAYLOAD, ...own];
+    const create = ["@daily", "backup", ...PAYLOAD, ...own, ...WHY];
 
     await store.local("schedules", "create", "of-local", ...create);
     await store.remote("schedules", "create", "of-remote", ...create);
@@ -147,12 +148,24 @@ describe("millrace schedules, through a server as on its database (000-54)", () 
       .toContainEqual(expect.objectContaining({ name: "nightly" }));
 
     for (const words of [
-      ["update", "nightly", "--cron", "0 4 * * *"],
-      ["remove", "nightly"],
+      ["update", "nightly", "--cron", "0 4 * * *", ...WHY],
+      ["remove", "nightly", ...WHY],
     ]) {
       const { local, remote } = await store.both("schedules", ...words);
       expect(remote).toEqual(local);
       expect(remote).toMatchObject({ code: 1, err: expect.stringContaining("OWNED_BY_CODE") });
+    }
+  });
+
+  test("wants a reason for a change of the plan", async () => {
+    for (const words of [
+      ["create", "unexplained", "@daily", "cleanup"],
+      ["update", "paused", "--cron", "@hourly"],
+      ["remove", "paused"],
+    ]) {
+      const { code, err } = await store.remote("schedules", ...words);
+      expect({ words, code }).toEqual({ words, code: 2 });
+      expect(err).toContain("Give the reason with --reason.");
     }
   });
 
@@ -164,9 +177,9 @@ describe("millrace schedules, through a server as on its database (000-54)", () 
     });
 
     for (const words of [
-      ["create", "mine", "@daily", "cleanup"],
+      ["create", "mine", "@daily", "cleanup", ...WHY],
       ["run", "paused"],
-      ["remove", "paused"],
+      ["remove", "paused", ...WHY],
     ]) {
       const { code, err } = await store.remoteAs(secret, "schedules", ...words);
       expect({ words, code }).not.toEqual({ words, code: 0 });

@@ -136,6 +136,9 @@ async function causeIn(world: ContractWorld): Promise<string> {
   return (await world.mill.deadLetters.get(await world.failedId())).cause;
 }
 
+const WHY = { reason: "asked" };
+const REMOVE = "?reason=asked";
+
 function onSchedule(name: string, part: string, json?: object): Asked {
   return ask(`/api/v1/schedules/${name}${part}`, json === undefined ? {} : { json });
 }
@@ -235,11 +238,13 @@ const OWN: Readonly<Record<string, Own>> = {
     onLetter(await world.failedId(), "reprocess", { notes: "x", payload: "\0" }),
   "createSchedule 409": async (world) => {
     const name = await scheduled(world);
-    return ask("/api/v1/schedules", { json: { name, when: { cron: "@daily" }, type: "email" } });
+    return ask("/api/v1/schedules", {
+      json: { name, when: { cron: "@daily" }, type: "email", ...WHY },
+    });
   },
   "createSchedule 422": async () =>
     ask("/api/v1/schedules", {
-      json: { name: "x", when: { cron: "@daily" }, type: "waiting", payload: "\0" },
+      json: { name: "x", when: { cron: "@daily" }, type: "waiting", payload: "\0", ...WHY },
     }),
   "updateSchedule 409": async (world) => {
     const { mill } = world;
@@ -247,27 +252,27 @@ const OWN: Readonly<Record<string, Own>> = {
     const name = await scheduled(world);
     const record = await store.schedule(name);
     await store.declareSchedules([record], () => 8e12);
-    return onSchedule(name, "", { cron: "@hourly" });
+    return onSchedule(name, "", { cron: "@hourly", ...WHY });
   },
   "removeSchedule 409": async (world) => {
     const { store } = Reflect.get(world.mill, "parts");
     const name = await scheduled(world);
     await store.declareSchedules([await store.schedule(name)], () => 8e12);
-    return onSchedule(name, "");
+    return onSchedule(name, REMOVE);
   },
   "getSchedule 200": async (world) => onSchedule(await scheduled(world), ""),
   "listTicks 200": async (world) => onSchedule(await scheduled(world), "/ticks"),
   "updateSchedule 200": async (world) =>
-    onSchedule(await scheduled(world), "", { cron: "@hourly" }),
-  "removeSchedule 204": async (world) => onSchedule(await scheduled(world), ""),
+    onSchedule(await scheduled(world), "", { cron: "@hourly", ...WHY }),
+  "removeSchedule 204": async (world) => onSchedule(await scheduled(world), REMOVE),
   "pauseSchedule 204": async (world) =>
     onSchedule(await scheduled(world), "/pause", { reason: "x" }),
   "resumeSchedule 200": async (world) => onSchedule(await scheduled(world), "/pause"),
   "runSchedule 200": async (world) => onSchedule(await scheduled(world), "/run"),
   "getSchedule 404": async () => onSchedule("none", ""),
   "listTicks 404": async () => onSchedule("none", "/ticks"),
-  "updateSchedule 404": async () => onSchedule("none", "", { cron: "@daily" }),
-  "removeSchedule 404": async () => onSchedule("none", ""),
+  "updateSchedule 404": async () => onSchedule("none", "", { cron: "@daily", ...WHY }),
+  "removeSchedule 404": async () => onSchedule("none", REMOVE),
   "pauseSchedule 404": async () => onSchedule("none", "/pause", { reason: "x" }),
   "resumeSchedule 404": async () => onSchedule("none", "/pause"),
   "runSchedule 422": async (world) => {

@@ -1,6 +1,8 @@
 /** The commands that a caller of one tenant tries with what belongs to another tenant. */
 import type { Target } from "./requests.ts";
 
+const WHY = ["--reason", "audit"];
+
 /**
  * Every command that takes --server, in an order in which few commands of the right tenant are in
  * the way of later ones. Commands that wait for something are left out.
@@ -61,8 +63,8 @@ function switchesFor({ tenant }: Target): readonly (readonly string[])[] {
     ["tenants", "pause", tenant],
     ["tenants", "resume", tenant],
     ["tenants", "quota", tenant, "--waiting", "5"],
-    ["limits", "set", "--tenant", tenant, "--concurrency", "1"],
-    ["limits", "remove", "--tenant", tenant],
+    ["limits", "set", "--tenant", tenant, "--concurrency", "1", ...WHY],
+    ["limits", "remove", "--tenant", tenant, ...WHY],
     ["fairness", "set", "general", "--weight", `${tenant}=5`],
     ["fairness", "remove", "general"],
     ["payloads", "rules", "set", "--type", tenant, "--hard", "5000"],
@@ -102,12 +104,12 @@ function endsFor(target: Target): readonly (readonly string[])[] {
     ["jobs", "delete", jobId],
     ["operations", "stop", failedId],
     // Names belong to the installation, so that only a free one tells nothing.
-    ["schedules", "create", `${schedule}-free`, "0 3 * * *", "report"],
-    ["schedules", "update", schedule, "--cron", "0 4 * * *"],
+    ["schedules", "create", `${schedule}-free`, "0 3 * * *", "report", ...WHY],
+    ["schedules", "update", schedule, "--cron", "0 4 * * *", ...WHY],
     ["schedules", "pause", schedule, "audit"],
     ["schedules", "resume", schedule],
     ["schedules", "run", schedule],
-    ["schedules", "remove", schedule],
+    ["schedules", "remove", schedule, ...WHY],
     ["token", "create", "eve", "--tenant", tenant],
     ["workers", "quiet", jobId],
     ["workers", "resume", jobId],

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Limit } from "../../api/operations.gen.ts";
 import { Field } from "../../parts/dialog.tsx";
-import { FormDialog, type ProblemAt } from "../../parts/form-dialog.tsx";
+import { FormDialog, ReasonField, type ProblemAt } from "../../parts/form-dialog.tsx";
 import { limitName, ruleOf, tenantOf, typedRule, type TypedRule } from "./limit-rule.ts";
 
 const KINDS = ["type", "tenant", "service", "installation", "key"] as const;
@@ -18,13 +18,14 @@ export function LimitForm(props: {
   const [kind, setKind] = useState<Limit["kind"]>(limit?.kind ?? "type");
   const [name, setName] = useState(limit?.name ?? "");
   const [typed, setTyped] = useState<TypedRule>(typedRule(limit));
+  const [reason, setReason] = useState("");
   const set = (part: keyof TypedRule) => (event: { currentTarget: HTMLInputElement }) =>
     setTyped({ ...typed, [part]: event.currentTarget.value });
   const submit = async (): Promise<void> => {
     await call("setLimit", {
       params: { kind, name: kind === "installation" ? "all" : name },
       query: limit === null ? {} : tenantOf(limit),
-      body: ruleOf(typed),
+      body: { ...ruleOf(typed), reason: reason.trim() },
     });
     await reload();
   };
@@ -55,6 +56,7 @@ export function LimitForm(props: {
               <input class="field" inputMode="numeric" value={typed.burst} onInput={set("burst")} />
             </Field>
           </div>
+          <ReasonField value={reason} problem={at("reason")} onInput={setReason} />
         </>
       )}
     </FormDialog>

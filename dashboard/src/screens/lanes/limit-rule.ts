@@ -35,7 +35,7 @@ export function typedRule(limit: Pick<Limit, "concurrency" | "rate"> | null): Ty
 }
 
 /** Throws a sentence for the person if a number is none. */
-export function ruleOf({ concurrency, limit, per, burst }: TypedRule): LimitRule {
+export function ruleOf({ concurrency, limit, per, burst }: TypedRule): Omit<LimitRule, "reason"> {
   const perMs = lengthOf(per);
   if (limit.trim() !== "" && perMs === null) {
     throw new Error(`"${per}" is no length of time: write 1s, 1m or 1h.`);

@@ -155,8 +155,9 @@ function askRemove(limit: Limit, reload: Reload): void {
     verb: "Remove limit",
     keep: "Keep it",
     isDangerous: true,
-    act: async () => {
-      await call("removeLimit", { params: { kind, name }, query: tenantOf(limit) });
+    reason: "required",
+    act: async (reason) => {
+      await call("removeLimit", { params: { kind, name }, query: { ...tenantOf(limit), reason } });
       await reload();
     },
   });

@@ -104,8 +104,9 @@ function askRemove(name: string, reload: Reload): void {
     verb: "Remove schedule",
     keep: "Keep it",
     isDangerous: true,
-    act: async () => {
-      await call("removeSchedule", { params: { name } });
+    reason: "required",
+    act: async (reason) => {
+      await call("removeSchedule", { params: { name }, query: { reason } });
       await reload();
     },
   });

@@ -5,7 +5,7 @@ import { call } from "../../api/client.ts";
 import type { Schedule } from "../../api/operations.gen.ts";
 import { useResource } from "../../live/resource.ts";
 import { Field } from "../../parts/dialog.tsx";
-import { FormDialog, type ProblemAt } from "../../parts/form-dialog.tsx";
+import { FormDialog, ReasonField, type ProblemAt } from "../../parts/form-dialog.tsx";
 import { checkJson } from "../lanes/schema-fields.ts";
 
 interface Typed {
@@ -18,6 +18,7 @@ interface Typed {
   readonly overlap: Schedule["overlap"];
   readonly payload: string;
   readonly tenant: string;
+  readonly reason: string;
 }
 
 type Set = (change: Partial<Typed>) => void;
@@ -32,7 +33,7 @@ export function ScheduleForm(props: {
   const set: Set = (change) => setTyped({ ...typed, ...change });
   const submit = async (): Promise<void> => {
     if (schedule === null) await create(typed);
-    else await call("updateSchedule", { params: { name: schedule.name }, body: timingOf(typed) });
+    else await update(schedule.name, typed);
     await reload();
   };
   return (
@@ -58,6 +59,11 @@ export function ScheduleForm(props: {
               />
             </Field>
           )}
+          <ReasonField
+            value={typed.reason}
+            problem={at("reason")}
+            onInput={(reason) => set({ reason })}
+          />
         </>
       )}
     </FormDialog>
@@ -192,8 +198,14 @@ async function create(typed: Typed): Promise<void> {
       when: timingOf(typed),
       ...(payload.value === undefined ? {} : { payload: payload.value }),
       ...(typed.tenant === "" ? {} : { options: { tenant: typed.tenant } }),
+      reason: typed.reason.trim(),
     },
   });
+}
+
+async function update(name: string, typed: Typed): Promise<void> {
+  const body = { ...timingOf(typed), reason: typed.reason.trim() };
+  await call("updateSchedule", { params: { name }, body });
 }
 
 function timingOf({ cron, timeZone, missed, missedMax, overlap }: Typed) {
@@ -217,5 +229,6 @@ function typedOf(schedule: Schedule | null): Typed {
     overlap: schedule?.overlap ?? "skip",
     payload: "",
     tenant: "",
+    reason: "",
   };
 }

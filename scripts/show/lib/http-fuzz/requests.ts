@@ -209,9 +209,16 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   reprocessDeadLetter: (draw) => ({ ...ofJob(draw), json: { notes: draw.remark() } }),
   overrideType: () => ({ params: { type: "elsewhere" }, json: { priority: 5 } }),
   resetType: () => ({ params: { type: "elsewhere" } }),
+  compareAudit: () => ({ json: { heads: [] } }),
   listLimits: noQuery,
-  setLimit: () => ({ params: { kind: "type", name: "elsewhere" }, json: { concurrency: 5 } }),
-  removeLimit: () => ({ params: { kind: "type", name: "elsewhere" } }),
+  setLimit: (draw) => ({
+    params: { kind: "type", name: "elsewhere" },
+    json: { concurrency: 5, reason: draw.remark() },
+  }),
+  removeLimit: (draw) => ({
+    params: { kind: "type", name: "elsewhere" },
+    query: [["reason", draw.remark()]],
+  }),
   getSettings: noQuery,
   getAttention: noQuery,
   listLanes: noQuery,
@@ -295,14 +302,22 @@ const SAMPLES: Readonly<Record<string, (draw: Draw) => Sample>> = {
   getRunMetrics: (draw) => ({ query: draw.some({ from: () => "2h", step: () => "5m" }) }),
   listSchedules: noQuery,
   createSchedule: (draw) => ({
-    json: { name: draw.one(SCHEDULES), when: { cron: "@daily" }, type: "email" },
+    json: {
+      name: draw.one(SCHEDULES),
+      when: { cron: "@daily" },
+      type: "email",
+      reason: draw.remark(),
+    },
   }),
   getSchedule: ofSchedule,
   listTicks: ofSchedule,
-  removeSchedule: ofSchedule,
+  removeSchedule: (draw) => ({ ...ofSchedule(draw), query: [["reason", draw.remark()]] }),
   resumeSchedule: ofSchedule,
   runSchedule: ofSchedule,
-  updateSchedule: (draw) => ({ ...ofSchedule(draw), json: { cron: "@hourly" } }),
+  updateSchedule: (draw) => ({
+    ...ofSchedule(draw),
+    json: { cron: "@hourly", reason: draw.remark() },
+  }),
   pauseSchedule: (draw) => ({ ...ofSchedule(draw), json: { reason: draw.remark() } }),
 };
 

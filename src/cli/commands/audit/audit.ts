@@ -19,7 +19,10 @@ import {
 } from "../../terminal/options.ts";
 import { json, table, type Format } from "../../terminal/output.ts";
 
-type FilterOptions = Omit<AuditFilter, "after" | "limit"> & { readonly db: string };
+type FilterOptions = Omit<AuditFilter, "after" | "limit"> & {
+  readonly db: string;
+  readonly installation?: true;
+};
 
 export function declareAudit(program: Command, shell: Shell): void {
   const audit = program
@@ -134,6 +137,9 @@ function filtered(command: Command): Command {
     .addOption(databaseOption())
     .addOption(serverOption())
     .option("--tenant <name>", "acts about this tenant")
+    .addOption(
+      new Option("--installation", "acts about the whole installation").conflicts("tenant"),
+    )
     .addOption(new Option("--name <name>", "acts of this name").choices(Object.keys(AUDIT_NAMES)))
     .option("--actor <name>", "acts of this person")
     .option("--subject <kind:name>", "acts about this subject, such as lane:fast", parseSubject)
@@ -141,8 +147,10 @@ function filtered(command: Command): Command {
     .option("--to <time>", "acts before then", parsePast);
 }
 
-function filterOf({ tenant, name, actor, subject, from, to }: Omit<FilterOptions, "db">) {
-  return given({ tenant, name, actor, subject, from, to });
+function filterOf({ installation, ...filter }: Omit<FilterOptions, "db">): AuditFilter {
+  const { tenant, name, actor, subject, from, to } = filter;
+  const whose = installation === true ? null : tenant;
+  return given({ tenant: whose, name, actor, subject, from, to });
 }
 
 function parseSubject(text: string): { kind: string; name: string } {

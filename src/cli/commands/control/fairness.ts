@@ -3,9 +3,16 @@ import type { Command } from "commander";
 import type { FairLane } from "../../../api/control/fairness.ts";
 import { WEIGHT_MAX } from "../../../core/control/fairness.ts";
 import { plain } from "../../../lib/plain-text.ts";
-import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 import { CommandFailure, EXIT } from "../../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../../terminal/options.ts";
 import { json, table, type Format } from "../../terminal/output.ts";
 
 interface LaneOptions {
@@ -13,9 +20,8 @@ interface LaneOptions {
   readonly output: Format;
 }
 
-interface SetOptions extends LaneOptions {
+interface SetOptions extends LaneOptions, ActedOptions {
   readonly weight?: Readonly<Record<string, number>>;
-  readonly by: string;
 }
 
 export function declareFairness(program: Command, shell: Shell): void {
@@ -57,10 +63,13 @@ function declareSet(fairness: Command, { terminal, end }: Shell): void {
     .description("Make a lane fair, or change the weights of its tenants.")
     .argument("<lane>", "the lane")
     .option("--weight <tenant=weight>", "the weight of a tenant; may be repeated", addWeight)
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the record", systemUser()))
     .addHelpText("after", "\nExample:\n  millrace fairness set general --weight acme=3\n")
-    .action(async (lane: string, { db, output, weight: weights = {}, by }: SetOptions) => {
-      await withExistingMill(db, (mill) => mill.fairness.set(lane, { weights }, { actor: by }));
+    .action(async (lane: string, options: SetOptions) => {
+      const { db, output, weight: weights = {}, by: actor, reason } = options;
+      const act = given({ actor, reason });
+      await withExistingMill(db, (mill) => mill.fairness.set(lane, { weights }, act));
       const sentence = `The lane ${plain(lane)} is fair.\n`;
       terminal.out(output === "json" ? json({ lane, weights }) : sentence);
       end(EXIT.success);
@@ -72,9 +81,12 @@ function declareRemove(fairness: Command, { terminal, end }: Shell): void {
     .description("Remove the fairness of a lane. What the code of a worker states counts again.")
     .argument("<lane>", "the lane")
     .addHelpText("after", "\nExample:\n  millrace fairness remove general\n")
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
-    .action(async (lane: string, { db, output, by: actor }: LaneOptions & { by: string }) => {
-      const wasSet = await withExistingMill(db, (mill) => mill.fairness.remove(lane, { actor }));
+    .action(async (lane: string, options: LaneOptions & ActedOptions) => {
+      const { db, output, by: actor, reason } = options;
+      const act = given({ actor, reason });
+      const wasSet = await withExistingMill(db, (mill) => mill.fairness.remove(lane, act));
       const sentence = wasSet
         ? `The fairness of the lane ${plain(lane)} is removed.\n`
         : `No operator has made the lane ${plain(lane)} fair.\n`;

@@ -4,9 +4,16 @@ import type { ClosedIntake, IntakeTarget } from "../../../api/control/intake.ts"
 import { plain } from "../../../lib/plain-text.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { unknownType } from "../../nearest-type.ts";
-import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../../terminal/output.ts";
 import { onlyTarget, targetedAtEnqueue, type TargetOptions } from "../pause.ts";
 
@@ -58,12 +65,14 @@ Example:
 function declareOpen(parent: Command, { terminal, end }: Shell): void {
   targetedAtEnqueue(parent.command("open"))
     .description("Accept new jobs of a type, a lane, a tenant or at all again.")
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
     .addHelpText("after", "\nExample:\n  millrace intake open --type email\n")
-    .action(async (options: TargetOptions & { readonly by: string }) => {
+    .action(async (options: TargetOptions & ActedOptions) => {
       const { target, subject } = targetOf(options);
+      const { by: actor, reason } = options;
       await withExistingMill(options.db, async (mill) => {
-        const { wasClosed } = await mill.intake.open(target, { actor: options.by });
+        const { wasClosed } = await mill.intake.open(target, given({ actor, reason }));
         const facts = { ...target, closed: false, wasClosed };
         const sentence = wasClosed ? "accepts new jobs again" : "was not closed";
         terminal.out(options.output === "json" ? json(facts) : `${plain(subject)} ${sentence}.\n`);

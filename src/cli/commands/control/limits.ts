@@ -3,9 +3,16 @@ import type { Command } from "commander";
 import type { Limit, LimitRule, LimitTarget } from "../../../api/control/limits.ts";
 import { formatDuration, type Duration } from "../../../core/duration.ts";
 import { plain } from "../../../lib/plain-text.ts";
-import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 import { CommandFailure, EXIT } from "../../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../../terminal/options.ts";
 import { json, table, type Format } from "../../terminal/output.ts";
 
 interface TargetOptions {
@@ -18,11 +25,10 @@ interface TargetOptions {
   readonly output: Format;
 }
 
-interface SetOptions extends TargetOptions {
+interface SetOptions extends TargetOptions, ActedOptions {
   readonly concurrency?: number;
   readonly rate?: { readonly limit: number; readonly per: Duration };
   readonly burst?: number;
-  readonly by: string;
 }
 
 export function declareLimits(program: Command, shell: Shell): void {
@@ -82,13 +88,15 @@ function declareSet(limits: Command, { terminal, end }: Shell): void {
     .option("--concurrency <count>", "jobs that may run at the same time", parseCount)
     .option("--rate <rate>", "jobs that may start in a period, such as 100/1m", parseRate)
     .option("--burst <count>", "jobs that may start at once, instead of the whole rate", parseCount)
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the record", systemUser()))
     .addHelpText("after", "\nExample:\n  millrace limits set --type report --concurrency 5\n")
     .action(async (options: SetOptions) => {
       const { target, subject } = targetOf(options);
       const rule = ruleOf(options);
-      const { by: actor, output } = options;
-      await withExistingMill(options.db, (mill) => mill.limits.set(target, rule, { actor }));
+      const { by: actor, reason, output } = options;
+      const act = given({ actor, reason });
+      await withExistingMill(options.db, (mill) => mill.limits.set(target, rule, act));
       const facts = { ...target, ...rule };
       terminal.out(output === "json" ? json(facts) : `The limit of ${plain(subject)} is set.\n`);
       end(EXIT.success);
@@ -99,12 +107,13 @@ function declareRemove(limits: Command, { terminal, end }: Shell): void {
   targeted(limits.command("remove"))
     .description("Remove a limit. What the code of a type states counts again.")
     .addHelpText("after", "\nExample:\n  millrace limits remove --type report\n")
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
-    .action(async (options: TargetOptions & { readonly by: string }) => {
+    .action(async (options: TargetOptions & ActedOptions) => {
       const { target, subject } = targetOf(options);
-      const { by: actor } = options;
+      const { by: actor, reason } = options;
       const wasSet = await withExistingMill(options.db, (mill) =>
-        mill.limits.remove(target, { actor }),
+        mill.limits.remove(target, given({ actor, reason })),
       );
       const sentence = wasSet
         ? `The limit of ${plain(subject)} is removed.\n`

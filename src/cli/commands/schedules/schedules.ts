@@ -21,6 +21,7 @@ import {
   parsePast,
   parsePriority,
   parseTag,
+  reasonOption,
   serverOption,
 } from "../../terminal/options.ts";
 import { json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
@@ -42,7 +43,11 @@ interface TimingOptions {
   readonly end?: string;
 }
 
-interface CreateOptions extends Common, TimingOptions {
+interface ChangeOptions extends Common {
+  readonly reason?: string;
+}
+
+interface CreateOptions extends ChangeOptions, TimingOptions {
   readonly payload?: Json;
   readonly tenant?: string;
   readonly priority?: NonNullable<EnqueueOptions["priority"]>;
@@ -52,7 +57,7 @@ interface CreateOptions extends Common, TimingOptions {
 }
 
 /** False removes a start or an end. */
-interface UpdateOptions extends Common, Omit<TimingOptions, "start" | "end"> {
+interface UpdateOptions extends ChangeOptions, Omit<TimingOptions, "start" | "end"> {
   readonly cron?: string;
   readonly start?: string | false;
   readonly end?: string | false;
@@ -212,15 +217,16 @@ function declareCreate(parent: Command, { terminal, end }: Shell): void {
     .option("--max-attempts <number>", "attempts of its jobs", parseCount)
     .option("--key <name>", "concurrency key: of the jobs with this key, one runs at a time")
     .option("--tag <name=value>", "a tag of its jobs; may be given several times", parseTag)
+    .addOption(reasonOption())
     .action(async (name: string, cron: string, type: string, options: CreateOptions) => {
-      const { db, output, payload, by: actor } = options;
+      const { db, output, payload, by: actor, reason } = options;
       const when = { cron, ...timing(options) };
       const stored = await withExistingMill(db, async (mill) => {
         // A server knows what its workers have declared.
         const declared = isServerUrl(db) ? null : await mill.types.get(type);
         const contract = bareContract({ type, payload }, declared);
         const made = schedule(name, when, contract, payload, jobOptions(options));
-        return mill.schedules.create(made, { actor });
+        return mill.schedules.create(made, given({ actor, reason }));
       });
       terminal.out(output === "json" ? json(stored) : sentence(stored));
       end(EXIT.success);
@@ -237,11 +243,12 @@ function declareUpdate(parent: Command, { terminal, end }: Shell): void {
     .option("--cron <expression>", 'another expression, such as "0 4 * * *"')
     .option("--no-start", "remove the start")
     .option("--no-end", "remove the end")
+    .addOption(reasonOption())
     .action(async (name: string, options: UpdateOptions) => {
-      const { db, output, cron, by: actor } = options;
+      const { db, output, cron, by: actor, reason } = options;
       const when = { ...given({ cron }), ...timing(options) };
       const stored = await withExistingMill(db, (mill) =>
-        mill.schedules.update(name, when, { actor }),
+        mill.schedules.update(name, when, given({ actor, reason })),
       );
       terminal.out(output === "json" ? json(stored) : sentence(stored));
       end(EXIT.success);
@@ -266,8 +273,10 @@ function declarePause(parent: Command, { terminal, end }: Shell): void {
 function declareResume(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("resume <name>"))
     .description("End a pause. The ticks of the pause are left out.")
-    .action(async (name: string, { db, output, by: actor }: Common) => {
-      const answer = await withExistingMill(db, (mill) => mill.schedules.resume(name, { actor }));
+    .addOption(reasonOption())
+    .action(async (name: string, { db, output, by: actor, reason }: ChangeOptions) => {
+      const act = given({ actor, reason });
+      const answer = await withExistingMill(db, (mill) => mill.schedules.resume(name, act));
       const text = answer.wasPaused ? `${name} is active again.` : `${name} was not paused.`;
       terminal.out(output === "json" ? json({ name, ...answer }) : `${text}\n`);
       end(EXIT.success);
@@ -278,11 +287,11 @@ function declareRun(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("run <name>"))
     .description("Enqueue the job of a schedule now, beside its ticks.")
     .option("--idempotency-key <key>", "a repeated key returns the same job, even after its end")
-    .action(async (name: string, options: Common & { idempotencyKey?: string }) => {
-      const { db, output, by: actor, idempotencyKey } = options;
-      const job = await withExistingMill(db, (mill) =>
-        mill.schedules.runNow(name, { actor, ...given({ idempotencyKey }) }),
-      );
+    .addOption(reasonOption())
+    .action(async (name: string, options: ChangeOptions & { idempotencyKey?: string }) => {
+      const { db, output, by: actor, reason, idempotencyKey } = options;
+      const act = given({ actor, reason, idempotencyKey });
+      const job = await withExistingMill(db, (mill) => mill.schedules.runNow(name, act));
       if (!job.created) terminal.err("The job already existed; no second job was enqueued.\n");
       terminal.out(output === "json" ? json(job) : `${job.id}\n`);
       end(EXIT.success);
@@ -292,8 +301,10 @@ function declareRun(parent: Command, { terminal, end }: Shell): void {
 function declareRemove(parent: Command, { terminal, end }: Shell): void {
   common(parent.command("remove <name>"))
     .description("Remove a schedule that no living worker declares.")
-    .action(async (name: string, { db, output, by: actor }: Common) => {
-      await withExistingMill(db, (mill) => mill.schedules.remove(name, { actor }));
+    .addOption(reasonOption())
+    .action(async (name: string, { db, output, by: actor, reason }: ChangeOptions) => {
+      const act = given({ actor, reason });
+      await withExistingMill(db, (mill) => mill.schedules.remove(name, act));
       const isJson = output === "json";
       terminal.out(isJson ? json({ name, isRemoved: true }) : `${name} is removed.\n`);
       end(EXIT.success);

@@ -4,9 +4,16 @@ import type { BreakerChangeView, BreakerView } from "../../../api/services/break
 import { plain } from "../../../lib/plain-text.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../../terminal/options.ts";
 import { ageOf, json, properties, table, timeOf, type Format } from "../../terminal/output.ts";
-import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 
 interface BreakerOptions {
   readonly db: string;
@@ -70,9 +77,12 @@ function declareWrites(breakers: Command, { terminal, end }: Shell): void {
 
   withOptions(breakers.command("reset <service>"))
     .description("Close the breaker of a service, and end the pauses that it has asked for.")
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the record", systemUser()))
-    .action(async (service: string, { db, output, by: actor }: BreakerOptions & { by: string }) => {
-      const changed = await withExistingMill(db, (mill) => mill.breakers.reset(service, { actor }));
+    .action(async (service: string, options: BreakerOptions & ActedOptions) => {
+      const { db, output, by: actor, reason } = options;
+      const act = given({ actor, reason });
+      const changed = await withExistingMill(db, (mill) => mill.breakers.reset(service, act));
       const sentence = changed
         ? `The breaker of ${plain(service)} is closed: its jobs may run now.\n`
         : `The breaker of ${plain(service)} was closed already.\n`;

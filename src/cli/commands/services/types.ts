@@ -5,9 +5,16 @@ import { formatDuration, type Duration } from "../../../core/duration.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { CommandFailure, EXIT } from "../../terminal/exit-codes.ts";
-import { actorOption, databaseOption, outputOption, serverOption } from "../../terminal/options.ts";
+import {
+  actorOption,
+  databaseOption,
+  outputOption,
+  reasonOption,
+  serverOption,
+  type ActedOptions,
+} from "../../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../../terminal/output.ts";
-import { systemUser, withExistingMill, type Shell } from "../../shell.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../../shell.ts";
 
 export function declareTypes(program: Command, shell: Shell): void {
   const types = program.command("types").description("The types that workers have declared.");
@@ -40,13 +47,12 @@ has overridden is followed by the declared one in brackets. DISPUTED marks types
 living workers have declared differently.
 `;
 
-interface OverrideOptions {
+interface OverrideOptions extends ActedOptions {
   readonly db: string;
   readonly lane?: string;
   readonly priority?: number;
   readonly maxAttempts?: number;
   readonly timeout?: Duration | false;
-  readonly by: string;
   readonly output: Format;
 }
 
@@ -59,20 +65,22 @@ function declareOverride(types: Command, { terminal, end }: Shell): void {
     .option("--priority <number>", "the priority of new jobs", parseCount)
     .option("--max-attempts <number>", "the attempts of new jobs", parseCount)
     .option("--timeout <duration>", "the longest run of new jobs, or none", parseTimeout)
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the record", systemUser()))
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
     .addHelpText("after", "\nExample:\n  millrace types override report --priority 5\n")
     .action(async (type: string, options: OverrideOptions) => {
-      const { db, output, by: actor, lane, priority, maxAttempts, timeout } = options;
+      const { db, output, by: actor, reason, lane, priority, maxAttempts, timeout } = options;
       const settings = {
         ...(lane !== undefined && { lane }),
         ...(priority !== undefined && { priority }),
         ...(maxAttempts !== undefined && { maxAttempts }),
         ...(timeout !== undefined && { timeout }),
       };
-      await withExistingMill(db, (mill) => mill.types.override(type, settings, { actor }));
+      const act = given({ actor, reason });
+      await withExistingMill(db, (mill) => mill.types.override(type, settings, act));
       const sentence = `The settings of the type ${plain(type)} are overridden.\n`;
       terminal.out(output === "json" ? json({ type, ...settings }) : sentence);
       end(EXIT.success);
@@ -87,10 +95,12 @@ function declareReset(types: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
+    .addOption(reasonOption())
     .addOption(actorOption("the person, for the audit", systemUser()))
-    .action(async (type: string, options: { db: string; output: Format; by: string }) => {
-      const { db, output, by: actor } = options;
-      const wasSet = await withExistingMill(db, (mill) => mill.types.reset(type, { actor }));
+    .action(async (type: string, options: { db: string; output: Format } & ActedOptions) => {
+      const { db, output, by: actor, reason } = options;
+      const act = given({ actor, reason });
+      const wasSet = await withExistingMill(db, (mill) => mill.types.reset(type, act));
       const sentence = wasSet
         ? `What workers declare about the type ${plain(type)} counts again.\n`
         : `No operator has overridden the type ${plain(type)}.\n`;

@@ -1,13 +1,14 @@
 /** Fair lanes: tenants start jobs in proportion to their weights. */
 import { z } from "@hono/zod-openapi";
 import { WEIGHT_MAX } from "../../../core/control/fairness.ts";
+import { actedBy } from "../../acted-by.ts";
 import { OPERATE_INSTANCE, SEE_INSTANCE } from "../../identity/identity.ts";
 import { route, type Route } from "../../route.ts";
-import { MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { MOMENT, NAME, REASON, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const PARAMS = z.strictObject({ lane: NAME });
 const WEIGHTS = z.record(NAME, z.int().min(1).max(WEIGHT_MAX));
-const BODY = z.strictObject({ weights: WEIGHTS.optional() }).openapi("FairnessRule", {
+const BODY = REASON.extend({ weights: WEIGHTS.optional() }).openapi("FairnessRule", {
   description: "The weights of tenants by name. Every other tenant has weight 1.",
 });
 
@@ -46,14 +47,15 @@ function namedRoutes(): readonly Route[] {
   const form = { path: "/api/v1/fairness/{lane}", params: PARAMS };
   return [
     route({ ...SET, ...form, name: "setFairness" }, async ({ params, body, mill, identity }) => {
-      const { weights = {} } = body;
-      await mill.fairness.set(params.lane, { weights }, { actor: identity.actor });
+      const { weights = {}, reason } = body;
+      await mill.fairness.set(params.lane, { weights }, actedBy(identity, reason));
       return new Response(null, { status: 204 });
     }),
-    route({ ...REMOVE, ...form, name: "removeFairness" }, async ({ params, mill, identity }) => {
-      const { actor } = identity;
-      return Response.json({ wasSet: await mill.fairness.remove(params.lane, { actor }) });
-    }),
+    route(
+      { ...REMOVE, ...form, name: "removeFairness" },
+      async ({ params: { lane }, query: { reason }, mill, identity }) =>
+        Response.json({ wasSet: await mill.fairness.remove(lane, actedBy(identity, reason)) }),
+    ),
   ];
 }
 
@@ -70,6 +72,7 @@ const REMOVE = {
   method: "delete",
   summary: "Removes the fairness of a lane. What the code of a worker states counts again.",
   access: OPERATE_INSTANCE,
+  query: REASON,
   answers: {
     200: {
       description: "Whether an operator had made the lane fair.",

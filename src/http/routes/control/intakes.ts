@@ -1,8 +1,9 @@
 /** Closed intakes: which new jobs the installation refuses. */
 import { z } from "@hono/zod-openapi";
+import { actedBy } from "../../acted-by.ts";
 import { OPERATE, SEE } from "../../identity/identity.ts";
 import { route, type Route } from "../../route.ts";
-import { MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { MOMENT, NAME, REASON, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 import { targetOf } from "../operations.ts";
 
 const KIND = z.enum(["lane", "type", "tenant", "installation"]);
@@ -69,6 +70,7 @@ function openRoute(): Route {
     summary: "Opens an intake.",
     access: OPERATE,
     params: PARAMS,
+    query: REASON,
     answers: {
       200: {
         description: "Whether the intake was closed.",
@@ -77,7 +79,7 @@ function openRoute(): Route {
     },
     problems: [],
   } as const;
-  return route(form, async ({ params, mill, identity: { actor } }) =>
-    Response.json(await mill.intake.open(targetOf(params), { actor })),
+  return route(form, async ({ params, query: { reason }, mill, identity }) =>
+    Response.json(await mill.intake.open(targetOf(params), actedBy(identity, reason))),
   );
 }

@@ -2,13 +2,14 @@
 import { z } from "@hono/zod-openapi";
 import type { LimitRule, LimitTarget } from "../../../api/control/limits.ts";
 import { MillraceError } from "../../../core/errors.ts";
-import { OPERATE_INSTANCE, SEE_INSTANCE } from "../../identity/identity.ts";
+import { MANAGE_INSTANCE, SEE_INSTANCE } from "../../identity/identity.ts";
 import { route, type Route } from "../../route.ts";
-import { COUNT, KEY, MOMENT, NAME, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { COUNT, KEY, MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const KINDS = ["type", "tenant", "service", "installation", "key"] as const;
 /** The tenant of a concurrency key. */
 const QUERY = z.strictObject({ tenant: NAME.optional() });
+const REMOVE_QUERY = QUERY.extend({ reason: REMARK });
 const PARAMS = z.strictObject({ kind: z.enum(KINDS), name: KEY });
 const PERMITS = z.int().min(1).max(1_000_000_000);
 const BODY = z
@@ -21,6 +22,7 @@ const BODY = z
         burst: PERMITS.optional(),
       })
       .optional(),
+    reason: REMARK,
   })
   .openapi("LimitRule", { description: "At least one of concurrency and rate." });
 
@@ -60,19 +62,21 @@ export function limitRoutes(): readonly Route[] {
 }
 
 function namedRoutes(): readonly Route[] {
-  const form = { path: "/api/v1/limits/{kind}/{name}", params: PARAMS, query: QUERY };
+  const form = { path: "/api/v1/limits/{kind}/{name}", params: PARAMS };
   return [
     route(
       { ...SET, ...form, name: "setLimit" },
-      async ({ params, query, body, mill, identity }) => {
-        await mill.limits.set(targetOf(params, query), ruleOf(body), { actor: identity.actor });
+      async ({ params, query, body: { reason, ...rule }, mill, identity: { actor } }) => {
+        await mill.limits.set(targetOf(params, query), ruleOf(rule), { actor, reason });
         return new Response(null, { status: 204 });
       },
     ),
     route(
       { ...REMOVE, ...form, name: "removeLimit" },
-      async ({ params, query, mill, identity: { actor } }) =>
-        Response.json({ wasSet: await mill.limits.remove(targetOf(params, query), { actor }) }),
+      async ({ params, query: { reason, ...query }, mill, identity: { actor } }) => {
+        const wasSet = await mill.limits.remove(targetOf(params, query), { actor, reason });
+        return Response.json({ wasSet });
+      },
     ),
   ];
 }
@@ -80,7 +84,8 @@ function namedRoutes(): readonly Route[] {
 const SET = {
   method: "put",
   summary: "Sets a limit. It counts from the next claims on; running jobs continue.",
-  access: OPERATE_INSTANCE,
+  access: MANAGE_INSTANCE,
+  query: QUERY,
   body: BODY,
   answers: { 204: { description: "The limit is set." } },
   problems: [],
@@ -89,7 +94,8 @@ const SET = {
 const REMOVE = {
   method: "delete",
   summary: "Removes a limit. What the code of a type states counts again.",
-  access: OPERATE_INSTANCE,
+  access: MANAGE_INSTANCE,
+  query: REMOVE_QUERY,
   answers: {
     200: {
       description: "Whether an operator had set the limit.",
@@ -114,7 +120,7 @@ function targetOf(
   throw new MillraceError("OPTION_INVALID", "the name of the installation is all");
 }
 
-function ruleOf({ concurrency, rate }: z.output<typeof BODY>): LimitRule {
+function ruleOf({ concurrency, rate }: Omit<z.output<typeof BODY>, "reason">): LimitRule {
   return {
     ...(concurrency !== undefined && { concurrency }),
     ...(rate && {

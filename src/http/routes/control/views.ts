@@ -1,8 +1,9 @@
 /** `/api/v1/views`: filters of the screens of the dashboard, saved under a name. */
 import { z } from "@hono/zod-openapi";
+import { actedBy } from "../../acted-by.ts";
 import { OPERATE, SEE } from "../../identity/identity.ts";
 import { route, type Route } from "../../route.ts";
-import { MOMENT, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { MOMENT, REASON, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const PATH = "/api/v1/views";
 const NAME = z.string().min(1).max(100);
@@ -46,12 +47,13 @@ function saveRoute(): Route {
     summary: "Saves a view in place of the one before with this name.",
     access: OPERATE,
     params: PARAMS,
-    body: z.strictObject({ screen: NAME, query: z.string().max(4_000) }),
+    body: REASON.extend({ screen: NAME, query: z.string().max(4_000) }),
     answers: { 204: { description: "Saved." } },
     problems: [],
   } as const;
-  return route(form, async ({ params: { name }, body, mill, identity: { actor } }) => {
-    await mill.views.save({ name, ...body }, { actor });
+  return route(form, async ({ params: { name }, body, mill, identity }) => {
+    const { reason, ...view } = body;
+    await mill.views.save({ name, ...view }, actedBy(identity, reason));
     return new Response(null, { status: 204 });
   });
 }
@@ -64,6 +66,7 @@ function removeRoute(): Route {
     summary: "Removes a saved view.",
     access: OPERATE,
     params: PARAMS,
+    query: REASON,
     answers: {
       200: {
         description: "Whether there was a view.",
@@ -72,7 +75,7 @@ function removeRoute(): Route {
     },
     problems: [],
   } as const;
-  return route(form, async ({ params: { name }, mill, identity: { actor } }) =>
-    Response.json({ wasSaved: await mill.views.remove(name, { actor }) }),
+  return route(form, async ({ params: { name }, query: { reason }, mill, identity }) =>
+    Response.json({ wasSaved: await mill.views.remove(name, actedBy(identity, reason)) }),
   );
 }
