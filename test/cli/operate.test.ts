@@ -490,7 +490,7 @@ describe("millrace stats --by", () => {
     const { code, err } = await store.type("stats", "--by", "tenat");
 
     expect(code).toBe(2);
-    expect(err).toContain("Allowed choices are type, lane, tenant.");
+    expect(err).toContain("Allowed choices are type, lane, tenant, category.");
   });
 
   test("says that only the largest groups are shown", async () => {
