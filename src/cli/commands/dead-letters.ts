@@ -30,6 +30,7 @@ import {
 } from "../terminal/output.ts";
 import type { DeadLetterBulkAction } from "../../api/control/operations.ts";
 import { isBulk, runBulk, withBulkOptions, type BulkOptions } from "./bulk/run.ts";
+import { shownLetter } from "./shown-letter.ts";
 import { jobIdOf } from "../job-id.ts";
 import {
   given,
@@ -213,30 +214,6 @@ function declareShow(letters: Command, { terminal, end }: Shell): void {
       terminal.out(output === "json" ? json(letter) : shownLetter(letter));
       end(EXIT.success);
     });
-}
-
-function shownLetter(letter: DeadLetter): string {
-  const sheet = properties([
-    ["id", letter.id],
-    ["type", letter.type],
-    ["status", letter.status],
-    ["cause", letter.cause],
-    ["assigned to", letter.assignedTo],
-    ["tenant", letter.tenant],
-    ["attempts", String(letter.attempts)],
-    ["died", timeOf(letter.diedAt)],
-    ["reviewed by", letter.reviewedBy],
-    ["reviewed", timeOf(letter.reviewedAt)],
-    ["notes", letter.notes],
-    ["successor", letter.successorId],
-    ["payload", JSON.stringify(letter.payload)],
-    ["error", `${letter.error.name}: ${letter.error.message}`],
-    ["error class", letter.error.class],
-  ]);
-  const { stack } = letter.error;
-  if (stack === undefined) return sheet;
-  // Line by line, so that the stack keeps its shape.
-  return `${sheet}\n${properties(stack.split("\n").map((line) => ["", line]))}`;
 }
 
 type ReprocessOptions = ManyOptions & { readonly payload?: Json };
