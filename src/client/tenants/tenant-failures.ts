@@ -7,6 +7,7 @@ import { ownAmong, type TenantScope } from "./tenant-scope.ts";
 type FailureVerb =
   | "failureGroups"
   | "failureGroup"
+  | "failureDecisions"
   | "lettersOfCause"
   | "decideGroup"
   | "reprocessMany"
@@ -19,6 +20,8 @@ export const FAILURE_RULES: {
     isOther(scope, asked) ? [] : scope.store.failureGroups({ tenant: scope.tenant }, limit),
   failureGroup: (scope) => async (cause, asked) =>
     isOther(scope, asked) ? null : scope.store.failureGroup(cause, { tenant: scope.tenant }),
+  failureDecisions: (scope) => async (tenant, page) =>
+    isOther(scope, { tenant }) ? [] : scope.store.failureDecisions(tenant, page),
   lettersOfCause: (scope) => async (cause, asked, page) => {
     const { after } = page;
     // A page cannot begin at a letter of another tenant, as it cannot at an unknown one.

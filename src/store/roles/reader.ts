@@ -2,7 +2,7 @@
 import type { QuotaRecord, QuotaUse } from "../types/quotas.ts";
 import type { RemovalRecord } from "../types/tenants.ts";
 import type { DeadLetterQuery, LetterGroups, LetterPage } from "../types/letters.ts";
-import type { FailureGroupRecord, FailureScope } from "../types/failures.ts";
+import type { FailureDecisionRecord, FailureGroupRecord, FailureScope } from "../types/failures.ts";
 import type { SavedViewRecord } from "../types/saved-views.ts";
 import type { Deploy, MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
@@ -162,6 +162,11 @@ export interface ReaderStore {
   failureGroups(scope: FailureScope, limit: number): Promise<readonly FailureGroupRecord[]>;
   /** One group. Null: no open dead letter has this cause. */
   failureGroup(cause: string, scope: FailureScope): Promise<FailureGroupRecord | null>;
+  /** The decisions about causes that were made for one tenant, by cause. */
+  failureDecisions(
+    tenant: string,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly FailureDecisionRecord[]>;
   /** Open dead letters of a cause, newest first; at most 500. */
   lettersOfCause(
     cause: string,

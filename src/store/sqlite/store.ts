@@ -250,6 +250,7 @@ export class SqliteJobStore implements JobStore {
   readonly annotate: JobStore["annotate"] = this.#writes(annotate);
   readonly failureGroups: JobStore["failureGroups"] = this.#reads(failures.failureGroups);
   readonly failureGroup: JobStore["failureGroup"] = this.#reads(failures.failureGroup);
+  readonly failureDecisions: JobStore["failureDecisions"] = this.#reads(failures.failureDecisions);
   readonly lettersOfCause: JobStore["lettersOfCause"] = this.#reads(failures.lettersOfCause);
   readonly decideGroup: JobStore["decideGroup"] = this.#writes(failures.decideGroup);
   readonly reprocessMany: JobStore["reprocessMany"] = this.#writes(failures.reprocessMany);

@@ -3,6 +3,7 @@ import type { GroupDecision } from "../../../core/failures/group-status.ts";
 import type { JobId } from "../../../core/job.ts";
 import {
   GROUP_COUNT_MAX,
+  type FailureDecisionRecord,
   type FailureGroupRecord,
   type NewGroupDecision,
   type ReprocessOutcome,
@@ -65,7 +66,13 @@ export function failureGroupRecord(
   };
 }
 
-function decisionOf(row: DecisionRow): FailureGroupRecord["decision"] {
+export function decisionRecord(
+  row: DecisionRow & { readonly cause: string },
+): FailureDecisionRecord {
+  return { cause: row.cause, ...decisionOf(row) };
+}
+
+function decisionOf(row: DecisionRow): NonNullable<FailureGroupRecord["decision"]> {
   const { decided_at: at, until, by, notes } = row;
   return { kind: decisionCodec.word(row.decision), at, until, by, notes };
 }

@@ -1,18 +1,21 @@
-/** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
+/** failureGroups, failureDecisions, lettersOfCause, decideGroup, reprocessMany and discardMany. */
 import type { JobId } from "../../../core/job.ts";
 import type { LetterPage } from "../../types/letters.ts";
 import {
   ALL_TENANTS,
   decisionParams,
+  decisionRecord,
   failureGroupRecord,
   reprocessOutcome,
 } from "../../shared/control/failure-groups.ts";
 import { groupDecided } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
+import { PAGE_MAX } from "../../shared/lists/bounds.ts";
 import {
   CAUSES_MAX,
   GROUP_COUNT_MAX,
   LETTER_CHUNK_MAX,
+  type FailureDecisionRecord,
   type FailureGroupRecord,
   type FailureScope,
   type NewGroupDecision,
@@ -73,6 +76,17 @@ function groupOf(
       : sql.all("failure_hours_of_tenant", { ...asked, tenant });
   const decision = sql.get("find_failure_group", { tenant: tenant ?? ALL_TENANTS, cause });
   return failureGroupRecord(names, { cause, firstAt: first.first_at, hours, sample, decision });
+}
+
+export function failureDecisions(
+  { sql, names }: Session,
+  of: string,
+  { after = "", limit }: { readonly after?: string; readonly limit: number },
+): FailureDecisionRecord[] {
+  const tenant = names.find("tenant", of);
+  if (tenant === undefined) return [];
+  const page = { tenant, after, limit: bounded(limit, PAGE_MAX) };
+  return sql.all("failure_decisions", page).map(decisionRecord);
 }
 
 export function lettersOfCause(
