@@ -16,8 +16,8 @@ type FailureVerb =
 export const FAILURE_RULES: {
   readonly [Name in FailureVerb]: (scope: TenantScope) => JobStore[Name];
 } = {
-  failureGroups: (scope) => async (asked, limit) =>
-    isOther(scope, asked) ? [] : scope.store.failureGroups({ tenant: scope.tenant }, limit),
+  failureGroups: (scope) => async (asked, limit, after) =>
+    isOther(scope, asked) ? [] : scope.store.failureGroups({ tenant: scope.tenant }, limit, after),
   failureGroup: (scope) => async (cause, asked) =>
     isOther(scope, asked) ? null : scope.store.failureGroup(cause, { tenant: scope.tenant }),
   failureDecisions: (scope) => async (tenant, page) =>

@@ -157,9 +157,14 @@ export interface ReaderStore {
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /**
    * Groups of open dead letters by cause, the one with the newest letter first, out of the first
-   * 1,000 causes. `sample` is the newest letter.
+   * 1,000 causes, behind the cause `after`; none if `after` is not among them. `sample` is the
+   * newest letter.
    */
-  failureGroups(scope: FailureScope, limit: number): Promise<readonly FailureGroupRecord[]>;
+  failureGroups(
+    scope: FailureScope,
+    limit: number,
+    after?: string,
+  ): Promise<readonly FailureGroupRecord[]>;
   /** One group. Null: no open dead letter has this cause. */
   failureGroup(cause: string, scope: FailureScope): Promise<FailureGroupRecord | null>;
   /** The decisions about causes that were made for one tenant, by cause. */

@@ -157,6 +157,9 @@ export function failuresSuite(open: OpenStore): void {
       ]);
       expect(groups[0]?.hours).toEqual([...Array.from({ length: HOURS - 3 }, () => 0), 2, 0, 1]);
       expect(await store.failureGroups({}, 1)).toHaveLength(1);
+      expect(await store.failureGroups({}, 10, BLUE)).toEqual(groups.slice(1));
+      expect(await store.failureGroups({}, 10, RED)).toEqual([]);
+      expect(await store.failureGroups({}, 10, "00000000000000cc")).toEqual([]);
     });
 
     test("leaves closed letters out, and a cause without open ones", async () => {

@@ -8,6 +8,7 @@ import type { LetterPage } from "../../types/letters.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import {
   ALL_TENANTS,
+  causesBehind,
   decisionParams,
   decisionRecord,
   failureGroupRecord,
@@ -45,6 +46,7 @@ export async function failureGroups(
   session: Session,
   scope: FailureScope,
   limit: number,
+  after?: string,
 ): Promise<readonly FailureGroupRecord[]> {
   const tenant = await tenantOf(session, scope);
   if (tenant === undefined) return [];
@@ -54,7 +56,7 @@ export async function failureGroups(
       ? await read.all("failure_causes", { max: CAUSES_MAX })
       : await read.all("failure_causes_of_tenant", { tenant, max: CAUSES_MAX });
   const groups: FailureGroupRecord[] = [];
-  for (const { cause } of rows.slice(0, bounded(limit, CAUSES_MAX))) {
+  for (const cause of causesBehind(rows, after).slice(0, bounded(limit, CAUSES_MAX))) {
     const group = await groupOf(session, tenant, cause);
     if (group !== null) groups.push(group);
   }

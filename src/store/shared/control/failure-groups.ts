@@ -25,6 +25,17 @@ const decisionCodec: Codec<GroupDecision["kind"]> = codec({
 
 const HOURS = 24;
 
+/** The causes of a list behind one of them; none if the list does not have it. */
+export function causesBehind(
+  rows: readonly { readonly cause: string }[],
+  after: string | undefined,
+): readonly string[] {
+  const causes = rows.map(({ cause }) => cause);
+  if (after === undefined) return causes;
+  const at = causes.indexOf(after);
+  return at < 0 ? [] : causes.slice(at + 1);
+}
+
 interface HourRow {
   readonly type: number;
   readonly hour: number;

@@ -3,6 +3,7 @@ import type { JobId } from "../../../core/job.ts";
 import type { LetterPage } from "../../types/letters.ts";
 import {
   ALL_TENANTS,
+  causesBehind,
   decisionParams,
   decisionRecord,
   failureGroupRecord,
@@ -31,6 +32,7 @@ export function failureGroups(
   session: Session,
   scope: FailureScope,
   limit: number,
+  after?: string,
 ): FailureGroupRecord[] {
   const tenant = tenantOf(session, scope);
   if (tenant === undefined) return [];
@@ -39,8 +41,8 @@ export function failureGroups(
     tenant === null
       ? sql.all("failure_causes", { max: CAUSES_MAX })
       : sql.all("failure_causes_of_tenant", { tenant, max: CAUSES_MAX });
-  const causes = rows.slice(0, bounded(limit, CAUSES_MAX)).map(({ cause }) => cause);
-  return causes.flatMap((cause) => groupOf(session, tenant, cause) ?? []);
+  const page = causesBehind(rows, after).slice(0, bounded(limit, CAUSES_MAX));
+  return page.flatMap((cause) => groupOf(session, tenant, cause) ?? []);
 }
 
 export function failureGroup(
