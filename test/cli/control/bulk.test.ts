@@ -141,7 +141,11 @@ test("millrace dlq discard --where takes the filters of dlq list", async () => {
     const listed = await store.json("dlq", "list", ...filter);
     expect({ filter, ids: listed.length }).toEqual({ filter, ids: 1 });
   }
-  for (const none of [["--correlation", "x"], ["--assigned-to", "eve"], ["--until", "1h"]]) {
+  for (const none of [
+    ["--correlation", "x"],
+    ["--assigned-to", "eve"],
+    ["--until", "1h"],
+  ]) {
     const done = await store.json("dlq", "discard", "--where", ...none, "--notes", "n", "--yes");
     expect(done).toMatchObject({ count: 0 });
   }

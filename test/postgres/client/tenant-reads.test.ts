@@ -124,7 +124,9 @@ async function seenBy(
   if ((await reads.as(OWN, () => store.countLetters({ tenant: OTHER }, 100))) > 0) {
     foreign.push("countLetters");
   }
-  const { groups } = await reads.as(OWN, () => store.letterGroups({ rows: 100, groups: 100 }, OTHER));
+  const { groups } = await reads.as(OWN, () =>
+    store.letterGroups({ rows: 100, groups: 100 }, OTHER),
+  );
   if (groups.length > 0) foreign.push("letterGroups");
   for (const id of Object.values(other)) {
     const one = (call: () => Promise<unknown>): Promise<unknown> => reads.as(OWN, call);

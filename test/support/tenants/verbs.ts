@@ -347,7 +347,12 @@ function tokenCalls(call: (store: JobStore, id: JobId) => Promise<unknown>): rea
 }
 
 /** Verbs whose rule is the verb itself, so that nothing can be planted there. */
-export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>(["feedEnd", "feedStart", "time", "types"]);
+export const PASSED_ON: ReadonlySet<Verb> = new Set<Verb>([
+  "feedEnd",
+  "feedStart",
+  "time",
+  "types",
+]);
 
 /** What the verbs of `store` tell of the other tenant; empty if they tell nothing. */
 export async function auditVerbs(

@@ -153,11 +153,7 @@ function nameOf(scope: string, { type }: JobView, category: string | null): stri
   return scope === "category" ? category : type;
 }
 
-function note(
-  { refusals }: Report,
-  { id, type }: JobView,
-  { at, problem }: WaitingProblem,
-): void {
+function note({ refusals }: Report, { id, type }: JobView, { at, problem }: WaitingProblem): void {
   const error = problem.slice(0, MESSAGE_MAX);
   const key = JSON.stringify([type, at, error]);
   const known = refusals.get(key);
