@@ -31,7 +31,7 @@ import {
   type LetterFilterOptions,
 } from "./bulk/letter-filter.ts";
 import { isBulk, runBulk, withBulkOptions, type BulkOptions } from "./bulk/run.ts";
-import { shownLetter } from "./shown-letter.ts";
+import { shownLetter } from "./control/shown-letter.ts";
 import { jobIdOf } from "../job-id.ts";
 import {
   given,

@@ -797,7 +797,7 @@ export function auditActsSuite(open: OpenStore): void {
       expect(await store.audits({}, { limit: 10 })).toEqual([]);
     });
 
-    test("a refused reprocessing leaves its request, a discard and a mark theirs (003-35)", async () => {
+    test("a refused reprocessing, a discard and a mark leave entries (003-35)", async () => {
       await using db = await open();
       const { store } = db;
       const dedup = { key: "k", onConflict: "skip" } as const;

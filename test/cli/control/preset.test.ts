@@ -1,6 +1,6 @@
 /** The preset that a job file or millrace.config.ts brings along. */
 import { expect, test } from "vitest";
-import { Project } from "./command-line.ts";
+import { Project } from "../command-line.ts";
 
 const JOB = `
 import { defineJob } from "millrace";

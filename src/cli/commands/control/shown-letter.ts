@@ -1,6 +1,6 @@
 /** The text of `millrace dlq show`. */
-import type { DeadLetter, FailedRunView, ReviewView } from "../../api/client.ts";
-import { errorOf, properties, table, timeOf } from "../terminal/output.ts";
+import type { DeadLetter, FailedRunView, ReviewView } from "../../../api/client.ts";
+import { errorOf, properties, table, timeOf } from "../../terminal/output.ts";
 
 export function shownLetter(letter: DeadLetter): string {
   const { history, reviews, error } = letter;
