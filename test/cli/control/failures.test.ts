@@ -69,12 +69,14 @@ describe.each(WAYS)("millrace failures with %s", (way) => {
     const causes = (await readJson(way, "list")).map((group: any) => group.cause);
     const [next] = await readJson(way, "list", "--after", cause, "--limit", "1");
     const { err } = await run(way, "list", "--limit", "1");
-    const one = await readJson(way, "retry", cause, "--limit", "1", ...by, "--notes", "one");
+    const limited = [...by, "--limit", "1", "--notes", "one"];
+    const one = await run(way, "retry", cause, ...limited, "-o", "json");
 
     expect(causes.slice(0, 2)).toEqual([cause, older]);
     expect(next.cause).toBe(older);
     expect(err).toBe(`There may be more: add --after ${cause}\n`);
-    expect(one).toMatchObject({ retried: 1, complete: false });
+    expect(JSON.parse(one.out)).toMatchObject({ retried: 1, complete: false });
+    expect(one.err).toContain("There are more");
     expect((await statusesOf(ids)).toSorted()).toEqual(["pending_review", "reprocessed"]);
   });
 

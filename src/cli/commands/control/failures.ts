@@ -89,7 +89,8 @@ function declareList(failures: Command, { terminal, end }: Shell): void {
       else if (found.length > 0) terminal.out(tableOf(found));
       else terminal.err("No open dead letters.\n");
       const last = found.length === Math.min(limit, PAGE_MAX) ? found.at(-1) : undefined;
-      if (last !== undefined) terminal.err(`There may be more: add --after ${last.cause}\n`);
+      if (last !== undefined && output !== "json")
+        terminal.err(`There may be more: add --after ${last.cause}\n`);
       end(EXIT.success);
     });
 }
