@@ -201,5 +201,13 @@ export {
 export type { ErrorCode } from "./core/errors.ts";
 
 // Presets
-export { docverse, jobqueue, lipas, lipasDev, periodic, practice } from "./core/presets.ts";
+export {
+  defaults,
+  docverse,
+  jobqueue,
+  lipas,
+  lipasDev,
+  periodic,
+  practice,
+} from "./core/presets.ts";
 export type { Preset } from "./core/presets.ts";

@@ -172,6 +172,32 @@ export const CAMPAIGNS: readonly Campaign[] = [
     full: [show("copy", "--jobs", "100000"), project("copy")],
   },
   {
+    name: "governance",
+    about:
+      "letters, bulk, audit, tenants, payload rules: 100,000 letters, 200 races; short: a 50th",
+    short: [
+      show("reprocess-race", "--rounds", "5"),
+      show("bulk-kill", "--letters", "2000", "--store", "sqlite"),
+      show("audit-tamper", "--entries", "50"),
+      show("tenant-isolation", "--store", "sqlite"),
+      show("quota-race", "--rounds", "1", "--quota", "100"),
+      show("sensitive", "--corpus", "test/payload-corpus/third.json"),
+    ],
+    full: [
+      show("causes"),
+      show("reprocess-race"),
+      show("bulk-kill"),
+      show("audit-tamper"),
+      show("audit-cost"),
+      show("tenant-isolation"),
+      show("tenant-export"),
+      show("quota-race"),
+      show("sensitive"),
+      show("sensitive-cost"),
+      show("rules-cost"),
+    ],
+  },
+  {
     name: "mutants",
     about: "broken stores that the conformance suites must catch: all verbs; short: a few",
     short: [

@@ -15,7 +15,7 @@ import { queries as postgresQueries } from "../../src/store/postgres/database/qu
 import { queries as sqliteQueries } from "../../src/store/sqlite/database/queries.gen.ts";
 import { makeStore } from "../../src/make-store.ts";
 import type { JobStore } from "../../src/store/store.ts";
-import { newJob } from "../../test/support/factories.ts";
+import { failedWith, newJob } from "../../test/support/factories.ts";
 import { table } from "../lib/table.ts";
 import { Places } from "./lib/databases.ts";
 import { numbersAndStores, type StoreKind } from "./lib/options.ts";
@@ -23,12 +23,21 @@ import { percentile } from "./lib/percentile.ts";
 
 type Act = (store: JobStore, ids: readonly string[], turn: number) => Promise<unknown>;
 
+/** The acts on jobs that have failed, and so have a dead letter. */
+const ON_DEAD = new Set(["review", "reprocess", "retryAsNew"]);
+
 const ACTS: Readonly<Record<string, Act>> = {
   pause: (store, _, turn) =>
     store.pause({ kind: "lane", name: `l${turn % 10}` }, { by: "ada", reason: `turn ${turn}` }),
   cancel: (store, ids, turn) => store.cancel(ids[turn] ?? "", "ada", "r"),
   setLimit: (store, _, turn) =>
     store.setLimit({ kind: "type", name: "x" }, { concurrency: 5 + turn, rate: null }, "ada"),
+  review: (store, ids, turn) =>
+    store.review(ids[turn] ?? "", { status: "acknowledged", by: "ada", notes: "r" }),
+  reprocess: (store, ids, turn) =>
+    store.reprocess(ids[turn] ?? "", newJob({ retryOf: ids[turn] ?? "" }), "ada", "r"),
+  retryAsNew: (store, ids, turn) =>
+    store.retryAsNew({ ...newJob(), retryOf: ids[turn] ?? "" }, { by: "ada", reason: "r" }),
 };
 
 /** Inserts nothing, with the same parameters. */
@@ -50,10 +59,12 @@ async function openWith(kind: StoreKind, url: string, isAudited: boolean): Promi
   return store;
 }
 
-async function measure(store: JobStore, act: Act, acts: number): Promise<number> {
+async function measure(store: JobStore, verb: string, acts: number): Promise<number> {
+  const act = ACTS[verb] ?? ACTS["pause"]!;
   const jobs = Array.from({ length: acts }, () => newJob({ type: `t${randomUUID().slice(0, 4)}` }));
   const answers = await store.enqueue(jobs);
   const ids = answers.map((answer) => ("id" in answer ? answer.id : ""));
+  if (ON_DEAD.has(verb)) for (const id of ids) await store.intervene(id, () => failedWith());
   const began = performance.now();
   for (let turn = 0; turn < acts; turn += 1) await act(store, ids, turn);
   return (performance.now() - began) / acts;
@@ -65,10 +76,10 @@ async function show(kind: StoreKind, { rounds, acts }: { rounds: number; acts: n
   const plain = await openWith(kind, places.next(), false);
   const written = (await plain.audits({}, { limit: 10 })).length;
   const rows: string[][] = [];
-  for (const [verb, act] of Object.entries(ACTS)) {
+  for (const verb of Object.keys(ACTS)) {
     const pairs: (readonly [number, number])[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      pairs.push([await measure(plain, act, acts), await measure(audited, act, acts)]);
+      pairs.push([await measure(plain, verb, acts), await measure(audited, verb, acts)]);
     }
     const ratios = pairs.map(([without, withAudit]) => withAudit / without);
     const of = (values: readonly number[]): string => percentile(values, 0.5).toFixed(3);

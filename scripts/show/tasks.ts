@@ -43,9 +43,9 @@ for (const { name, prepare, perform } of TASKS) {
 }
 for (const line of table(["task", "clicks", "keys", "seconds"], lines)) console.log(line);
 
-async function countIn(page: Page): Promise<Counts> {
+async function countIn(watched: Page): Promise<Counts> {
   const counted: Counts = { clicks: 0, keys: 0 };
-  await page.exposeFunction("counted", (kind: keyof Counts) => (counted[kind] += 1));
-  await page.addInitScript(COUNT);
+  await watched.exposeFunction("counted", (kind: keyof Counts) => (counted[kind] += 1));
+  await watched.addInitScript(COUNT);
   return counted;
 }

@@ -328,9 +328,9 @@ export interface Jobs {
    */
   stats(): Promise<JobStats>;
   /**
-   * Counts the jobs of each type, lane, tenant or category that wait, run and have failed, and returns the
-   * 100 names with the most jobs. Each count reads at most 100,000 jobs: `atLeast` names the counts
-   * that stopped there.
+   * Counts the jobs of each type, lane, tenant or category that wait, run and have failed, and
+   * returns the 100 names with the most jobs. Each count reads at most 100,000 jobs: `atLeast`
+   * names the counts that stopped there.
    *
    * @example
    * ```ts

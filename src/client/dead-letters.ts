@@ -77,11 +77,11 @@ export function makeDeadLetters(parts: DeadLetterParts): DeadLetters {
       const edited = edit === null ? undefined : successor.payload;
       if (answer.status === "closed") return successorBefore(store, answer.letter, edited);
       const { created, ...enqueued } = successorAnswer(spec, answer.answer);
-      if (created)
-        return { ...enqueued, created, idempotencyKey: successor.idempotency?.key ?? null };
+      const named = { ...enqueued, created, deadLetterId: id };
+      if (created) return { ...named, idempotencyKey: successor.idempotency?.key ?? null };
       const existing = await store.get(idOf(enqueued.id));
       insistOnPayload(letter, enqueued.id, existing, edited);
-      return { ...enqueued, created, idempotencyKey: existing?.idempotencyKey ?? null };
+      return { ...named, idempotencyKey: existing?.idempotencyKey ?? null };
     },
   };
 }
@@ -97,7 +97,7 @@ async function successorBefore(
   const job = await store.get(id);
   insistOnPayload(letter, id, job, edited);
   const [state, idempotencyKey] = [job?.state ?? null, job?.idempotencyKey ?? null];
-  return { id, type, state, created: false, idempotencyKey };
+  return { id, type, state, created: false, deadLetterId: letter.id, idempotencyKey };
 }
 
 /** An edited payload must not be dropped because there is a successor with another one. */

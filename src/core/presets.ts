@@ -64,7 +64,21 @@ const STEADY: BackoffPolicy = {
 /** 1, 2, 4 min and so on, up to an hour. */
 const PATIENT: BackoffPolicy = { ...STEADY, baseMs: MINUTE_MS, capMs: HOUR_MS };
 
-/** The default numbers of the library. */
+/**
+ * The default numbers of the library, for a preset that changes a few of them.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createTestMill } from "millrace/testing";
+ * import { defaults, type Preset } from "millrace";
+ *
+ * const retention = { ...defaults.retention, auditMs: 10 * 365 * 86_400_000 };
+ * const preset: Preset = { ...defaults, retention };
+ * await using test = await createTestMill({ preset });
+ * assert.equal(defaults.retention.auditMs, 90 * 86_400_000);
+ * ```
+ */
 export const defaults: Preset = deepFreeze({
   retry: {
     maxAttempts: 5,

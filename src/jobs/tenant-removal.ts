@@ -1,7 +1,7 @@
 /**
- * Removals of tenants: `mill.tenants.remove`, and the duty that continues them. The row of a removal
- * says who has asked for it; everything else follows from the rows that are left, so that any
- * process continues a removal where the rows say, also several at the same time.
+ * Removals of tenants: `mill.tenants.remove`, and the duty that continues them. The row of a
+ * removal says who has asked for it; everything else follows from the rows that are left, so that
+ * any process continues a removal where the rows say, also several at the same time.
  */
 import { wait, type Clock } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";

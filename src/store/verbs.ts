@@ -99,6 +99,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   annotate: true,
   failureGroups: true,
   failureGroup: true,
+  failureDecisions: true,
   lettersOfCause: true,
   decideGroup: true,
   reprocessMany: true,

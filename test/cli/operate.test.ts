@@ -427,6 +427,49 @@ describe("millrace stats", () => {
   });
 });
 
+describe("millrace dlq show", () => {
+  test("has the same facts as JSON: keys, every run, every review, what was changed", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const scan = defineJob({ type: "scan", category: "documents" });
+    const broken = scan.run(() => {
+      throw new TypeError("no scanner");
+    });
+    const job = await mill.enqueue(scan, undefined, {
+      correlationId: "order-7",
+      idempotencyKey: "scan-7",
+      dedupKey: "page-7",
+      concurrencyKey: "scanner",
+      maxAttempts: 1,
+    });
+    const worker = mill.work({ jobs: [broken], signals: false });
+    await mill.wait(job);
+    await worker.stop();
+    const { id } = job;
+    await store.type("dlq", "assign", id, "--to", "bob", "--by", "ada", "--notes", "look");
+    await store.json("dlq", "reprocess", id, "--payload", '{"page":1}', "--by", "bob");
+
+    const { out } = await store.type("dlq", "show", id);
+    const letter = await store.json("dlq", "show", id);
+
+    for (const [name, value] of [
+      ["category", "documents"],
+      ["correlation", "order-7"],
+      ["idempotency key", "scan-7"],
+      ["dedup key", "page-7"],
+      ["concurrency key", "scanner"],
+      ["created", letter.originalCreatedAt],
+    ]) {
+      expect(out).toMatch(new RegExp(`^${name} +${value}$`, "m"));
+    }
+    expect(out).toMatch(/^1 +\S+Z +failed +retryable +TypeError: no scanner$/m);
+    expect(out).toMatch(/^\S+Z +ada +assigned +bob +look$/m);
+    expect(out).toMatch(/^\S+Z +bob +reprocessed/m);
+    expect(letter.reviews.at(-1).changes).toHaveLength(1);
+    expect(out).toMatch(/^\$.* \{"page":1\}$/m);
+  });
+});
+
 describe("millrace stats --by", () => {
   test.each([
     [
@@ -490,7 +533,7 @@ describe("millrace stats --by", () => {
     const { code, err } = await store.type("stats", "--by", "tenat");
 
     expect(code).toBe(2);
-    expect(err).toContain("Allowed choices are type, lane, tenant.");
+    expect(err).toContain("Allowed choices are type, lane, tenant, category.");
   });
 
   test("says that only the largest groups are shown", async () => {

@@ -30,7 +30,6 @@ describe("every screen", () => {
       viewport: { width: 1440, height: 900 },
       reducedMotion: "reduce",
     });
-    const { page } = watched;
     const found: string[] = [];
 
     for (const [name, path] of screens) {

@@ -89,11 +89,11 @@ describe("the licences", () => {
     await page.getByText("The app bundles dependencies").waitFor();
     const shown: string = await page.evaluate("document.body.textContent");
 
-    for (const name of bundledLibraries()) {
+    const unlicensed = bundledLibraries().filter((name) => {
       const at = shown.indexOf(`## ${name} - `);
-      expect(at, name).toBeGreaterThan(-1);
-      expect(shown.slice(at, at + 600), name).toMatch(/Copyright/);
-    }
+      return at < 0 || !/Copyright/.test(shown.slice(at, at + 600));
+    });
+    expect(unlicensed).toEqual([]);
   });
 });
 

@@ -95,7 +95,7 @@ export type Quantiles = { readonly mean: number | null; readonly p50: number | n
 
 export type QuotaRule = { readonly waiting?: number; readonly rate?: { readonly limit: number; readonly perMs: number; readonly burst?: number }; readonly payloadBytes?: number; readonly reason: string };
 
-export type Reprocessed = { readonly id: string; readonly type: string; readonly state: "scheduled" | "queued" | "running" | "completed" | "completed_with_errors" | "failed" | "cancelled" | null; readonly created: boolean; readonly idempotencyKey: string | null };
+export type Reprocessed = { readonly id: string; readonly type: string; readonly state: "scheduled" | "queued" | "running" | "completed" | "completed_with_errors" | "failed" | "cancelled" | null; readonly created: boolean; readonly deadLetterId: string; readonly idempotencyKey: string | null };
 
 export type RunMetrics = { readonly fromAt: string; readonly toAt: string; readonly total: { readonly runs: number; readonly outcomes: { readonly succeeded: number; readonly failed: number; readonly timed_out: number; readonly crashed: number; readonly cancelled: number; readonly interrupted: number; readonly snoozed: number }; readonly perSecond: number; readonly errorRate: number | null; readonly wait: Quantiles; readonly run: Quantiles }; readonly groups: readonly ({ readonly at: string; readonly type: string; readonly lane: string; readonly runs: number; readonly outcomes: { readonly succeeded: number; readonly failed: number; readonly timed_out: number; readonly crashed: number; readonly cancelled: number; readonly interrupted: number; readonly snoozed: number }; readonly perSecond: number; readonly errorRate: number | null; readonly wait: Quantiles; readonly run: Quantiles })[]; readonly steps: readonly ({ readonly at: string; readonly runs: number; readonly outcomes: { readonly succeeded: number; readonly failed: number; readonly timed_out: number; readonly crashed: number; readonly cancelled: number; readonly interrupted: number; readonly snoozed: number }; readonly perSecond: number; readonly errorRate: number | null; readonly wait: Quantiles; readonly run: Quantiles })[]; readonly cutShort: boolean };
 
@@ -446,7 +446,7 @@ export interface Operations {
   };
   readonly listFailures: {
     readonly params: {};
-    readonly query: { readonly tenant?: string; readonly limit?: number };
+    readonly query: { readonly tenant?: string; readonly limit?: number; readonly after?: string };
     readonly body: undefined;
     readonly answer: { readonly failures: readonly (FailureGroup)[] };
   };

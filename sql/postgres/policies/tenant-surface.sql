@@ -1,5 +1,5 @@
--- Reads for one tenant call no function of the surface for plain SQL, which acts with the rights of
--- the owner.
+-- Reads for one tenant call no function that acts with the rights of the owner, as those of the
+-- surface for plain SQL do.
 DO $surface$
 DECLARE
     acting regprocedure;
@@ -13,7 +13,7 @@ BEGIN
         WHERE proc.pronamespace = (
                 SELECT relnamespace FROM pg_class WHERE oid = 'millrace.meta'::regclass
             )
-          AND 'search_path=pg_catalog, pg_temp' = ANY (proc.proconfig)
+          AND proc.prosecdef
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM millrace_tenant', acting);
     END LOOP;

@@ -154,6 +154,16 @@ WHERE tenant = :tenant::integer AND cause = :cause::text AND status IN (1, 2)
 ORDER BY millrace.dead_letter.died_at DESC, millrace.dead_letter.id DESC
 LIMIT :limit::integer;
 
+-- name: failure_decisions
+-- What was decided about causes of one tenant, by cause.
+-- returns: cause text, decision smallint, decided_at bigint, until bigint?, by text, notes text?
+SELECT cause, decision, millrace.ms_of(decided_at) AS decided_at, millrace.ms_of(until) AS until,
+       by, notes
+FROM millrace.failure_group
+WHERE tenant = :tenant::integer AND cause > :after::text
+ORDER BY cause
+LIMIT :limit::integer;
+
 -- name: find_failure_group
 -- What was decided about a cause.
 -- returns: decision smallint, decided_at bigint, until bigint?, by text, notes text?

@@ -140,6 +140,15 @@ WHERE tenant = :tenant AND cause = :cause AND status IN (1, 2)
 ORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC
 LIMIT :limit;
 
+-- name: failure_decisions
+-- What was decided about causes of one tenant, by cause.
+-- returns: cause text, decision integer, decided_at integer, until integer?, by text, notes text?
+SELECT cause, decision, decided_at, until, by, notes
+FROM millrace_failure_group
+WHERE tenant = :tenant AND cause > :after
+ORDER BY cause
+LIMIT :limit;
+
 -- name: find_failure_group
 -- What was decided about a cause.
 -- returns: decision integer, decided_at integer, until integer?, by text, notes text?

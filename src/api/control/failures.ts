@@ -53,6 +53,8 @@ export interface FailureFilter {
   tenant?: string;
   /** At most 100; 50 if it is not given. */
   limit?: number;
+  /** The cause of the last group of the page before. Only the first 1,000 causes are listed. */
+  after?: string;
 }
 
 export interface FailureActor {

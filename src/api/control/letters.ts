@@ -135,6 +135,8 @@ export interface DeadLetter {
 
 /** The successor of a dead letter. */
 export interface Reprocessed extends Enqueued<unknown> {
+  /** The dead letter that the job repeats. */
+  readonly deadLetterId: string;
   /** The idempotency key of the successor. */
   readonly idempotencyKey: string | null;
 }

@@ -99,6 +99,7 @@ export interface TenantLine {
     | "limit"
     | "weight"
     | "failure"
+    | "view"
     | "operation"
     | "operationItem"
     | "audit"

@@ -2,11 +2,7 @@
 import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { DeadLetter } from "../../api/client.ts";
-import type {
-  DeadLetterCountFilter,
-  DeadLetterStats,
-  NamedCount,
-} from "../../api/control/letters.ts";
+import type { DeadLetterStats, NamedCount } from "../../api/control/letters.ts";
 import type { OperatorMill } from "../operator-mill.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -17,7 +13,6 @@ import {
   limitOption,
   outputOption,
   parseJson,
-  parsePast,
 } from "../terminal/options.ts";
 import {
   ageOf,
@@ -29,7 +24,14 @@ import {
   type Format,
 } from "../terminal/output.ts";
 import type { DeadLetterBulkAction } from "../../api/control/operations.ts";
+import {
+  LETTER_FILTERS,
+  letterFilterOf,
+  withLetterFilter,
+  type LetterFilterOptions,
+} from "./bulk/letter-filter.ts";
 import { isBulk, runBulk, withBulkOptions, type BulkOptions } from "./bulk/run.ts";
+import { shownLetter } from "./control/shown-letter.ts";
 import { jobIdOf } from "../job-id.ts";
 import {
   given,
@@ -40,18 +42,8 @@ import {
   type Shell,
 } from "../shell.ts";
 
-interface DeadLetterListOptions {
+interface DeadLetterListOptions extends LetterFilterOptions {
   readonly db: string;
-  readonly status?: DeadLetter["status"];
-  readonly type?: string;
-  readonly tenant?: string;
-  readonly category?: string;
-  readonly errorClass?: NonNullable<DeadLetterCountFilter["errorClass"]>;
-  readonly cause?: string;
-  readonly correlation?: string;
-  readonly assignedTo?: string;
-  readonly since?: Date;
-  readonly until?: Date;
   readonly limit: number;
   readonly after?: string;
   readonly output: Format;
@@ -63,15 +55,6 @@ interface ReviewOptions {
   readonly notes?: string;
   readonly output: Format;
 }
-
-const CLASSES = ["transient", "retryable", "non_retryable", "rate_limited"] as const;
-
-const STATUSES: readonly DeadLetter["status"][] = [
-  "pending_review",
-  "acknowledged",
-  "reprocessed",
-  "discarded",
-];
 
 export function declareDeadLetters(program: Command, shell: Shell): void {
   const letters = program
@@ -100,19 +83,8 @@ Examples:
 `;
 
 function declareList(letters: Command, { terminal, end }: Shell): void {
-  letters
-    .command("list")
+  withLetterFilter(letters.command("list"))
     .description("Show dead letters, newest first.")
-    .addOption(new Option("--status <status>", "with this status").choices(STATUSES))
-    .option("--type <name>", "of this type")
-    .option("--tenant <name>", "of this tenant")
-    .option("--category <name>", "of this category")
-    .addOption(new Option("--error-class <class>", "with an error of this class").choices(CLASSES))
-    .option("--cause <cause>", "with this cause")
-    .option("--correlation <id>", "with this correlation id")
-    .option("--assigned-to <name>", "assigned to this person")
-    .option("--since <time>", "whose job was created since this time, such as 2h", parsePast)
-    .option("--until <time>", "whose job was created before this time", parsePast)
     .addOption(limitOption())
     .option("--after <id>", "continue after this dead letter")
     .addOption(databaseOption())
@@ -122,7 +94,7 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
       const { db, output, limit, after: from } = options;
       const found = await withExistingMill(db, async (mill) => {
         const after = from === undefined ? undefined : await jobIdOf(mill, from);
-        return mill.deadLetters.list({ ...filterOf(options), ...given({ limit, after }) });
+        return mill.deadLetters.list({ ...letterFilterOf(options), ...given({ limit, after }) });
       });
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
@@ -131,23 +103,6 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
       if (last !== undefined) terminal.err(`There may be more: add --after ${last.id}\n`);
       end(EXIT.success);
     });
-}
-
-function filterOf(options: DeadLetterListOptions): DeadLetterCountFilter {
-  const { status, type, tenant, category, errorClass, cause, correlation, assignedTo } = options;
-  const { since, until } = options;
-  return given({
-    status,
-    type,
-    tenant,
-    category,
-    errorClass,
-    cause,
-    assignedTo,
-    correlationId: correlation,
-    createdAfter: since,
-    createdBefore: until,
-  });
 }
 
 function declareStats(letters: Command, { terminal, end }: Shell): void {
@@ -215,30 +170,6 @@ function declareShow(letters: Command, { terminal, end }: Shell): void {
     });
 }
 
-function shownLetter(letter: DeadLetter): string {
-  const sheet = properties([
-    ["id", letter.id],
-    ["type", letter.type],
-    ["status", letter.status],
-    ["cause", letter.cause],
-    ["assigned to", letter.assignedTo],
-    ["tenant", letter.tenant],
-    ["attempts", String(letter.attempts)],
-    ["died", timeOf(letter.diedAt)],
-    ["reviewed by", letter.reviewedBy],
-    ["reviewed", timeOf(letter.reviewedAt)],
-    ["notes", letter.notes],
-    ["successor", letter.successorId],
-    ["payload", JSON.stringify(letter.payload)],
-    ["error", `${letter.error.name}: ${letter.error.message}`],
-    ["error class", letter.error.class],
-  ]);
-  const { stack } = letter.error;
-  if (stack === undefined) return sheet;
-  // Line by line, so that the stack keeps its shape.
-  return `${sheet}\n${properties(stack.split("\n").map((line) => ["", line]))}`;
-}
-
 type ReprocessOptions = ManyOptions & { readonly payload?: Json };
 
 function declareReprocess(letters: Command, shell: Shell): void {
@@ -280,18 +211,11 @@ function declareReview(
     });
 }
 
-interface ManyOptions extends ReviewOptions, BulkOptions {
-  readonly status?: DeadLetter["status"];
-  readonly type?: string;
-  readonly tenant?: string;
-}
+interface ManyOptions extends ReviewOptions, BulkOptions, LetterFilterOptions {}
 
 /** Adds the options of a command that takes an id, or `--where` with a filter. */
 function many(command: Command): Command {
-  return withBulkOptions(command)
-    .addOption(new Option("--status <status>", "with this status").choices(STATUSES))
-    .option("--type <name>", "of this type")
-    .option("--tenant <name>", "of this tenant");
+  return withLetterFilter(withBulkOptions(command));
 }
 
 /** The id of one letter. Null: the action was about many, and has ended. */
@@ -302,10 +226,10 @@ async function oneLetter(
   command: Command,
   { terminal, end }: Shell,
 ): Promise<string | null> {
-  if (!isBulk(id, options, ["status", "type", "tenant"], command)) return id ?? "";
+  if (!isBulk(id, options, LETTER_FILTERS, command)) return id ?? "";
   if (options.payload !== undefined) command.error("error: --payload goes with an id");
-  const { status, type, tenant, by: actor, notes: reason } = options;
-  const deadLetters = given({ status, type, tenant });
+  const { by: actor, notes: reason } = options;
+  const deadLetters = letterFilterOf(options);
   const code = await withExistingMill(options.db, (mill) =>
     runBulk(mill, { action, deadLetters }, { actor, reason }, options, terminal),
   );

@@ -1,6 +1,6 @@
 /**
- * `millrace stats`: counts jobs by state, and by type, lane, tenant or category. With --last, figures about
- * the runs that have ended.
+ * `millrace stats`: counts jobs by state, and by type, lane, tenant or category. With --last,
+ * figures about the runs that have ended.
  */
 import { Option, type Command } from "commander";
 import { systemClock } from "../../lib/system.ts";

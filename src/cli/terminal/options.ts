@@ -142,6 +142,13 @@ export function limitOption(): Option {
     .argParser((text) => wholeNumber(text, { min: 1, max: 1000 }));
 }
 
+/** How many items a command deals with at most, if it is given. */
+export function mostOption(items: string, max: number): Option {
+  return new Option("--limit <number>", `deal with at most so many ${items}`).argParser((text) =>
+    wholeNumber(text, { min: 1, max }),
+  );
+}
+
 export function durationOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser(parseDuration);
 }

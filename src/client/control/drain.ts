@@ -1,10 +1,5 @@
 /** `mill.drain` and `mill.running`. */
-import type {
-  Drained,
-  DrainSettings,
-  DrainTarget,
-  RunningCount,
-} from "../../api/control/drain.ts";
+import type { Drained, DrainSettings, DrainTarget, RunningCount } from "../../api/control/drain.ts";
 import { drainTargetOf } from "../../api/control/targets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isDrained, waitForDrain } from "../../core/control/drain.ts";

@@ -46,9 +46,9 @@ export function makeFailures(parts: FailureParts): Failures {
   const { store, clock } = parts;
   return {
     async list(filter = {}) {
-      insistOn("failures.list", A_FILTER, filter, "");
+      insistOn("failures.list", A_LIST, filter, "");
       const limit = Math.min(filter.limit ?? PAGE_DEFAULT, PAGE_MAX);
-      const groups = await store.failureGroups(scopeOf(filter), limit);
+      const groups = await store.failureGroups(scopeOf(filter), limit, filter.after);
       return groups.map((group) => groupView(group, clock.now()));
     },
     async get(cause, filter = {}) {
@@ -85,6 +85,10 @@ const A_CAUSE: Rule = must(
 const A_LIMIT: Rule = aWholeNumber({ min: 1, max: LETTERS_MAX });
 const A_FILTER: Rule = anObject(
   { required: {}, optional: { tenant: aName, limit: aWholeNumber({ min: 1 }) } },
+  "an object such as { limit: 10 }",
+);
+const A_LIST: Rule = anObject(
+  { required: {}, optional: { tenant: aName, limit: aWholeNumber({ min: 1 }), after: A_CAUSE } },
   "an object such as { limit: 10 }",
 );
 const A_SNOOZE: Rule = actorRule({}, { until: aMoment });

@@ -16,8 +16,6 @@ const LOG_PAGE = 1_000;
 /** Jobs whose runs, units and log lines are in memory at the same time. */
 const HISTORIES = 25;
 const NO_HISTORY: JobHistory = { attempts: [], progress: null, units: [], logs: [] };
-/** Causes whose decisions are read. */
-const FAILURES_MAX = 1_000;
 
 /** The store of the tenant reads: an export cannot contain a row of another tenant. */
 export async function* exportTenant(
@@ -34,7 +32,8 @@ export async function* exportTenant(
     scheduleLines(own),
     tokenLines(own),
     settingLines(own, tenant),
-    failureLines(own),
+    failureLines(own, tenant),
+    viewLines(own, tenant),
     operationLines(own),
     auditLines(own),
     eventLines(own),
@@ -146,10 +145,21 @@ async function* settingLines(store: JobStore, tenant: string): Lines {
   }
 }
 
-/** Decisions about causes of open dead letters. The audit has the others. */
-async function* failureLines(store: JobStore): Lines {
-  for (const { cause, decision } of await store.failureGroups({}, FAILURES_MAX)) {
-    if (decision !== null) yield { kind: "failure", of: cause, data: { cause, ...decision } };
+/** Decisions about causes, also of causes without an open dead letter. */
+async function* failureLines(store: JobStore, tenant: string): Lines {
+  for (let after: string | undefined; ;) {
+    const page = { limit: PAGE, ...(after !== undefined && { after }) };
+    const decisions = await store.failureDecisions(tenant, page);
+    for (const data of decisions) yield { kind: "failure", of: data.cause, data };
+    if (decisions.length < PAGE) return;
+    after = decisions.at(-1)?.cause;
+  }
+}
+
+/** The views of the tenant. Those of the installation belong to no tenant. */
+async function* viewLines(store: JobStore, tenant: string): Lines {
+  for (const view of await store.savedViews(tenant)) {
+    if (view.tenant === tenant) yield { kind: "view", of: view.name, data: view };
   }
 }
 

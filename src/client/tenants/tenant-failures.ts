@@ -7,6 +7,7 @@ import { ownAmong, type TenantScope } from "./tenant-scope.ts";
 type FailureVerb =
   | "failureGroups"
   | "failureGroup"
+  | "failureDecisions"
   | "lettersOfCause"
   | "decideGroup"
   | "reprocessMany"
@@ -15,10 +16,12 @@ type FailureVerb =
 export const FAILURE_RULES: {
   readonly [Name in FailureVerb]: (scope: TenantScope) => JobStore[Name];
 } = {
-  failureGroups: (scope) => async (asked, limit) =>
-    isOther(scope, asked) ? [] : scope.store.failureGroups({ tenant: scope.tenant }, limit),
+  failureGroups: (scope) => async (asked, limit, after) =>
+    isOther(scope, asked) ? [] : scope.store.failureGroups({ tenant: scope.tenant }, limit, after),
   failureGroup: (scope) => async (cause, asked) =>
     isOther(scope, asked) ? null : scope.store.failureGroup(cause, { tenant: scope.tenant }),
+  failureDecisions: (scope) => async (tenant, page) =>
+    isOther(scope, { tenant }) ? [] : scope.store.failureDecisions(tenant, page),
   lettersOfCause: (scope) => async (cause, asked, page) => {
     const { after } = page;
     // A page cannot begin at a letter of another tenant, as it cannot at an unknown one.

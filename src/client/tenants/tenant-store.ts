@@ -72,6 +72,8 @@ const SECOND_LINE: ReadonlySet<Verb> = new Set([
   "logs",
   "deadLetter",
   "deadLetters",
+  "countLetters",
+  "letterGroups",
 ]);
 
 function inSecondLine(

@@ -81,6 +81,7 @@ const REPROCESSED = z
     type: TEXT,
     state: STATE.nullable(),
     created: z.boolean().openapi({ description: "False when it was reprocessed before." }),
+    deadLetterId: TEXT.openapi({ description: "The dead letter that the job repeats." }),
     idempotencyKey: TEXT_OR_NULL.openapi({ description: "The key of the successor." }),
   })
   .openapi("Reprocessed");

@@ -19,11 +19,12 @@ import { FAULT } from "../schemas/jobs.ts";
 const PATH = "/api/v1/failures";
 const PAGE_MAX = 100;
 
+const CAUSE = z
+  .string()
+  .regex(/^[0-9a-f]{16}$/)
+  .openapi({ description: "A cause, as a dead letter shows it." });
 const CAUSE_PARAMS = z.strictObject({
-  cause: z
-    .string()
-    .regex(/^[0-9a-f]{16}$/)
-    .openapi({ description: "A cause, as a dead letter shows it." }),
+  cause: CAUSE,
 });
 
 const GROUP = z
@@ -81,6 +82,7 @@ function listRoute(redaction: AppParts["redaction"]): Route {
     query: z.strictObject({
       tenant: NAME.optional(),
       limit: z.int().min(1).max(PAGE_MAX).default(50),
+      after: CAUSE.optional(),
     }),
     answers: {
       200: {
@@ -91,9 +93,13 @@ function listRoute(redaction: AppParts["redaction"]): Route {
     problems: [],
   } as const;
   return route(form, async ({ query, mill, identity }) => {
-    const { tenant, limit } = query;
+    const { tenant, limit, after } = query;
     const redactor = new Redactor(redaction, identity);
-    const groups = await mill.failures.list({ limit, ...scope(tenant) });
+    const groups = await mill.failures.list({
+      limit,
+      ...scope(tenant),
+      ...(after === undefined ? {} : { after }),
+    });
     return Response.json({ failures: groups.map((group) => redacted(group, redactor)) });
   });
 }

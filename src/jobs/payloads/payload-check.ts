@@ -12,13 +12,24 @@ type WaitingJob = Pick<
   "type" | "category" | "payload" | "payloadVersion" | "tenant" | "correlationId" | "idempotencyKey"
 >;
 
-/** Why the code would refuse the payload: an upcast, the schema, or a rule. Empty: accepted. */
+/** What is wrong with a waiting payload. */
+export interface WaitingProblem {
+  /** `run`: an upcast or the schema fails the run. `rule`: only a new job would be refused. */
+  readonly at: "run" | "rule";
+  readonly problem: string;
+}
+
+/** Empty: nothing is wrong. */
 export async function waitingProblems(
   job: WaitingJob,
   contract: AnyContract,
   rules: readonly PayloadRule[],
-): Promise<readonly string[]> {
-  return [...(await codeProblems(job, contract)), ...ruleProblems(job, rules)];
+): Promise<readonly WaitingProblem[]> {
+  const atRun = await codeProblems(job, contract);
+  return [
+    ...atRun.map((problem) => ({ at: "run" as const, problem })),
+    ...ruleProblems(job, rules).map((problem) => ({ at: "rule" as const, problem })),
+  ];
 }
 
 async function codeProblems(job: WaitingJob, contract: AnyContract): Promise<readonly string[]> {

@@ -103,6 +103,7 @@ import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts
 import {
   decideGroup,
   discardMany,
+  failureDecisions,
   failureGroup,
   failureGroups,
   lettersOfCause,
@@ -289,6 +290,7 @@ export class PostgresJobStore implements JobStore {
   readonly annotate: JobStore["annotate"] = this.#verb(annotate);
   readonly failureGroups: JobStore["failureGroups"] = this.#verb(failureGroups);
   readonly failureGroup: JobStore["failureGroup"] = this.#verb(failureGroup);
+  readonly failureDecisions: JobStore["failureDecisions"] = this.#verb(failureDecisions);
   readonly lettersOfCause: JobStore["lettersOfCause"] = this.#verb(lettersOfCause);
   readonly decideGroup: JobStore["decideGroup"] = this.#verb(decideGroup);
   readonly reprocessMany: JobStore["reprocessMany"] = this.#verb(reprocessMany);

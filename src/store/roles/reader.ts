@@ -2,7 +2,7 @@
 import type { QuotaRecord, QuotaUse } from "../types/quotas.ts";
 import type { RemovalRecord } from "../types/tenants.ts";
 import type { DeadLetterQuery, LetterGroups, LetterPage } from "../types/letters.ts";
-import type { FailureGroupRecord, FailureScope } from "../types/failures.ts";
+import type { FailureDecisionRecord, FailureGroupRecord, FailureScope } from "../types/failures.ts";
 import type { SavedViewRecord } from "../types/saved-views.ts";
 import type { Deploy, MinutesAnswer, MinutesQuery } from "../types/minutes.ts";
 import type { IdRange } from "../../core/ids.ts";
@@ -157,11 +157,21 @@ export interface ReaderStore {
   deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /**
    * Groups of open dead letters by cause, the one with the newest letter first, out of the first
-   * 1,000 causes. `sample` is the newest letter.
+   * 1,000 causes, behind the cause `after`; none if `after` is not among them. `sample` is the
+   * newest letter.
    */
-  failureGroups(scope: FailureScope, limit: number): Promise<readonly FailureGroupRecord[]>;
+  failureGroups(
+    scope: FailureScope,
+    limit: number,
+    after?: string,
+  ): Promise<readonly FailureGroupRecord[]>;
   /** One group. Null: no open dead letter has this cause. */
   failureGroup(cause: string, scope: FailureScope): Promise<FailureGroupRecord | null>;
+  /** The decisions about causes that were made for one tenant, by cause. */
+  failureDecisions(
+    tenant: string,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly FailureDecisionRecord[]>;
   /** Open dead letters of a cause, newest first; at most 500. */
   lettersOfCause(
     cause: string,

@@ -8,8 +8,8 @@ export interface RetentionStore {
    * names, or that other jobs depend on, is skipped. The `job:deleted` events of this call stay at
    * least until the next call, even with an event period of 0. Events are removed in the order of
    * their positions: an event stays as long as one before it, also if its own instant is earlier.
-   * For audit entries, dead letters and idempotency keys, the longest period holds that a caller has
-   * declared within the last 30 days, by a call of `prune` or {@link remove}.
+   * For audit entries, dead letters and idempotency keys, the longest period holds that a caller
+   * has declared within the last 30 days, by a call of `prune` or {@link remove}.
    * Of API tokens, sessions and streams are removed when they have ended, all others 30 days later.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;

@@ -14,7 +14,9 @@ const REPEAT_MS = 3_600_000;
 const KINDS = ["auditMs", "deadLetterMs", "idempotencyMs"] as const;
 
 /** A period, and when a worker has declared it last. */
-type Declared = Readonly<Partial<Record<(typeof KINDS)[number], readonly [ms: number, at: number]>>>;
+type Declared = Readonly<
+  Partial<Record<(typeof KINDS)[number], readonly [ms: number, at: number]>>
+>;
 
 export interface LongestPeriods {
   readonly retention: Retention;

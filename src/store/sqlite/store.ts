@@ -1,6 +1,5 @@
 /**
  * The embedded store: the port of `../store.ts` on one SQLite file.
- *
  * `node:sqlite` is synchronous: a verb runs from BEGIN to COMMIT without an `await`, so no other
  * verb runs in between. Writes go through the {@link Writer}, where overlapping calls share one
  * commit. Reads run directly. This file is the table of verbs; the folders implement them.
@@ -51,13 +50,7 @@ import { countLetters, letterGroups } from "./jobs/letter-counts.ts";
 import { closeIntake, intakes, openIntake } from "./jobs/intakes.ts";
 import * as rules from "./jobs/payload-rules.ts";
 import { quotas, quotaUse, removeQuota, setQuota } from "./jobs/quotas.ts";
-import {
-  beginRemoval,
-  openRemovals,
-  removal,
-  removeOfTenant,
-  tenantNames,
-} from "./jobs/tenants.ts";
+import * as tenants from "./jobs/tenants.ts";
 import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd, feedStart } from "./events/feed.ts";
 import { blockWrites, refuseMoved } from "./copy/write-block.ts";
@@ -154,9 +147,9 @@ export class SqliteJobStore implements JobStore {
   readonly payloadRules: JobStore["payloadRules"] = this.#reads(rules.payloadRules);
   readonly quotas: JobStore["quotas"] = this.#reads(quotas);
   readonly quotaUse: JobStore["quotaUse"] = this.#reads(quotaUse);
-  readonly tenantNames: JobStore["tenantNames"] = this.#reads(tenantNames);
-  readonly removal: JobStore["removal"] = this.#reads(removal);
-  readonly openRemovals: JobStore["openRemovals"] = this.#reads(openRemovals);
+  readonly tenantNames: JobStore["tenantNames"] = this.#reads(tenants.tenantNames);
+  readonly removal: JobStore["removal"] = this.#reads(tenants.removal);
+  readonly openRemovals: JobStore["openRemovals"] = this.#reads(tenants.openRemovals);
   readonly countAhead: JobStore["countAhead"] = this.#reads(places.countAhead);
   readonly countBehind: JobStore["countBehind"] = this.#reads(places.countBehind);
   readonly countRunning: JobStore["countRunning"] = this.#reads(countRunning);
@@ -238,8 +231,8 @@ export class SqliteJobStore implements JobStore {
   readonly closeIntake: JobStore["closeIntake"] = this.#writes(closeIntake);
   readonly setQuota: JobStore["setQuota"] = this.#writes(setQuota);
   readonly removeQuota: JobStore["removeQuota"] = this.#writes(removeQuota);
-  readonly beginRemoval: JobStore["beginRemoval"] = this.#writes(beginRemoval);
-  readonly removeOfTenant: JobStore["removeOfTenant"] = this.#writes(removeOfTenant);
+  readonly beginRemoval: JobStore["beginRemoval"] = this.#writes(tenants.beginRemoval);
+  readonly removeOfTenant: JobStore["removeOfTenant"] = this.#writes(tenants.removeOfTenant);
   readonly openIntake: JobStore["openIntake"] = this.#writes(openIntake);
   readonly setPayloadRule: JobStore["setPayloadRule"] = this.#writes(rules.setPayloadRule);
   readonly declarePayloadRules: JobStore["declarePayloadRules"] = this.#writes(
@@ -250,6 +243,7 @@ export class SqliteJobStore implements JobStore {
   readonly annotate: JobStore["annotate"] = this.#writes(annotate);
   readonly failureGroups: JobStore["failureGroups"] = this.#reads(failures.failureGroups);
   readonly failureGroup: JobStore["failureGroup"] = this.#reads(failures.failureGroup);
+  readonly failureDecisions: JobStore["failureDecisions"] = this.#reads(failures.failureDecisions);
   readonly lettersOfCause: JobStore["lettersOfCause"] = this.#reads(failures.lettersOfCause);
   readonly decideGroup: JobStore["decideGroup"] = this.#writes(failures.decideGroup);
   readonly reprocessMany: JobStore["reprocessMany"] = this.#writes(failures.reprocessMany);

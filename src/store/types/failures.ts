@@ -32,6 +32,11 @@ export interface FailureGroupRecord {
     | null;
 }
 
+/** What was decided about one cause. */
+export type FailureDecisionRecord = NonNullable<FailureGroupRecord["decision"]> & {
+  readonly cause: string;
+};
+
 /** `forMs` is the length of a snooze. */
 export type NewGroupDecision =
   | {

@@ -124,6 +124,39 @@ test("millrace dlq reprocess --where repeats open dead letters", async () => {
   expect(await stateCounts(store, "queued")).toBe(2);
 });
 
+test("millrace dlq discard --where takes the filters of dlq list", async () => {
+  await using store = await withJobs(2);
+  const mill = await store.mill;
+  await mill.enqueue(defineJob({ type: "scan", category: "documents" }));
+  for (const { id } of (await mill.jobs.list()).jobs) await mill.jobs.fail(id, "broken");
+  const [{ cause, error }] = await store.json("dlq", "list", "--category", "documents");
+  const filters = [
+    ["--category", "documents"],
+    ["--category", "documents", "--cause", cause, "--error-class", error.class],
+    ["--category", "documents", "--since", "1h"],
+  ];
+  const args = ["--where", "--category", "documents", "--cause", cause, "--yes"];
+
+  for (const filter of filters) {
+    const listed = await store.json("dlq", "list", ...filter);
+    expect({ filter, ids: listed.length }).toEqual({ filter, ids: 1 });
+  }
+  for (const none of [
+    ["--correlation", "x"],
+    ["--assigned-to", "eve"],
+    ["--until", "1h"],
+  ]) {
+    const done = await store.json("dlq", "discard", "--where", ...none, "--notes", "n", "--yes");
+    expect(done).toMatchObject({ count: 0 });
+  }
+  const done = await store.json("dlq", "discard", ...args, "--notes", "a scan is repeated");
+  expect(done).toMatchObject({ action: "discard", target: "deadLetters", done: 1 });
+  expect(await store.json("dlq", "list", "--status", "pending_review")).toHaveLength(2);
+  const id = (await store.json("dlq", "list"))[0].id;
+  const stray = await store.type("dlq", "discard", id, "--error-class", "retryable");
+  expect(stray.err).toContain("--error-class goes with --where");
+});
+
 test("millrace operations lists, shows and stops operations", async () => {
   await using store = await withJobs(2);
   const { id } = await store.json("jobs", "cancel", ...WHERE, ...WHY, "--yes");

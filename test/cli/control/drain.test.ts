@@ -84,9 +84,9 @@ describe("millrace drain", () => {
     await store.json("drain", "--type", "email", "--by", "grace", "--resume-after");
 
     const acts = await (await store.mill).audit.list();
-    expect(acts.map(({ name, actor }) => [name, actor]).toSorted()).toEqual([
-      ["type_paused", "grace"],
-      ["type_resumed", "grace"],
+    expect(acts.map(({ name, actor }) => `${name} by ${actor}`).toSorted()).toEqual([
+      "type_paused by grace",
+      "type_resumed by grace",
     ]);
   });
 

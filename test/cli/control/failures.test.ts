@@ -62,6 +62,24 @@ describe.each(WAYS)("millrace failures with %s", (way) => {
     expect(await readJson(way, "list", "--limit", "1")).toHaveLength(1);
   });
 
+  test("list --after continues, and retry --limit takes so many", async () => {
+    const { cause: older } = await failing(`${word} older`);
+    const { cause, ids } = await failing(`${word} newer`);
+
+    const causes = (await readJson(way, "list")).map((group: any) => group.cause);
+    const [next] = await readJson(way, "list", "--after", cause, "--limit", "1");
+    const { err } = await run(way, "list", "--limit", "1");
+    const limited = [...by, "--limit", "1", "--notes", "one"];
+    const one = await run(way, "retry", cause, ...limited, "-o", "json");
+
+    expect(causes.slice(0, 2)).toEqual([cause, older]);
+    expect(next.cause).toBe(older);
+    expect(err).toBe(`There may be more: add --after ${cause}\n`);
+    expect(JSON.parse(one.out)).toMatchObject({ retried: 1, complete: false });
+    expect(one.err).toContain("There are more");
+    expect((await statusesOf(ids)).toSorted()).toEqual(["pending_review", "reprocessed"]);
+  });
+
   test("list of a tenant has its own failures", async () => {
     const tenant = `tenant-${word}`;
     const { cause } = await failing(`${word} tenant`, [tenant, "default"]);

@@ -119,9 +119,11 @@ describe("millrace payloads check", () => {
     expect(clean.stdout).toContain("2 waiting jobs are checked");
     expect(shown.code).toBe(1);
     expect(shown.stdout).toContain("does not declare: fax (1)");
+    expect(shown.stdout).toContain("fails at its run");
     expect(told).toMatchObject({
       checked: 6,
       refused: 3,
+      breaking: 0,
       unknownTypes: [{ type: "fax", count: 1 }],
     });
     const refusals: { error: string; ids: string[] }[] = told.refusals;
@@ -129,5 +131,26 @@ describe("millrace payloads check", () => {
     expect(idsOf("payload.name: is missing")).toEqual([nameless]);
     expect(idsOf("no upcast leads to version 3")).toEqual([old]);
     expect(idsOf("has version 4, and this code knows version 3")).toEqual([newer]);
+  });
+
+  test("tells payloads that fail at their run from those that break a rule", async () => {
+    using project = new Project();
+    const preset =
+      'import { practice } from "millrace";\nexport const preset = { ...practice, ' +
+      'payloadRules: { types: { greet: { forbidden: ["who"] } } } };\n';
+    project.write("next.ts", `${NEW_CODE}${preset}`);
+    const db = ["--db", project.db];
+    await type("enqueue", "greet", '{"who":"Bob"}', "--payload-version", "2", "--no-jobs", ...db);
+
+    const check = project.start("payloads", "check", "--jobs", "next.ts");
+    const strict = project.start("payloads", "check", "--jobs", "next.ts", "--strict");
+    const [lenient, refused] = await Promise.all([check.ended, strict.ended]);
+    const rules = await type("payloads", "rules", "list", "-o", "json", ...db);
+
+    expect(lenient.code).toBe(0);
+    expect(lenient.stdout).toMatch(/greet +1 +breaks a rule +.*who/);
+    expect(lenient.stdout).toContain("1 more would run, and break a rule for new jobs.");
+    expect(refused).toMatchObject({ code: 1, stdout: lenient.stdout });
+    expect(JSON.parse(rules.out)).toEqual([]);
   });
 });

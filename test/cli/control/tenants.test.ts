@@ -197,9 +197,7 @@ describe("millrace doctor", () => {
     database.close();
     const old = await removalsOf(store);
 
-    expect(fresh).toEqual([
-      { name: "removals", found: "1 under way, none for long", fix: null },
-    ]);
+    expect(fresh).toEqual([{ name: "removals", found: "1 under way, none for long", fix: null }]);
     expect(old).toHaveLength(1);
     expect(old[0].found).toMatch(/^the tenant acme is being removed for 2 h.*, asked for by ada;/);
     expect(old[0].fix).toContain("millrace jobs list --tenant acme --state running");

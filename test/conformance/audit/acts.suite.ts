@@ -797,7 +797,7 @@ export function auditActsSuite(open: OpenStore): void {
       expect(await store.audits({}, { limit: 10 })).toEqual([]);
     });
 
-    test("a reprocessing that is refused leaves the request alone", async () => {
+    test("a refused reprocessing, a discard and a mark leave entries (003-35)", async () => {
       await using db = await open();
       const { store } = db;
       const dedup = { key: "k", onConflict: "skip" } as const;
@@ -807,8 +807,16 @@ export function auditActsSuite(open: OpenStore): void {
       await store.requestReprocess([{ id, changes: null }], ACT);
       await store.reprocess(id, newJob({ retryOf: id, dedup }), "ada", null);
 
-      const entries = await store.audits({}, { limit: 10 });
-      expect(entries.map(({ name }) => name)).toEqual(["job_dlq_reprocess_requested"]);
+      for (const status of ["acknowledged", "discarded"] as const) {
+        await store.review(id, { status, by: "ada", notes: null });
+      }
+
+      const entries = await store.audits({}, { limit: 10, oldestFirst: true });
+      expect(entries.map(({ name }) => name)).toEqual([
+        "job_dlq_reprocess_requested",
+        "job_dlq_acknowledged",
+        "job_dlq_discarded",
+      ]);
     });
 
     test("one entry per letter of a chunk", async () => {

@@ -9,6 +9,7 @@ import type { OpenStore } from "../../support/stores.ts";
 const [RED, BLUE] = ["00000000000000aa", "00000000000000bb"];
 const HOUR = 3_600_000;
 const HOURS = 24;
+const SNOOZED = { kind: "snoozed", by: "ada", notes: null } as const;
 const SEEN = { kind: "acknowledged", by: "ada", notes: "known" } as const;
 
 /** Jobs that fail with this cause. */
@@ -29,7 +30,6 @@ function successor(id: JobId, overrides: Partial<NewJob> = {}): NewJob & { retry
 /** Decisions that retention removes. */
 function decisionsSuite(open: OpenStore): void {
   const rules = retention({ deadLetterMs: 10 * HOUR });
-  const SNOOZED = { kind: "snoozed", by: "ada", notes: null } as const;
 
   describe("decideGroup", () => {
     test("is forgotten with old letters, if none of the cause is open", async () => {
@@ -100,6 +100,33 @@ function decisionsSuite(open: OpenStore): void {
 }
 
 export function failuresSuite(open: OpenStore): void {
+  describe("failureDecisions", () => {
+    test("answers the decisions about one tenant by cause, page by page", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await fail(store, RED, { tenant: "acme" });
+      await fail(store, BLUE, { tenant: "acme" }, { tenant: "umbra" });
+      const scope = { tenant: "acme" };
+      await store.decideGroup(RED, scope, SEEN);
+      await store.decideGroup(BLUE, scope, { ...SNOOZED, forMs: HOUR });
+      await store.decideGroup(RED, {}, SEEN);
+      await store.decideGroup(BLUE, { tenant: "umbra" }, SEEN);
+
+      const all = await store.failureDecisions("acme", { limit: 10 });
+
+      const at = clock.now();
+      const red = { cause: RED, kind: SEEN.kind, at, until: null, by: SEEN.by };
+      const blue = { cause: BLUE, kind: SNOOZED.kind, at, until: at + HOUR, by: SNOOZED.by };
+      const [first, second] = RED < BLUE ? [red, blue] : [blue, red];
+      expect(all).toMatchObject([first, second]);
+      expect(all).toHaveLength(2);
+      expect(await store.failureDecisions("acme", { limit: 1 })).toEqual([all[0]]);
+      const page = { limit: 10, after: all[0]!.cause };
+      expect(await store.failureDecisions("acme", page)).toEqual([all[1]]);
+      expect(await store.failureDecisions("nowhere", { limit: 10 })).toEqual([]);
+    });
+  });
+
   describe("failureGroups", () => {
     test("groups open letters by cause, the newest failure first", async () => {
       await using db = await open();
@@ -130,6 +157,9 @@ export function failuresSuite(open: OpenStore): void {
       ]);
       expect(groups[0]?.hours).toEqual([...Array.from({ length: HOURS - 3 }, () => 0), 2, 0, 1]);
       expect(await store.failureGroups({}, 1)).toHaveLength(1);
+      expect(await store.failureGroups({}, 10, BLUE)).toEqual(groups.slice(1));
+      expect(await store.failureGroups({}, 10, RED)).toEqual([]);
+      expect(await store.failureGroups({}, 10, "00000000000000cc")).toEqual([]);
     });
 
     test("leaves closed letters out, and a cause without open ones", async () => {

@@ -60,7 +60,12 @@ export function declaredPeriodsSuite(open: OpenStore): void {
       await clock.advance(2 * HOUR_MS);
       const { jobs } = await store.expired(SHORT, { limit: 10, from: null, fresh: false });
 
-      expect(await store.remove(jobs.map(({ key }) => key), SHORT)).toBe(2);
+      expect(
+        await store.remove(
+          jobs.map(({ key }) => key),
+          SHORT,
+        ),
+      ).toBe(2);
       await clock.advance(DAY_MS);
       expect(await store.prune(SHORT, 100)).toMatchObject(NOTHING);
     });

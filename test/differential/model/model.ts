@@ -41,6 +41,7 @@ type Unmodelled =
   | "markStale"
   | "annotate"
   | "failureGroups"
+  | "failureDecisions"
   | "failureGroup"
   | "lettersOfCause"
   | "decideGroup"

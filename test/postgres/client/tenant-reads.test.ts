@@ -121,6 +121,13 @@ async function seenBy(
   foreign.push(...jobs.filter(({ tenant }) => tenant === OTHER).map(({ id }) => `list ${id}`));
   const letters = await reads.as(OWN, () => store.deadLetters({}, { limit: 100 }));
   foreign.push(...letters.filter(({ tenant }) => tenant === OTHER).map(({ id }) => `letter ${id}`));
+  if ((await reads.as(OWN, () => store.countLetters({ tenant: OTHER }, 100))) > 0) {
+    foreign.push("countLetters");
+  }
+  const { groups } = await reads.as(OWN, () =>
+    store.letterGroups({ rows: 100, groups: 100 }, OTHER),
+  );
+  if (groups.length > 0) foreign.push("letterGroups");
   for (const id of Object.values(other)) {
     const one = (call: () => Promise<unknown>): Promise<unknown> => reads.as(OWN, call);
     const found = {

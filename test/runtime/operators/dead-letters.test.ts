@@ -229,6 +229,7 @@ describe("a dead letter", () => {
     expect([...answers, later].filter(({ created }) => created)).toHaveLength(1);
     expect(first.idempotencyKey).toBe(`order-17_retry_${(kit.clock.now() / 1_000).toFixed(3)}`);
     expect(later).toMatchObject({ state: "queued", idempotencyKey: first.idempotencyKey });
+    expect([first.deadLetterId, later.deadLetterId]).toEqual([job.id, job.id]);
     expect((await kit.mill.jobs.list({ state: "queued" })).jobs).toHaveLength(1);
   });
 
@@ -246,6 +247,7 @@ describe("a dead letter", () => {
     await kit.mill.jobs.cancel(held.id);
     const successor = await letters.reprocess(job.id, actor);
 
+    expect(successor.deadLetterId).toBe(job.id);
     expect(await kit.mill.jobs.get(successor.id)).toMatchObject({
       correlationId: "trace",
       retryOf: job.id,

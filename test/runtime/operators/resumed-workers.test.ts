@@ -45,8 +45,8 @@ describe("a quiet worker that an operator resumes", () => {
 
   test("is refused for a worker that is to stop, and for an unknown one", async () => {
     await using kit = await openTest();
-    const { workers, work } = kit.mill;
-    const worker = work.call(kit.mill, { jobs: [echo], signals: false });
+    const { workers } = kit.mill;
+    const worker = kit.mill.work({ jobs: [echo], signals: false });
     await worker.ready;
     await workers.stop(worker.id);
 

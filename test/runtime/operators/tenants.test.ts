@@ -152,7 +152,7 @@ describe("mill.tenants.export", () => {
 
     const kinds = new Set<string>(lines.map(({ kind }) => kind));
     const jobs = ["job", "attempt", "deadLetter", "schedule", "token", "event"];
-    const settings = ["quota", "pause", "intake", "limit", "weight", "failure"];
+    const settings = ["quota", "pause", "intake", "limit", "weight", "failure", "view"];
     const acts = ["operation", "operationItem", "audit"];
     const all = ["tenant", ...jobs, ...settings, ...acts, "end"];
     expect(all.filter((kind) => !kinds.has(kind))).toEqual([]);
@@ -161,6 +161,25 @@ describe("mill.tenants.export", () => {
     expect(text).not.toContain("umbra");
     expect(lines.at(-1)).toMatchObject({ kind: "end", data: { lines: { job: 2, token: 1 } } });
   });
+});
+
+test("an export has decisions about causes whose dead letters are closed", async () => {
+  await using kit = await openTest();
+  const { mill } = kit;
+  await mill.enqueue(broken, undefined, { tenant: "acme" });
+  mill.work({ jobs: [broken] });
+  await kit.advance("10s");
+  const own = mill.forTenant("acme");
+  const [group] = await own.failures.list();
+  await own.failures.discard(group!.cause, { actor: "ada", notes: "known" });
+
+  const lines = [];
+  for await (const line of mill.tenants.export("acme")) lines.push(line);
+
+  const decisions = lines.filter(({ kind }) => kind === "failure");
+  expect(decisions).toMatchObject([
+    { of: group!.cause, data: { cause: group!.cause, kind: "discarded", by: "ada" } },
+  ]);
 });
 
 describe("mill.tenants.remove", () => {
@@ -250,6 +269,8 @@ async function govern(mill: any, tenant: string): Promise<void> {
   await own.intake.close({ tenant }, "we move", { actor: tenant });
   const [failure] = await own.failures.list();
   await own.failures.acknowledge(failure.cause, { actor: tenant });
+  const view = { name: `${tenant} failed`, screen: "jobs", query: "state=failed" };
+  await own.views.save(view, { actor: tenant });
   const request = { action: "acknowledge", deadLetters: { type: "broken" } };
   const { id } = await own.operations.start(request, { actor: tenant, reason: "known" });
   await own.operations.wait(id);

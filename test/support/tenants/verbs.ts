@@ -81,6 +81,7 @@ const CALLS: { readonly [Name in Verb]: readonly Call[] | "forbidden" } = {
   deadLetter: [(store, { id }) => store.deadLetter(id)],
   review: [(store, { id }) => store.review(id, { status: "acknowledged", by: "me", notes: null })],
   annotate: [(store, { id }) => store.annotate(id, { act: "noted", by: "me", notes: "x" })],
+  failureDecisions: [(store, { tenant }) => store.failureDecisions(tenant, { limit: 10 })],
   failureGroups: [
     (store) => store.failureGroups({}, 10),
     (store, { tenant }) => store.failureGroups({ tenant }, 10),

@@ -9,6 +9,7 @@ import {
   actorOption,
   databaseOption,
   limitOption,
+  mostOption,
   outputOption,
   serverOption,
 } from "../../terminal/options.ts";
@@ -26,7 +27,12 @@ interface ReadOptions {
   readonly db: string;
   readonly tenant?: string;
   readonly limit: number;
+  readonly after?: string;
   readonly output: Format;
+}
+
+interface LimitedOptions extends ChangeOptions {
+  readonly limit?: number;
 }
 
 interface ChangeOptions {
@@ -36,6 +42,11 @@ interface ChangeOptions {
   readonly tenant?: string;
   readonly output: Format;
 }
+
+/** The groups of one page. */
+const PAGE_MAX = 100;
+/** The dead letters of one call, also over HTTP. */
+const LETTERS_MAX = 10_000;
 
 const HELP_AFTER = `
 Failures with the same error, in the same function, have one cause, whatever ids, numbers, times and
@@ -66,16 +77,20 @@ function declareList(failures: Command, { terminal, end }: Shell): void {
     .description("Show the causes of open dead letters, the newest failure first.")
     .option("--tenant <name>", "of this tenant")
     .addOption(limitOption())
+    .option("--after <cause>", "continue after this cause")
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption())
-    .action(async ({ db, tenant, limit, output }: ReadOptions) => {
+    .action(async ({ db, tenant, limit, after, output }: ReadOptions) => {
       const found = await withExistingMill(db, (mill) =>
-        mill.failures.list(given({ tenant, limit })),
+        mill.failures.list(given({ tenant, limit, after })),
       );
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
       else terminal.err("No open dead letters.\n");
+      const last = found.length === Math.min(limit, PAGE_MAX) ? found.at(-1) : undefined;
+      if (last !== undefined && output !== "json")
+        terminal.err(`There may be more: add --after ${last.cause}\n`);
       end(EXIT.success);
     });
 }
@@ -163,11 +178,11 @@ function declareSnooze(failures: Command, { terminal, end }: Shell): void {
 }
 
 function declareRetry(failures: Command, { terminal, end }: Shell): void {
-  changing(failures.command("retry <cause>"))
+  limited(changing(failures.command("retry <cause>")))
     .description("Enqueue each dead letter of a cause again, as a new, linked job.")
-    .action(async (cause: string, options: ChangeOptions) => {
+    .action(async (cause: string, options: LimitedOptions) => {
       const done = await withExistingMill(options.db, (mill) =>
-        mill.failures.retry(cause, byOf(options)),
+        mill.failures.retry(cause, { ...byOf(options), ...given({ limit: options.limit }) }),
       );
       const { retried, existing, held, refused, complete } = done;
       const parts = [
@@ -183,11 +198,11 @@ function declareRetry(failures: Command, { terminal, end }: Shell): void {
 }
 
 function declareDiscard(failures: Command, { terminal, end }: Shell): void {
-  changing(failures.command("discard <cause>"))
+  limited(changing(failures.command("discard <cause>")))
     .description("Close each dead letter of a cause without a new job.")
-    .action(async (cause: string, options: ChangeOptions) => {
+    .action(async (cause: string, options: LimitedOptions) => {
       const done = await withExistingMill(options.db, (mill) =>
-        mill.failures.discard(cause, byOf(options)),
+        mill.failures.discard(cause, { ...byOf(options), ...given({ limit: options.limit }) }),
       );
       terminal.out(options.output === "json" ? json(done) : `${done.discarded} discarded.\n`);
       if (!done.complete) terminal.err(MORE);
@@ -213,4 +228,8 @@ function changing(command: Command): Command {
     .addOption(databaseOption())
     .addOption(serverOption())
     .addOption(outputOption());
+}
+
+function limited(command: Command): Command {
+  return command.addOption(mostOption("dead letters", LETTERS_MAX));
 }

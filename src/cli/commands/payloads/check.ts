@@ -2,10 +2,14 @@
 import type { Command } from "commander";
 import type { JobView, Millrace } from "../../../api/client.ts";
 import { definitionOf, type AnyContract } from "../../../api/definition.ts";
-import type { PayloadRule } from "../../../core/payload-rules/rule.ts";
-import { waitingProblems } from "../../../jobs/payloads/payload-check.ts";
+import type { PayloadRuleView } from "../../../api/control/payload-rules.ts";
+import type { PresetRules } from "../../../core/payload-rules/practice.ts";
+import { declaredRules, joined } from "../../../jobs/payloads/declared-rules.ts";
+import { waitingProblems, type WaitingProblem } from "../../../jobs/payloads/payload-check.ts";
+import type { DeclaredRule } from "../../../store/types/payload-rules.ts";
 import { plain } from "../../../lib/plain-text.ts";
 import { findJobFile, loadJobFile } from "../../jobs-file/job-file.ts";
+import { exportedPreset } from "../../jobs-file/preset.ts";
 import { requireStore, withMill, type Shell } from "../../shell.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-codes.ts";
 import { databaseOption, jobsOption, outputOption } from "../../terminal/options.ts";
@@ -15,6 +19,7 @@ import type { Terminal } from "../../terminal/terminal.ts";
 interface CheckOptions {
   readonly db: string;
   readonly jobs?: string;
+  readonly strict?: boolean;
   readonly output: Format;
 }
 
@@ -33,6 +38,7 @@ export function declareCheck(payloads: Command, { terminal, end }: Shell): void 
     .command("check")
     .description("Tell which waiting payloads the code of a job file would refuse.")
     .addOption(jobsOption())
+    .option("--strict", "exit with 1 for payloads that break a rule, too")
     .addOption(databaseOption())
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
@@ -40,15 +46,18 @@ export function declareCheck(payloads: Command, { terminal, end }: Shell): void 
 }
 
 const HELP_AFTER = `
-Reads all scheduled, queued and blocked jobs, and applies the upcasts and schemas of the file, and
-the payload rules of the installation. Run it with the new code before a deploy. Nothing is changed.
-The exit code is 1 if the code would refuse a payload.
+Reads all scheduled, queued and blocked jobs, and applies the upcasts and schemas of the file, the
+payload rules of the installation, and those of the preset that the file or millrace.config.ts
+exports. Run it with the new code before a deploy. Nothing is changed.
+
+A payload that an upcast or a schema refuses fails at its run: the exit code is 1. A payload that
+breaks a rule runs, because rules hold for new jobs: with --strict, the exit code is 1 for it, too.
 
 Example:
   millrace payloads check --jobs jobs.ts
 `;
 
-interface Refusals {
+interface Refusals extends Pick<WaitingProblem, "at"> {
   readonly type: string;
   readonly error: string;
   count: number;
@@ -57,7 +66,10 @@ interface Refusals {
 
 interface Report {
   checked: number;
+  /** Jobs that would fail at their run. */
   refused: number;
+  /** Jobs that would run, and break a rule. */
+  breaking: number;
   /** Waiting jobs of types that the file does not declare, by type. */
   readonly unknownTypes: Map<string, number>;
   readonly refusals: Map<string, Refusals>;
@@ -65,21 +77,36 @@ interface Report {
 
 async function check(options: CheckOptions, terminal: Terminal): Promise<ExitCode> {
   const file = findJobFile(options.jobs);
-  const { contracts } = await loadJobFile(file);
+  const loaded = await loadJobFile(file);
+  const preset = await exportedPreset(loaded, file);
   requireStore(options.db);
-  const report = await withMill(options.db, (mill) => readAll(mill, contracts, terminal));
+  const report = await withMill(options.db, async (mill) => {
+    const rules = rulesAfterDeploy(await mill.payloadRules.list(), preset?.payloadRules ?? {});
+    return readAll(mill, loaded.contracts, rules, terminal);
+  });
   terminal.out(options.output === "json" ? json(asJson(report, file)) : asText(report, file));
-  return report.refused > 0 ? EXIT.broken : EXIT.success;
+  const isBroken = report.refused > 0 || (options.strict === true && report.breaking > 0);
+  return isBroken ? EXIT.broken : EXIT.success;
+}
+
+/** The rules of the preset replace those that code has declared before, as when a worker starts. */
+function rulesAfterDeploy(stored: readonly PayloadRuleView[], preset: PresetRules): Rules {
+  const declared = declaredRules(preset).filter(
+    ({ scope, name }) =>
+      !stored.some((rule) => rule.owner !== "code" && rule.scope === scope && rule.name === name),
+  );
+  return joined(stored, declared);
 }
 
 async function readAll(
   mill: Millrace,
   contracts: readonly AnyContract[],
+  rules: Rules,
   terminal: Terminal,
 ): Promise<Report> {
-  const report: Report = { checked: 0, refused: 0, unknownTypes: new Map(), refusals: new Map() };
+  const counts = { checked: 0, refused: 0, breaking: 0 };
+  const report: Report = { ...counts, unknownTypes: new Map(), refusals: new Map() };
   const byType = new Map(contracts.map((contract) => [contract.type, contract]));
-  const rules = await mill.payloadRules.list();
   let after: string | null = null;
   for (let page = 1; ; page += 1) {
     const from = after === null ? {} : { after };
@@ -95,11 +122,7 @@ async function readAll(
   }
 }
 
-type Rules = readonly {
-  readonly scope: string;
-  readonly name: string;
-  readonly rule: PayloadRule;
-}[];
+type Rules = readonly DeclaredRule[];
 
 async function checkOne(
   report: Report,
@@ -121,7 +144,8 @@ async function checkOne(
     .filter(({ scope, name }) => scope === "installation" || name === nameOf(scope, job, category))
     .map(({ rule }) => rule);
   const problems = await waitingProblems(job, contract, own);
-  if (problems.length > 0) report.refused += 1;
+  if (problems.some(({ at }) => at === "run")) report.refused += 1;
+  else if (problems.length > 0) report.breaking += 1;
   for (const problem of problems) note(report, job, problem);
 }
 
@@ -129,38 +153,43 @@ function nameOf(scope: string, { type }: JobView, category: string | null): stri
   return scope === "category" ? category : type;
 }
 
-function note({ refusals }: Report, { id, type }: JobView, problem: string): void {
+function note({ refusals }: Report, { id, type }: JobView, { at, problem }: WaitingProblem): void {
   const error = problem.slice(0, MESSAGE_MAX);
-  const key = JSON.stringify([type, error]);
+  const key = JSON.stringify([type, at, error]);
   const known = refusals.get(key);
   if (known === undefined && refusals.size >= ERRORS_MAX) return;
-  const entry = known ?? { type, error, count: 0, ids: [] };
+  const entry = known ?? { type, at, error, count: 0, ids: [] };
   entry.count += 1;
   if (entry.ids.length < SAMPLES_MAX) entry.ids.push(id);
   refusals.set(key, entry);
 }
 
-function asJson({ checked, refused, unknownTypes, refusals }: Report, file: string): object {
+function asJson(report: Report, file: string): object {
+  const { checked, refused, breaking, unknownTypes, refusals } = report;
   return {
     file,
     checked,
     refused,
+    breaking,
     refusals: [...refusals.values()],
     unknownTypes: [...unknownTypes].map(([type, count]) => ({ type, count })),
   };
 }
 
-function asText({ checked, refused, unknownTypes, refusals }: Report, file: string): string {
-  const rows = [...refusals.values()].map(({ type, error, count, ids }) => [
+function asText(report: Report, file: string): string {
+  const { checked, refused, breaking, unknownTypes, refusals } = report;
+  const rows = [...refusals.values()].map(({ type, at, error, count, ids }) => [
     type,
     String(count),
+    at === "run" ? "fails at its run" : "breaks a rule",
     error,
     ids.join(" "),
   ]);
   const unknown = [...unknownTypes].map(([type, count]) => `${plain(type)} (${count})`);
   return [
-    rows.length === 0 ? "" : table(["TYPE", "JOBS", "ERROR", "SUCH AS"], rows),
+    rows.length === 0 ? "" : table(["TYPE", "JOBS", "THEN", "ERROR", "SUCH AS"], rows),
     unknown.length === 0 ? "" : `${file} does not declare: ${unknown.join(", ")}\n`,
     `${checked} waiting jobs are checked, and ${file} would refuse ${refused}.\n`,
+    breaking === 0 ? "" : `${breaking} more would run, and break a rule for new jobs.\n`,
   ].join("");
 }

@@ -134,6 +134,7 @@ export interface QueryRows {
   failure_hours_of_tenant: { readonly type: number; readonly hour: number; readonly letters: number; };
   first_failure_of_tenant: { readonly first_at: number; };
   letters_of_cause_of_tenant: DeadLetterRow;
+  failure_decisions: { readonly cause: string; readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
   find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
   lock_dead_letters: { readonly id: JobId; readonly status: number; readonly successor: JobId | null; readonly tenant: number; readonly assigned_to: string | null; };
   all_fair_lanes: FairLaneRow;
@@ -474,6 +475,7 @@ export interface QueryParameters {
   failure_hours_of_tenant: readonly ["now", "tenant", "cause", "max"];
   first_failure_of_tenant: readonly ["tenant", "cause"];
   letters_of_cause_of_tenant: readonly ["tenant", "cause", "before_at", "before_id", "limit"];
+  failure_decisions: readonly ["tenant", "after", "limit"];
   find_failure_group: readonly ["tenant", "cause"];
   decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
   lock_dead_letters: readonly ["ids"];
@@ -1459,6 +1461,12 @@ export const queries: {
     parameters: ["tenant","cause","before_at","before_id","limit"],
     timeout: "reader",
     routine: {"takes":"integer, text, bigint, uuid, integer","gives":"id uuid, type integer, tenant integer, status smallint, error json, attempts integer, died_at bigint, reviewed_by text, reviewed_at bigint, notes text, successor uuid, spec json, cause text, assigned_to text, history json, reviews json"},
+  },
+  failure_decisions: {
+    text: "SELECT cause, decision, millrace.ms_of(decided_at) AS decided_at, millrace.ms_of(until) AS until,\n       by, notes\nFROM millrace.failure_group\nWHERE tenant = $1::integer AND cause > $2::text\nORDER BY cause\nLIMIT $3::integer",
+    parameters: ["tenant","after","limit"],
+    timeout: "answer",
+    routine: {"takes":"integer, text, integer","gives":"cause text, decision smallint, decided_at bigint, until bigint, by text, notes text"},
   },
   find_failure_group: {
     text: "SELECT decision, millrace.ms_of(decided_at) AS decided_at, millrace.ms_of(until) AS until, by, notes\nFROM millrace.failure_group\nWHERE tenant = $1::integer AND cause = $2::text",

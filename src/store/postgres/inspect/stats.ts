@@ -64,14 +64,16 @@ export async function groupedStats(
   const shown = groupsBehindGates(found.slice(0, groups), closed);
   await names.learn(shown.flatMap(namesOf));
   return {
-    groups: shown.map(({ type, lane, tenant: of, category, oldest_ms: oldestQueuedMs, ...group }) => ({
-      type: names.text(type),
-      lane: names.text(lane),
-      tenant: names.text(of),
-      category: category === null ? null : names.text(category),
-      ...group,
-      oldestQueuedMs,
-    })),
+    groups: shown.map(
+      ({ type, lane, tenant: of, category, oldest_ms: oldestQueuedMs, ...group }) => ({
+        type: names.text(type),
+        lane: names.text(lane),
+        tenant: names.text(of),
+        category: category === null ? null : names.text(category),
+        ...group,
+        oldestQueuedMs,
+      }),
+    ),
     cutShort: cutShortBehindGates(cutShortOf(counts, rows), closed),
     hasMore: found.length > groups,
   };

@@ -1,4 +1,4 @@
-/** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
+/** failureGroups, failureDecisions, lettersOfCause, decideGroup, reprocessMany and discardMany. */
 import { writeAudits } from "../audit/write.ts";
 import type { Act } from "../../types/audit.ts";
 import { RETRIED_BY } from "../../shared/control/operations.ts";
@@ -8,15 +8,19 @@ import type { LetterPage } from "../../types/letters.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import {
   ALL_TENANTS,
+  causesBehind,
   decisionParams,
+  decisionRecord,
   failureGroupRecord,
   reprocessOutcome,
 } from "../../shared/control/failure-groups.ts";
 import { bounded } from "../../shared/limits.ts";
+import { PAGE_MAX } from "../../shared/lists/bounds.ts";
 import {
   CAUSES_MAX,
   GROUP_COUNT_MAX,
   LETTER_CHUNK_MAX,
+  type FailureDecisionRecord,
   type FailureGroupRecord,
   type FailureScope,
   type NewGroupDecision,
@@ -42,6 +46,7 @@ export async function failureGroups(
   session: Session,
   scope: FailureScope,
   limit: number,
+  after?: string,
 ): Promise<readonly FailureGroupRecord[]> {
   const tenant = await tenantOf(session, scope);
   if (tenant === undefined) return [];
@@ -51,7 +56,7 @@ export async function failureGroups(
       ? await read.all("failure_causes", { max: CAUSES_MAX })
       : await read.all("failure_causes_of_tenant", { tenant, max: CAUSES_MAX });
   const groups: FailureGroupRecord[] = [];
-  for (const { cause } of rows.slice(0, bounded(limit, CAUSES_MAX))) {
+  for (const cause of causesBehind(rows, after).slice(0, bounded(limit, CAUSES_MAX))) {
     const group = await groupOf(session, tenant, cause);
     if (group !== null) groups.push(group);
   }
@@ -95,6 +100,17 @@ async function groupOf(
   const decision = await read.get("find_failure_group", { tenant: tenant ?? ALL_TENANTS, cause });
   await names.learn(hours.map(({ type }) => type));
   return failureGroupRecord(names, { cause, firstAt: first.first_at, hours, sample, decision });
+}
+
+export async function failureDecisions(
+  session: Session,
+  of: string,
+  { after = "", limit }: { readonly after?: string; readonly limit: number },
+): Promise<readonly FailureDecisionRecord[]> {
+  const tenant = await session.names.id("tenant", of);
+  if (tenant === undefined) return [];
+  const page = { tenant, after, limit: bounded(limit, PAGE_MAX) };
+  return (await session.read.all("failure_decisions", page)).map(decisionRecord);
 }
 
 export async function lettersOfCause(

@@ -3,6 +3,7 @@ import type { GroupDecision } from "../../../core/failures/group-status.ts";
 import type { JobId } from "../../../core/job.ts";
 import {
   GROUP_COUNT_MAX,
+  type FailureDecisionRecord,
   type FailureGroupRecord,
   type NewGroupDecision,
   type ReprocessOutcome,
@@ -23,6 +24,17 @@ const decisionCodec: Codec<GroupDecision["kind"]> = codec({
 });
 
 const HOURS = 24;
+
+/** The causes of a list behind one of them; none if the list does not have it. */
+export function causesBehind(
+  rows: readonly { readonly cause: string }[],
+  after: string | undefined,
+): readonly string[] {
+  const causes = rows.map(({ cause }) => cause);
+  if (after === undefined) return causes;
+  const at = causes.indexOf(after);
+  return at < 0 ? [] : causes.slice(at + 1);
+}
 
 interface HourRow {
   readonly type: number;
@@ -65,7 +77,13 @@ export function failureGroupRecord(
   };
 }
 
-function decisionOf(row: DecisionRow): FailureGroupRecord["decision"] {
+export function decisionRecord(
+  row: DecisionRow & { readonly cause: string },
+): FailureDecisionRecord {
+  return { cause: row.cause, ...decisionOf(row) };
+}
+
+function decisionOf(row: DecisionRow): NonNullable<FailureGroupRecord["decision"]> {
   const { decided_at: at, until, by, notes } = row;
   return { kind: decisionCodec.word(row.decision), at, until, by, notes };
 }

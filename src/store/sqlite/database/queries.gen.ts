@@ -118,6 +118,7 @@ export interface QueryRows {
   failure_hours_of_tenant: { readonly type: number; readonly hour: number; readonly letters: number; };
   first_failure_of_tenant: { readonly first_at: number; };
   letters_of_cause_of_tenant: DeadLetterRow;
+  failure_decisions: { readonly cause: string; readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
   find_failure_group: { readonly decision: number; readonly decided_at: number; readonly until: number | null; readonly by: string; readonly notes: string | null; };
   all_fair_lanes: FairLaneRow;
   find_fair_lane: FairLaneRow;
@@ -449,6 +450,7 @@ export interface QueryParameters {
   failure_hours_of_tenant: readonly ["now", "tenant", "cause", "max"];
   first_failure_of_tenant: readonly ["tenant", "cause"];
   letters_of_cause_of_tenant: readonly ["tenant", "cause", "before_at", "before_id", "limit"];
+  failure_decisions: readonly ["tenant", "after", "limit"];
   find_failure_group: readonly ["tenant", "cause"];
   decide_failure_group: readonly ["tenant", "cause", "decision", "now", "for_ms", "by", "notes"];
   all_fair_lanes: readonly [];
@@ -1283,6 +1285,10 @@ export const queries: {
   letters_of_cause_of_tenant: {
     text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec, cause, assigned_to, history, reviews\nFROM millrace_dead_letter\nWHERE tenant = ?1 AND cause = ?2 AND status IN (1, 2)\n  AND (died_at, id) < (?3, ?4)\nORDER BY millrace_dead_letter.died_at DESC, millrace_dead_letter.id DESC\nLIMIT ?5",
     parameters: ["tenant","cause","before_at","before_id","limit"],
+  },
+  failure_decisions: {
+    text: "SELECT cause, decision, decided_at, until, by, notes\nFROM millrace_failure_group\nWHERE tenant = ?1 AND cause > ?2\nORDER BY cause\nLIMIT ?3",
+    parameters: ["tenant","after","limit"],
   },
   find_failure_group: {
     text: "SELECT decision, decided_at, until, by, notes\nFROM millrace_failure_group\nWHERE tenant = ?1 AND cause = ?2",

@@ -53,11 +53,7 @@ export function countsOf(session: Session, max: number): Pick<Stats, CountName |
   };
 }
 
-export function groupedStats(
-  session: Session,
-  limits: GroupLimits,
-  only?: string,
-): GroupedStats {
+export function groupedStats(session: Session, limits: GroupLimits, only?: string): GroupedStats {
   const { sql, names } = session;
   const tenant = only === undefined ? null : names.find("tenant", only);
   if (tenant === undefined) return NO_GROUPS;
@@ -73,14 +69,16 @@ export function groupedStats(
   const closed = closedGates(session);
   const shown = groupsBehindGates(found.slice(0, groups), closed);
   return {
-    groups: shown.map(({ type, lane, tenant: of, category, oldest_ms: oldestQueuedMs, ...counts }) => ({
-      type: names.text(type),
-      lane: names.text(lane),
-      tenant: names.text(of),
-      category: category === null ? null : names.text(category),
-      ...counts,
-      oldestQueuedMs,
-    })),
+    groups: shown.map(
+      ({ type, lane, tenant: of, category, oldest_ms: oldestQueuedMs, ...counts }) => ({
+        type: names.text(type),
+        lane: names.text(lane),
+        tenant: names.text(of),
+        category: category === null ? null : names.text(category),
+        ...counts,
+        oldestQueuedMs,
+      }),
+    ),
     cutShort: cutShortBehindGates(cutShortOf(countsOf(session, rows + 1), rows), closed),
     hasMore: found.length > groups,
   };

@@ -1,18 +1,22 @@
-/** failureGroups, lettersOfCause, decideGroup, reprocessMany and discardMany. */
+/** failureGroups, failureDecisions, lettersOfCause, decideGroup, reprocessMany and discardMany. */
 import type { JobId } from "../../../core/job.ts";
 import type { LetterPage } from "../../types/letters.ts";
 import {
   ALL_TENANTS,
+  causesBehind,
   decisionParams,
+  decisionRecord,
   failureGroupRecord,
   reprocessOutcome,
 } from "../../shared/control/failure-groups.ts";
 import { groupDecided } from "../../shared/audit/drafts.ts";
 import { bounded } from "../../shared/limits.ts";
+import { PAGE_MAX } from "../../shared/lists/bounds.ts";
 import {
   CAUSES_MAX,
   GROUP_COUNT_MAX,
   LETTER_CHUNK_MAX,
+  type FailureDecisionRecord,
   type FailureGroupRecord,
   type FailureScope,
   type NewGroupDecision,
@@ -28,6 +32,7 @@ export function failureGroups(
   session: Session,
   scope: FailureScope,
   limit: number,
+  after?: string,
 ): FailureGroupRecord[] {
   const tenant = tenantOf(session, scope);
   if (tenant === undefined) return [];
@@ -36,8 +41,8 @@ export function failureGroups(
     tenant === null
       ? sql.all("failure_causes", { max: CAUSES_MAX })
       : sql.all("failure_causes_of_tenant", { tenant, max: CAUSES_MAX });
-  const causes = rows.slice(0, bounded(limit, CAUSES_MAX)).map(({ cause }) => cause);
-  return causes.flatMap((cause) => groupOf(session, tenant, cause) ?? []);
+  const page = causesBehind(rows, after).slice(0, bounded(limit, CAUSES_MAX));
+  return page.flatMap((cause) => groupOf(session, tenant, cause) ?? []);
 }
 
 export function failureGroup(
@@ -73,6 +78,17 @@ function groupOf(
       : sql.all("failure_hours_of_tenant", { ...asked, tenant });
   const decision = sql.get("find_failure_group", { tenant: tenant ?? ALL_TENANTS, cause });
   return failureGroupRecord(names, { cause, firstAt: first.first_at, hours, sample, decision });
+}
+
+export function failureDecisions(
+  { sql, names }: Session,
+  of: string,
+  { after = "", limit }: { readonly after?: string; readonly limit: number },
+): FailureDecisionRecord[] {
+  const tenant = names.find("tenant", of);
+  if (tenant === undefined) return [];
+  const page = { tenant, after, limit: bounded(limit, PAGE_MAX) };
+  return sql.all("failure_decisions", page).map(decisionRecord);
 }
 
 export function lettersOfCause(
