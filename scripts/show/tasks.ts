@@ -8,9 +8,9 @@
  * seconds are those of the page and of the machine: a person also reads.
  */
 import type { Page } from "playwright-core";
-import { liveLastNight } from "../../test/dashboard/night.ts";
-import { Stage } from "../../test/dashboard/pages.ts";
-import { TASKS } from "../../test/dashboard/tasks.ts";
+import { liveLastNight } from "../../test/dashboard/support/night.ts";
+import { Stage } from "../../test/dashboard/support/pages.ts";
+import { TASKS } from "../../test/dashboard/support/tasks.ts";
 import { table } from "../lib/table.ts";
 
 /** Runs in the page, before its own scripts. */

@@ -236,8 +236,8 @@ export interface Millrace extends AsyncDisposable {
   pauses(): Promise<readonly Pause[]>;
   /**
    * Pauses a target, or makes a worker quiet, and waits until no job of the target runs any more,
-   * in no process. The target stays paused. A pause that exists keeps its reason and its person, and
-   * the answer names it. Jobs that a worker has prefetched count as running.
+   * in no process. The target stays paused. A pause that exists keeps its reason and its person,
+   * and the answer names it. Jobs that a worker has prefetched count as running.
    * Rejects with DRAIN_TIMED_OUT when jobs still run after `timeout`; `details` has their number
    * and the ids of some.
    *
@@ -341,7 +341,7 @@ export interface Workers {
   quiet(id: string, by?: ActedBy): Promise<void>;
   /**
    * Lets a quiet worker claim jobs again, from its next heartbeat on. A worker that has made itself
-   * quiet with `worker.quiet()` stays so. Throws WORKER_STOPPING for a worker that was asked to stop.
+   * quiet with `worker.quiet()` stays so. Throws WORKER_STOPPING for a worker that is to stop.
    */
   resume(id: string, by?: ActedBy): Promise<void>;
   /**

@@ -1,8 +1,8 @@
 /** What a person controls on the page, followed through to the store. */
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { defineJob, typed, type Worker } from "../../src/index.ts";
-import { button, confirm, dialogOf } from "./hands.ts";
-import { Stage, type WatchedPage } from "./pages.ts";
+import { button, confirm, dialogOf } from "./support/hands.ts";
+import { Stage, type WatchedPage } from "./support/pages.ts";
 
 let stage: Stage;
 let shared: WatchedPage | null = null;

@@ -1,7 +1,7 @@
 /** Copies over plain HTTP, where browsers have no clipboard. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { button, dialogOf } from "./hands.ts";
-import { Stage } from "./pages.ts";
+import { button, dialogOf } from "./support/hands.ts";
+import { Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

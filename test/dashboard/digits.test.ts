@@ -1,7 +1,7 @@
 /** Large numbers: exact where the stored text is shown, and marked where a value was read. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { defineJob, typed } from "../../src/index.ts";
-import { Stage } from "./pages.ts";
+import { Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

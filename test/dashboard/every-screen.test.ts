@@ -2,10 +2,10 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dialogOf } from "./hands.ts";
-import { writeHostileFields } from "./hostile.ts";
-import { HOSTILE } from "./scene.ts";
-import { detailsOf, dialogsOf, screensOf, Stage, type WatchedPage } from "./pages.ts";
+import { dialogOf } from "./support/hands.ts";
+import { writeHostileFields } from "./support/hostile.ts";
+import { HOSTILE } from "./support/scene.ts";
+import { detailsOf, dialogsOf, screensOf, Stage, type WatchedPage } from "./support/pages.ts";
 
 let stage: Stage;
 /** Name and address. */

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHandler, toNodeHandler } from "millrace/http";
 import { root } from "../cli/programs.ts";
-import { Stage, WatchedPage } from "./pages.ts";
+import { Stage, WatchedPage } from "./support/pages.ts";
 
 let stage: Stage;
 

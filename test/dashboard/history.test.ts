@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import { Stage, type WatchedPage } from "./pages.ts";
+import { Stage, type WatchedPage } from "./support/pages.ts";
 
 const later = defineJob({ type: "act.later", payload: typed<{ n: number }>() });
 /** How long the page may take to show what has happened. */

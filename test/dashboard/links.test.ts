@@ -4,7 +4,7 @@ import { linksOf } from "../../dashboard/src/screens/jobs/job/links.ts";
 import { jobQueryOf } from "../../dashboard/src/screens/jobs/list/job-query.ts";
 import { linkFault } from "../../src/core/control/link-templates.ts";
 import { defineJob, TransientError } from "../../src/index.ts";
-import { screensOf, Stage } from "./pages.ts";
+import { screensOf, Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

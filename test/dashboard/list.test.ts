@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { defineJob, typed } from "../../src/index.ts";
-import { Stage } from "./pages.ts";
+import { Stage } from "./support/pages.ts";
 
 const good = defineJob({ type: "scene.good", payload: typed<{ text: string }>() });
 let stage: Stage;

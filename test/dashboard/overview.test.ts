@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import { Stage } from "./pages.ts";
+import { Stage } from "./support/pages.ts";
 
 const MINUTE = 60_000;
 let stage: Stage;

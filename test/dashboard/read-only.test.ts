@@ -1,7 +1,7 @@
 /** `millrace dashboard`: without `--write` no button that the server would refuse is shown. */
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { freePort, startServer } from "../../scripts/show/lib/http/server-process.ts";
-import { screensOf, Stage, WatchedPage } from "./pages.ts";
+import { screensOf, Stage, WatchedPage } from "./support/pages.ts";
 
 let stage: Stage;
 

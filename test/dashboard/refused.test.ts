@@ -1,6 +1,6 @@
 /** A person without the right to see something: the page asks once, and says what is missing. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { screensOf, Stage } from "./pages.ts";
+import { screensOf, Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

@@ -1,8 +1,8 @@
 /** What a person sets for types, tenants, schedules and causes, followed through to the store. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import { button, confirm, dialogOf } from "./hands.ts";
-import { Stage } from "./pages.ts";
+import { button, confirm, dialogOf } from "./support/hands.ts";
+import { Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

@@ -1,6 +1,6 @@
 /** The form that the page makes from the schema of a type, through to the stored payload. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Stage } from "./pages.ts";
+import { Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

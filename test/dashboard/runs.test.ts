@@ -1,8 +1,8 @@
 /** What a person does to jobs in the hands of workers, through to the store. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineJob, typed } from "../../src/index.ts";
-import { button, confirm, dialogOf } from "./hands.ts";
-import { Stage } from "./pages.ts";
+import { button, confirm, dialogOf } from "./support/hands.ts";
+import { Stage } from "./support/pages.ts";
 
 const later = defineJob({ type: "act.later", payload: typed<{ n: number }>() });
 let stage: Stage;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer } from "../../scripts/show/lib/http/server-process.ts";
 import { defineJob } from "../../src/index.ts";
-import { screensOf, Stage } from "./pages.ts";
+import { screensOf, Stage } from "./support/pages.ts";
 
 let stage: Stage;
 

@@ -1,8 +1,8 @@
 /** Tasks of a person at the page, from the overview to the store, in as few steps as they take. */
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { defineJob, typed } from "../../src/index.ts";
-import { liveLastNight, SLOWEST } from "./night.ts";
-import { Stage, type WatchedPage } from "./pages.ts";
+import { liveLastNight, SLOWEST } from "./support/night.ts";
+import { Stage, type WatchedPage } from "./support/pages.ts";
 import {
   correctALetter,
   failJobs,
@@ -11,7 +11,7 @@ import {
   retryOneCause,
   seeOneAction,
   stopARunaway,
-} from "./tasks.ts";
+} from "./support/tasks.ts";
 
 let stage: Stage;
 let shared: WatchedPage | null = null;

@@ -25,8 +25,8 @@ CREATE VIEW queues.error AS
 SELECT task_id, error_message, failed_at
 FROM millrace.task_error_log;
 
--- Supervisors also give the tenant of their process, the name under which its tasks are found, and a
--- key, so that a check which is enqueued again is one task.
+-- Supervisors also give the tenant of their process, the name under which its tasks are found, and
+-- a key, so that a check which is enqueued again is one task.
 CREATE FUNCTION queues.enqueue(
     _task_type text, _payload jsonb, _scheduled_at timestamptz DEFAULT now(),
     _tenant text DEFAULT NULL, _correlation_id text DEFAULT NULL,

@@ -7,7 +7,7 @@ import type { Retention } from "../types/records.ts";
 
 const DAY_MS = 86_400_000;
 /** So long a declaration holds after the last worker has repeated it. */
-export const DECLARED_MS: number = 30 * DAY_MS;
+const DECLARED_MS: number = 30 * DAY_MS;
 /** How often a worker repeats its declaration. */
 const REPEAT_MS = 3_600_000;
 

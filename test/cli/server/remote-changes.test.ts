@@ -121,7 +121,7 @@ describe("through a server, as on its database", () => {
     expect(state).toBe("cancelled");
   });
 
-  test("workers are listed, quieted, resumed and stopped, by the first letters of their ids", async () => {
+  test("workers are listed, quieted, resumed and stopped, by parts of their ids", async () => {
     const [one, other] = [0, 1].map(() => store.mill.work({ jobs: [stuck.run(() => 1)] }));
     await Promise.all([one!.ready, other!.ready]);
     const listed = await store.both("workers", "list", "-o", "json");

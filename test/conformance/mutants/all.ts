@@ -40,6 +40,7 @@ import { SQLITE_LIST_FAULTS } from "./sqlite-lists.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
 import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
+import { SQLITE_WORKER_FAULTS } from "./sqlite-workers.ts";
 import { POSTGRES_SAVED_VIEW_FAULTS, SQLITE_SAVED_VIEW_FAULTS } from "./control/saved-views.ts";
 import { POSTGRES_SCHEDULE_FAULTS, SQLITE_SCHEDULE_FAULTS } from "./control/schedules.ts";
 import { POSTGRES_SERVICE_FAULTS, SQLITE_SERVICE_FAULTS } from "./control/services.ts";
@@ -67,6 +68,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_FAULTS,
     SQLITE_LIST_FAULTS,
     SQLITE_RENEW_FAULTS,
+    SQLITE_WORKER_FAULTS,
     SQLITE_NOTE_FAULTS,
     SQLITE_FLOW_FAULTS,
     SQLITE_CROWD_FAULTS,

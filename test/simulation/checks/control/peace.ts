@@ -43,7 +43,7 @@ export async function resetBreakers({ client }: Member): Promise<void> {
   await Promise.all(forced.map(({ service }) => client.breakers.reset(service, by)));
 }
 
-/** After a last outage, jobs with two services are tried first, and every breaker closes in time. */
+/** After a last outage, jobs of two services are tried first, and every breaker closes in time. */
 export async function closeInPeace(
   parts: ControlPeaceParts,
   isBroken: () => boolean,

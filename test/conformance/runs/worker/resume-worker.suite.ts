@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { newJobs, workerId } from "../../support/factories.ts";
-import { claimRequest, joinWorker, take } from "../../support/steps.ts";
-import type { OpenStore } from "../../support/stores.ts";
+import { newJobs, workerId } from "../../../support/factories.ts";
+import { claimRequest, joinWorker, take } from "../../../support/steps.ts";
+import type { OpenStore } from "../../../support/stores.ts";
 
 export function resumeWorkerSuite(open: OpenStore): void {
   describe("resumeWorker", () => {

@@ -3,8 +3,8 @@
  * as markup. It is made by the product itself on a real file.
  */
 import { z } from "zod";
-import { defineJob, NonRetryableError, openMillrace, schedule, typed } from "../../src/index.ts";
-import type { Millrace } from "../../src/index.ts";
+import { defineJob, NonRetryableError, openMillrace, schedule, typed } from "../../../src/index.ts";
+import type { Millrace } from "../../../src/index.ts";
 
 /** Runs where a page reads text as markup, as an attribute or as an address. */
 export const HOSTILE = [

@@ -6,7 +6,7 @@ import {
   runAgain,
   workerId,
   workerInfo,
-} from "../../support/factories.ts";
+} from "../../../support/factories.ts";
 import {
   add,
   at,
@@ -20,8 +20,8 @@ import {
   stateOf,
   take,
   takeOne,
-} from "../../support/steps.ts";
-import type { OpenStore } from "../../support/stores.ts";
+} from "../../../support/steps.ts";
+import type { OpenStore } from "../../../support/stores.ts";
 
 export function workerSuite(open: OpenStore): void {
   describe("register", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { newJobs } from "../../support/factories.ts";
-import { claimRequest, joinWorker, take } from "../../support/steps.ts";
-import type { OpenStore } from "../../support/stores.ts";
-import { workerRequestTests } from "../inspect/worker-requests.suite.ts";
+import { newJobs } from "../../../support/factories.ts";
+import { claimRequest, joinWorker, take } from "../../../support/steps.ts";
+import type { OpenStore } from "../../../support/stores.ts";
+import { workerRequestTests } from "../../inspect/worker-requests.suite.ts";
 
 export function stopWorkerSuite(open: OpenStore): void {
   describe("stopWorker", () => {

@@ -1,8 +1,8 @@
 /** What a heartbeat tells its worker: cancel requests, and runs that an operator has ended. */
 import { describe, expect, test } from "vitest";
-import type { JobStore } from "../../../src/store/store.ts";
-import type { ClaimedJob, WorkerId } from "../../../src/store/types/jobs-and-runs.ts";
-import { completed, failedWith, newJobs, runAgain, workerInfo } from "../../support/factories.ts";
+import type { JobStore } from "../../../../src/store/store.ts";
+import type { ClaimedJob, WorkerId } from "../../../../src/store/types/jobs-and-runs.ts";
+import { completed, failedWith, newJobs, runAgain, workerInfo } from "../../../support/factories.ts";
 import {
   add,
   at,
@@ -13,8 +13,8 @@ import {
   take,
   takeOne,
   type Batch,
-} from "../../support/steps.ts";
-import type { OpenStore } from "../../support/stores.ts";
+} from "../../../support/steps.ts";
+import type { OpenStore } from "../../../support/stores.ts";
 
 const LEASES = 5;
 const JOBS_PER_LEASE = 4;

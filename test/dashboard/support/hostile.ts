@@ -2,7 +2,7 @@
  * Every field that a caller, a handler or an operator may write, each with a hostile text that
  * says which field it is of.
  */
-import { defineJob, NonRetryableError, schedule, typed } from "../../src/index.ts";
+import { defineJob, NonRetryableError, schedule, typed } from "../../../src/index.ts";
 import type { Scene } from "./scene.ts";
 
 /** The screens that show the fields, and how many fields were written. */

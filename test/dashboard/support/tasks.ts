@@ -3,7 +3,7 @@
  * look at the store; `scripts/show/tasks.ts` counts clicks, keys and seconds.
  */
 import type { Page } from "playwright-core";
-import { defineJob, NonRetryableError, typed, type Millrace } from "../../src/index.ts";
+import { defineJob, NonRetryableError, typed, type Millrace } from "../../../src/index.ts";
 import { SLOWEST } from "./night.ts";
 import type { Scene } from "./scene.ts";
 
@@ -133,7 +133,7 @@ export async function failJobs(
 }
 
 /** Types the reason into the dialog, which has the focus in it, and sends it. */
-export async function confirm(page: Page, reason: string): Promise<void> {
+async function confirm(page: Page, reason: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
   await page.keyboard.type(reason);

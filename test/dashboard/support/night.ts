@@ -1,7 +1,7 @@
 /** What ran last night: a type with many short runs, and a rare one with long runs. */
-import { rangeOf, stretchOf } from "../../dashboard/src/screens/overview/series.ts";
-import { writePast, type Past } from "../../scripts/show/lib/screens/history.ts";
-import { defineJob, typed } from "../../src/index.ts";
+import { rangeOf, stretchOf } from "../../../dashboard/src/screens/overview/series.ts";
+import { writePast, type Past } from "../../../scripts/show/lib/screens/history.ts";
+import { defineJob, typed } from "../../../src/index.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -3,16 +3,16 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { vi, type TestContext } from "vitest";
-import { PLACES } from "../../dashboard/src/api/operations.gen.ts";
+import { PLACES } from "../../../dashboard/src/api/operations.gen.ts";
 import {
   freePort,
   startServer,
   type ServerProcess,
-} from "../../scripts/show/lib/http/server-process.ts";
-import type { PersonRole } from "../../src/api/tokens.ts";
-import { defineJob } from "../../src/index.ts";
-import { root, temporaryFolder } from "../cli/programs.ts";
-import { startBrowser } from "../http/browser.ts";
+} from "../../../scripts/show/lib/http/server-process.ts";
+import type { PersonRole } from "../../../src/api/tokens.ts";
+import { defineJob } from "../../../src/index.ts";
+import { root, temporaryFolder } from "../../cli/programs.ts";
+import { startBrowser } from "../../http/browser.ts";
 import { makeScene, type Scene } from "./scene.ts";
 
 /** How long an action may take on a busy machine. */
