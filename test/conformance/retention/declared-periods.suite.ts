@@ -45,9 +45,9 @@ export function declaredPeriodsSuite(open: OpenStore): void {
       const { store, clock } = db;
       await addRecords(db);
       await store.prune(LONG, 100);
-      await clock.advance(30 * DAY_MS - 1);
+      await clock.advance(30 * DAY_MS - HOUR_MS);
       expect(await store.prune(SHORT, 100)).toMatchObject(NOTHING);
-      await clock.advance(1);
+      await clock.advance(2 * HOUR_MS);
 
       expect(await store.prune(SHORT, 100)).toMatchObject({ audits: 2, deadLetters: 1 });
     });
