@@ -22,11 +22,11 @@ export interface Range {
 }
 
 export const RANGES: readonly Range[] = [
-  rangeNamed("15m", "15 min", "15 min", 15 * MINUTE_MS, MINUTE_MS),
-  rangeNamed("1h", "1 h", "1 hour", HOUR_MS, 2 * MINUTE_MS),
-  rangeNamed("6h", "6 h", "6 hours", 6 * HOUR_MS, 15 * MINUTE_MS),
-  rangeNamed("24h", "24 h", "24 hours", 24 * HOUR_MS, HOUR_MS),
-  rangeNamed("7d", "7 d", "7 days", 7 * 24 * HOUR_MS, 6 * HOUR_MS),
+  rangeOfLast("15m", "15 min", "15 min", 15 * MINUTE_MS, MINUTE_MS),
+  rangeOfLast("1h", "1 h", "1 hour", HOUR_MS, 2 * MINUTE_MS),
+  rangeOfLast("6h", "6 h", "6 hours", 6 * HOUR_MS, 15 * MINUTE_MS),
+  rangeOfLast("24h", "24 h", "24 hours", 24 * HOUR_MS, HOUR_MS),
+  rangeOfLast("7d", "7 d", "7 days", 7 * 24 * HOUR_MS, 6 * HOUR_MS),
   past("night", "Last night", "last night, 18:00 to 06:00", [-6, 6], HOUR_MS / 2),
   past("yesterday", "Yesterday", "yesterday", [-24, 0], HOUR_MS),
 ];
@@ -176,7 +176,13 @@ export function createdBetween(from: number, to: number): string {
   return `created>${new Date(from).toISOString()} created<${new Date(to).toISOString()}`;
 }
 
-function rangeNamed(id: string, text: string, name: string, lengthMs: number, stepMs: number): Range {
+function rangeOfLast(
+  id: string,
+  text: string,
+  name: string,
+  lengthMs: number,
+  stepMs: number,
+): Range {
   return { id, text, name, phrase: `the last ${name}`, lengthMs, stepMs };
 }
 

@@ -2,7 +2,13 @@
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../../../../src/store/store.ts";
 import type { ClaimedJob, WorkerId } from "../../../../src/store/types/jobs-and-runs.ts";
-import { completed, failedWith, newJobs, runAgain, workerInfo } from "../../../support/factories.ts";
+import {
+  completed,
+  failedWith,
+  newJobs,
+  runAgain,
+  workerInfo,
+} from "../../../support/factories.ts";
 import {
   add,
   at,
