@@ -10,14 +10,15 @@ import type { ServerCalls } from "./server-calls.ts";
 export function remoteLimits(calls: ServerCalls): Limits {
   return {
     async set(target, rule, by) {
+      const path = pathOf("limits.set", target);
       const body = { ...bodyOf(rule), reason: reasonOf(by?.reason, "--reason") };
-      await calls.json(pathOf("limits.set", target), { method: "PUT", ...tenantOf(target), body });
+      await calls.json(path, { method: "PUT", ...tenantOf(target), body });
     },
     async remove(target, by) {
-      const { query } = tenantOf(target);
-      const why = { ...query, reason: reasonOf(by?.reason, "--reason") };
+      const path = pathOf("limits.remove", target);
+      const why = { ...tenantOf(target).query, reason: reasonOf(by?.reason, "--reason") };
       const call = { method: "DELETE", query: why } as const;
-      return (await calls.json<{ wasSet: boolean }>(pathOf("limits.remove", target), call)).wasSet;
+      return (await calls.json<{ wasSet: boolean }>(path, call)).wasSet;
     },
     async list() {
       return withDates((await calls.json<{ limits: Limit[] }>("/api/v1/limits")).limits);

@@ -41,8 +41,9 @@ export function remoteSchedules(calls: ServerCalls): Schedules {
     runNow: async (name, { idempotencyKey, reason } = {}) =>
       calls.json(path(name, "/run"), { method: "POST", idempotencyKey, body: { reason } }),
     async remove(name, by) {
+      const address = path(name);
       const query = { reason: reasonOf(by?.reason, "--reason") };
-      await calls.json(path(name), { method: "DELETE", query });
+      await calls.json(address, { method: "DELETE", query });
     },
     async history(name, { before, limit } = {}) {
       const query = { before: before?.toISOString(), limit };

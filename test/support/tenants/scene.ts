@@ -72,6 +72,8 @@ export async function fillTenants(store: JobStore): Promise<TenantScene> {
   await store.setLimit({ kind: "tenant", name: OTHER }, { concurrency: 99, rate: null }, CANARY);
   await store.setFairness("general", { [OTHER]: 77, [OWN]: 2 }, CANARY);
   await store.pause({ kind: "tenant", name: OTHER }, { reason: `${CANARY} is late`, by: CANARY });
+  const decision = { kind: "acknowledged", by: CANARY, notes: CANARY } as const;
+  await store.decideGroup(causeIn(OTHER), { tenant: OTHER }, decision);
   // Retention has removed the beginning of the chains.
   await store.sealAudit(100);
   await store.prune(retention({ auditMs: -2 * DAY_MS }), 100);
