@@ -246,6 +246,12 @@ AS $members$
       AND pg_has_role(engine.oid, tenant.oid, 'USAGE')
 $members$;
 
+-- Whether objects in `pg_temp` are found last. PostgreSQL writes the name without quotes: within
+-- quotes, it is a part of another name.
+CREATE FUNCTION millrace.ends_with_temp(path text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN path ~ '(^|,)\s*pg_temp$' AND path !~ '(^|,)\s*(pg_temp|"pg_temp")\s*,';
+
 -- Functions that run with the rights of their owner and could be led astray by their caller.
 CREATE FUNCTION millrace.definer_findings() RETURNS TABLE (found text, fix text)
 LANGUAGE sql STABLE
@@ -261,7 +267,8 @@ AS $definers$
       AND proc.prosecdef
       AND NOT EXISTS (
           SELECT FROM unnest(proc.proconfig) AS setting
-          WHERE setting ~ '^search_path=(.*[ ,"])?pg_temp"?$'
+          WHERE starts_with(setting, 'search_path=')
+            AND millrace.ends_with_temp(substr(setting, length('search_path=') + 1))
       )
     UNION ALL
     SELECT format(
@@ -307,10 +314,12 @@ AS $registered$
            ),
            format(
                'ALTER ROUTINE %s SET search_path = %s, pg_temp', definer.shown,
-               coalesce(nullif(definer.path, '""'), 'pg_catalog')
+               coalesce(nullif(nullif(btrim(regexp_replace(
+                   definer.path, '(^|,)\s*(pg_temp|"pg_temp")\s*(?=,|$)', '', 'g'
+               ), ', '), ''), '""'), 'pg_catalog')
            )
     FROM definer
-    WHERE definer.path IS NULL OR definer.path !~ '^(.*[ ,"])?pg_temp"?$'
+    WHERE NOT coalesce(millrace.ends_with_temp(definer.path), false)
 $registered$;
 
 -- Rights that other roles would get on objects that are created later.

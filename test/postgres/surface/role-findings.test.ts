@@ -124,6 +124,9 @@ const REGISTERED: readonly (readonly [string, string, readonly string[]])[] = [
   ["SECURITY DEFINER", REVOKED, [UNPINNED]],
   ["SECURITY DEFINER SET search_path = ''", REVOKED, [UNPINNED]],
   [`SECURITY DEFINER SET search_path = app, "$user"`, REVOKED, [UNPINNED]],
+  ["SECURITY DEFINER SET search_path = 'app, pg_temp'", REVOKED, [UNPINNED]],
+  ["SECURITY DEFINER SET search_path = pg_temp, app", REVOKED, [UNPINNED]],
+  ["SECURITY DEFINER SET search_path = app, pg_temp, public", REVOKED, [UNPINNED]],
   [`SECURITY DEFINER ${PINNED}`, REVOKED, []],
   ["SECURITY INVOKER", "", []],
 ];
