@@ -21,8 +21,6 @@ export function Attention(): JSX.Element {
   });
   const { findings = [], checked = [], checkedAt } = attention.data.value ?? {};
   const [isWhole, setWhole] = useState(false);
-  const { rows, on } = useStill(findings, keyOf);
-  const shown = isWhole ? rows : rows.slice(0, FINDINGS_SHOWN);
   return (
     <Panel
       class="c8"
@@ -46,22 +44,35 @@ export function Attention(): JSX.Element {
               {checked.length > 0 && `: ${checked.map(({ about }) => about).join(", ")}`}.
             </Empty>
           ) : (
-            <ul class="attention" {...on}>
-              {shown.map((finding) => (
-                <Item key={keyOf(finding)} finding={finding} />
-              ))}
-              {shown.length < rows.length && (
-                <li class="all">
-                  <Button kind="quiet" icon="down" onClick={() => setWhole(true)}>
-                    {moreText(rows.length)}
-                  </Button>
-                </li>
-              )}
-            </ul>
+            <Findings findings={findings} isWhole={isWhole} showAll={() => setWhole(true)} />
           )
         }
       </Loaded>
     </Panel>
+  );
+}
+
+/** A component of its own: a list that goes under the pointer must forget what it has held. */
+function Findings(props: {
+  findings: readonly Finding[];
+  isWhole: boolean;
+  showAll: () => void;
+}): JSX.Element {
+  const { rows, on } = useStill(props.findings, keyOf);
+  const shown = props.isWhole ? rows : rows.slice(0, FINDINGS_SHOWN);
+  return (
+    <ul class="attention" {...on}>
+      {shown.map((finding) => (
+        <Item key={keyOf(finding)} finding={finding} />
+      ))}
+      {shown.length < rows.length && (
+        <li class="all">
+          <Button kind="quiet" icon="down" onClick={props.showAll}>
+            {moreText(rows.length)}
+          </Button>
+        </li>
+      )}
+    </ul>
   );
 }
 
