@@ -22,8 +22,13 @@ const VERBS = new RegExp(
     ")(\\b|…)(?! \\d)",
 );
 
-/** The names of all buttons of the screen, without the keys that are drawn on them. */
-const BUTTON_TEXTS = `[...document.querySelectorAll("main button, main a.btn")].map((button) => {
+/**
+ * The names of all buttons of the screen, without the keys that are drawn on them. Those in the
+ * head of a table sort it.
+ */
+const BUTTON_TEXTS = `[
+  ...document.querySelectorAll("main button, main a.btn"),
+].filter((button) => button.closest("th") === null).map((button) => {
   const parts = [...button.childNodes].filter(({ nodeName }) => nodeName !== "KBD");
   const text = parts.map(({ textContent }) => textContent).join("").trim();
   return button.getAttribute("aria-label") ?? text;

@@ -5,6 +5,7 @@ describe("a link template", () => {
   test.each([
     "https://trace.example/{correlation_id}",
     "http://localhost:3000/u/{payload.userId}?tenant={tenant}#{tags.order}",
+    "http://localhost:3000/{tags.app.version}",
     "https://x.example/{id}/{type}/{parent_id}/{payload.order.id}",
     "https://x.example",
   ])("%s is accepted", (template) => {

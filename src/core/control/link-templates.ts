@@ -7,7 +7,7 @@ const NAME_LENGTH_MAX = 50;
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 /** Facts of a job, a tag, or a place in its payload. */
-const KNOWN = /^(?:id|type|tenant|correlation_id|parent_id|tags\.[^.]+|payload(?:\.[^.]+)+)$/;
+const KNOWN = /^(?:id|type|tenant|correlation_id|parent_id|tags\..+|payload(?:\.[^.]+)+)$/;
 
 /** What is wrong with the name of a link, or null. */
 export function linkNameFault(name: string): string | null {

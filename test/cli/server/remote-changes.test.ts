@@ -122,7 +122,9 @@ describe("through a server, as on its database", () => {
   });
 
   test("workers are listed, quieted, resumed and stopped, by parts of their ids", async () => {
-    const [one, other] = [0, 1].map(() => store.mill.work({ jobs: [stuck.run(() => 1)] }));
+    // No heartbeat comes between the commands, which would stop the worker.
+    const settings = { jobs: [stuck.run(() => 1)], lease: "1h" } as const;
+    const [one, other] = [0, 1].map(() => store.mill.work(settings));
     await Promise.all([one!.ready, other!.ready]);
     const listed = await store.both("workers", "list", "-o", "json");
     const found: { id: string }[] = JSON.parse(

@@ -41,10 +41,15 @@ function filled(template: string, job: LinkedJob): string | null {
 /** The names that the server accepts in a template. */
 function fieldOf(name: string, job: LinkedJob): string | null {
   if (name.startsWith("payload.")) return payloadField(job, name.slice("payload.".length));
-  if (name.startsWith("tags.")) return valueAt(job.tags, name.slice("tags.".length));
+  if (name.startsWith("tags.")) return tagOf(job.tags, name.slice("tags.".length));
   if (name === "correlation_id") return job.correlationId;
   if (name === "parent_id") return job.parentId;
   return name === "id" || name === "type" || name === "tenant" ? job[name] : null;
+}
+
+/** The name of a tag is any text, dots included. */
+function tagOf(tags: LinkedJob["tags"], name: string): string | null {
+  return Object.hasOwn(tags, name) ? (tags[name] ?? null) : null;
 }
 
 function payloadField({ payload }: LinkedJob, path: string): string | null {

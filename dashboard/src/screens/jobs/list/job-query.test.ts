@@ -67,6 +67,13 @@ describe("a query of jobs", () => {
     });
   });
 
+  test.each(["2026-02-30T12:00Z", "2026-02-31T00:00Z", "2026-13-01T00:00Z"])(
+    "refuses %s, a day that does not exist",
+    (moment) => {
+      expect(jobQueryOf(`created>${moment}`, NOW).wrong).toHaveLength(1);
+    },
+  );
+
   test("takes words as a text in the payload", () => {
     expect(jobQueryOf('"ada@example.com" invoice', NOW).query).toEqual({
       text: "ada@example.com invoice",

@@ -152,12 +152,19 @@ function takeLength({ key, sign, value }: Term, draft: Draft): string | null {
 /** A moment, or a length of time before now. */
 function takeMoment({ sign, value }: Term, draft: Draft): string | null {
   if (sign !== "<" && sign !== ">") return `Write created>${value} or created<${value}.`;
-  const isMoment = MOMENT.test(value) && !Number.isNaN(Date.parse(value));
+  const isMoment =
+    MOMENT.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value));
   if (!isMoment && !DURATION.test(value)) {
     return `Write a moment with its offset, such as created${sign}2026-11-18T12:00Z, or 2h.`;
   }
   const given = isMoment ? new Date(value).toISOString() : value;
   return draft.setOnce(sign === ">" ? "created_after" : "created_before", given);
+}
+
+/** The engine would take February 30 for March 2. */
+function isDay(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 function takeStates(value: string, draft: Draft): string | null {
