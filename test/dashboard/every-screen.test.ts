@@ -116,6 +116,7 @@ describe("every screen", () => {
       await read();
       for (const tab of await page.getByRole("tab").all()) {
         await tab.click();
+        await watched.loaded();
         await read();
       }
     }

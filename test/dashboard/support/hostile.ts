@@ -67,7 +67,6 @@ async function runJobs({ mill }: Scene, bad: (field: string) => string): Promise
   })
     .phase("begin", async (_, ctx) => {
       ctx.log.warn(bad("log line"), { [bad("log field name")]: bad("log field") });
-      await ctx.progress(50, { [bad("progress name")]: bad("progress") });
       await ctx.each(
         ["unit"],
         () => bad("unit"),
@@ -75,7 +74,11 @@ async function runJobs({ mill }: Scene, bad: (field: string) => string): Promise
       );
       return { [bad("phase result name")]: bad("phase result") };
     })
-    .phase(bad("phase"), async () => ({ [bad("result name")]: bad("result") }));
+    .phase(bad("phase"), async (_, ctx) => {
+      // In the last phase: what an earlier one tells is replaced by what a later one tells.
+      await ctx.progress(50, { [bad("progress name")]: bad("progress") });
+      return { [bad("result name")]: bad("result") };
+    });
   const failing = defineJob({ type: "hostile.failing", payload, maxAttempts: 1 }).run(() => {
     const error = new NonRetryableError(bad("error"));
     error.name = bad("error name");

@@ -237,7 +237,11 @@ export class WatchedPage implements AsyncDisposable {
     await this.page.goto(`${this.origin}/#/${path}`);
     await this.page.locator("main h1").first().waitFor();
     // The sheet shows a skeleton as a part.
-    if (path === "sheet") return;
+    if (path !== "sheet") await this.loaded();
+  }
+
+  /** Waits until nothing that is shown is being read. */
+  async loaded(): Promise<void> {
     await this.page.locator("main .skeleton").first().waitFor({ state: "detached" });
   }
 

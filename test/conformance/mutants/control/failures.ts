@@ -6,6 +6,11 @@ const SHARED = {
   failure_causes: [["the oldest failure comes first", "ORDER BY last_at DESC", "ORDER BY last_at"]],
   first_failure: [["closed letters count", "status IN (1, 2)", "status > 0"]],
   letters_of_cause: [["letters of all causes", "WHERE cause = ", "WHERE '' <> "]],
+  failure_decisions: [
+    ["decisions of all tenants", "WHERE tenant = ", "WHERE 0 < "],
+    ["the cause before is told again", "cause > ", "cause >= "],
+    ["the limit is dropped", "LIMIT ", "LIMIT 1000 + "],
+  ],
   decide_failure_group: [["the person stays", "by = excluded.by, ", ""]],
   delete_failure_groups: [
     ["open letters do not matter", "AND NOT EXISTS (", "AND (true OR 1 = 1) OR EXISTS ("],
@@ -18,6 +23,7 @@ export const SQLITE_FAILURE_FAULTS: Faults = {
   failureGroups: { failure_causes: SHARED.failure_causes },
   failureGroup: { first_failure: SHARED.first_failure },
   lettersOfCause: { letters_of_cause: SHARED.letters_of_cause },
+  failureDecisions: { failure_decisions: SHARED.failure_decisions },
   decideGroup: {
     decide_failure_group: SHARED.decide_failure_group,
     delete_failure_groups: [
@@ -44,6 +50,7 @@ export const POSTGRES_FAILURE_FAULTS: Faults = {
   failureGroups: { failure_causes: SHARED.failure_causes },
   failureGroup: { first_failure: SHARED.first_failure },
   lettersOfCause: { letters_of_cause: SHARED.letters_of_cause },
+  failureDecisions: { failure_decisions: SHARED.failure_decisions },
   decideGroup: {
     decide_failure_group: SHARED.decide_failure_group,
     delete_failure_groups: [

@@ -9,6 +9,12 @@ const BEGUN = [
   ["a removal that is under way begins again", "WHERE known.done_at IS NOT NULL", "WHERE true"],
 ] as const;
 
+const OPEN_REMOVALS = [
+  ["removals that are done count", "WHERE done_at IS NULL", "WHERE reason <> ''"],
+  ["the newest first", "begun_at, tenant", "begun_at DESC, tenant"],
+  ["the limit is dropped", "LIMIT ", "LIMIT 1000 + "],
+] as const;
+
 export const SQLITE_QUOTA_FAULTS: Faults = {
   setQuota: { put_quota: SET },
   removeQuota: {
@@ -46,6 +52,7 @@ export const SQLITE_QUOTA_FAULTS: Faults = {
     tenant_names: [["the name before is told again", "> :after", ">= :after"]],
   },
   beginRemoval: { begin_removal: BEGUN },
+  openRemovals: { open_removals: OPEN_REMOVALS },
   removal: { end_removal: [["a removal never ends", "SET done_at = :now", "SET done_at = NULL"]] },
   removeOfTenant: {
     clear_dead_letters: [["letters stay", "WHERE id IN (", "WHERE false AND id IN ("]],
@@ -106,6 +113,7 @@ export const POSTGRES_QUOTA_FAULTS: Faults = {
     tenant_names: [["the name before is told again", "> :after::text", ">= :after::text"]],
   },
   beginRemoval: { begin_removal: BEGUN },
+  openRemovals: { open_removals: OPEN_REMOVALS },
   removal: {
     end_removal: [
       [
