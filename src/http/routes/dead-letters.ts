@@ -226,7 +226,9 @@ function textsRoute({ redaction }: AppParts): Route {
     params: ID_PARAMS,
     answers: {
       200: {
-        description: "The text, without what the caller may not read.",
+        description:
+          "The text, without what the caller may not read. A damaged text is null for all but " +
+          "managers.",
         schema: z.strictObject({ payload: TEXT_OR_NULL }),
       },
     },
