@@ -241,6 +241,7 @@ function previewRoute({ redaction }: AppParts): Route {
     name: "previewOperation",
     summary: "Counts what an action would change, and shows a sample. Nothing is changed.",
     access: MANAGE,
+    changesNothing: true,
     body: z.strictObject(REQUEST),
     answers: { 200: { description: "The count and the sample.", schema: PREVIEW } },
     problems: [],
