@@ -110,7 +110,8 @@ export function webhookChannel<const Name extends string = "webhook">(
         "content-type": "application/json",
         ...signedHeaders(signed, await secretsFor(secrets, message, ctx)),
       };
-      const request = { url, method: "POST", headers, body, signal: ctx.signal } as const;
+      const { signal } = ctx;
+      const request = { url, method: "POST", headers, body, signal, ignoresBody: true } as const;
       const { status } = await askProvider(request, { allow, now });
       return { id, status };
     },
