@@ -174,6 +174,8 @@ describe("webhookChannel", () => {
   });
 
   test.each([
+    [OLD],
+    [[OLD]],
     [{}],
     [{ secrets: [] }],
     [{ secrets: "whsec_" }],
