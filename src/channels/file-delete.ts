@@ -110,7 +110,8 @@ function signedChannel({
     type,
     send: async (message: unknown, ctx) => {
       const url = await signedUrl(message, ctx);
-      const request = { url, method: "DELETE", signal: ctx.signal } as const;
+      const { signal } = ctx;
+      const request = { url, method: "DELETE", signal, ignoresBody: true } as const;
       const isDone = (answered: number): boolean => answered === NOT_FOUND;
       const { status } = await askProvider(request, { allow, now: insideOf(ctx).now(), isDone });
       return { deleted: status !== NOT_FOUND };

@@ -2,7 +2,7 @@
 import { NonRetryableError } from "../core/errors.ts";
 import { insideOf } from "../api/channels/run-inside.ts";
 import type { Context } from "../api/context.ts";
-import { aName, anObject, insist, must, type Rule } from "../api/rules.ts";
+import { aName, anObject, insist, isObject, must, type Rule } from "../api/rules.ts";
 import { isWebhookSecret, signedHeaders } from "../lib/webhook-signature.ts";
 import {
   CHANNEL_RULES,
@@ -50,15 +50,21 @@ const someSecrets: Rule = (value, place) =>
     ? null
     : { place, problem: "must be a list of secrets: whsec_ and 24 to 64 bytes in base64" };
 
-const OPTIONS = anObject(
+const EXAMPLE = "an object such as { secrets: [process.env.WEBHOOK_SECRET] }";
+
+const FIELDS = anObject(
   {
     required: {
       secrets: (value, place) => (typeof value === "function" ? null : someSecrets(value, place)),
     },
     optional: { ...CHANNEL_RULES, type: aName, allow: someOrigins },
   },
-  "an object such as { secrets: [process.env.WEBHOOK_SECRET] }",
+  EXAMPLE,
 );
+
+/** What is no object is not shown either: it may be the secret itself. */
+const OPTIONS: Rule = (value, place) =>
+  isObject(value) ? FIELDS(value, place) : { place, problem: `must be ${EXAMPLE}` };
 
 const MESSAGE = anObject(
   {
@@ -110,7 +116,8 @@ export function webhookChannel<const Name extends string = "webhook">(
         "content-type": "application/json",
         ...signedHeaders(signed, await secretsFor(secrets, message, ctx)),
       };
-      const request = { url, method: "POST", headers, body, signal: ctx.signal } as const;
+      const { signal } = ctx;
+      const request = { url, method: "POST", headers, body, signal, ignoresBody: true } as const;
       const { status } = await askProvider(request, { allow, now });
       return { id, status };
     },

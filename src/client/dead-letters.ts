@@ -29,8 +29,9 @@ export function makeDeadLetters(parts: DeadLetterParts): DeadLetters {
       return deadLetterView(await letterOf(store, id));
     },
     async texts(id) {
-      const { payload } = specOf(await letterOf(store, idOf(id)));
-      return { payload };
+      // The copy may be damaged, so its payload may be no text.
+      const { payload }: { readonly payload: unknown } = specOf(await letterOf(store, idOf(id)));
+      return { payload: typeof payload === "string" ? payload : null };
     },
     async list(given = {}) {
       const { filter, after, limit } = deadLetterFilter(given);

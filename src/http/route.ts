@@ -40,6 +40,8 @@ export interface RouteForm {
   readonly answers: Readonly<Record<number, Answer>>;
   /** The statuses of its own errors, besides those that follow from the form of the route. */
   readonly problems: readonly number[];
+  /** A route that is no GET, and is served by a server that only reads. */
+  readonly changesNothing?: true;
   /** The route answers when something happens, and waits for that at most so long. */
   readonly waitsMsMax?: number;
 }

@@ -21,10 +21,17 @@ export function redactedJob(job: JobView, redactor: Redactor): object {
   };
 }
 
-/** JSON as text. Numbers that lose digits when they are read stay as they are written. */
+/**
+ * JSON as text. Numbers that lose digits when they are read stay as they are written. A text that
+ * is damaged or has too many levels cannot be redacted, and is shown to those alone who see all.
+ */
 export function redactedText(text: string | null, redactor: Redactor): string | null {
   if (text === null || redactor.seesAll) return text;
-  return JSON.stringify(redactor.value(readExactly(text)));
+  try {
+    return JSON.stringify(redactor.value(readExactly(text)));
+  } catch {
+    return null;
+  }
 }
 
 export function redactedProgress(progress: ProgressView, redactor: Redactor): object {

@@ -68,6 +68,6 @@ export function allRoutes(parts: AppParts): readonly Route[] {
 }
 
 /** Whether a route changes nothing, or signs a browser in or out. */
-function isReading({ method, path }: Route): boolean {
-  return method === "get" || path === "/api/v1/session";
+function isReading({ method, path, changesNothing }: Route): boolean {
+  return method === "get" || changesNothing === true || path === "/api/v1/session";
 }

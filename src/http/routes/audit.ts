@@ -175,6 +175,7 @@ function compareRoute(): Route {
       "The same check, and a comparison with the `heads` of an earlier answer: what was removed " +
       "from the end of a chain.",
     access: READ_AUDIT,
+    changesNothing: true,
     body: z.strictObject({ heads: z.array(HEAD).max(HEADS_MAX) }),
     answers: { 200: { description: "What was found.", schema: VERDICT } },
     problems: [],

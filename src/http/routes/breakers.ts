@@ -14,6 +14,7 @@ import {
   REASON,
   TEXT,
   TEXT_OR_NULL,
+  neededReason,
 } from "../schemas/common.ts";
 import { redactedBreaker, redactedBreakerChange } from "../views.ts";
 
@@ -118,7 +119,7 @@ function writeRoutes(): readonly Route[] {
     summary: "Opens the breaker of a service until it is reset: its jobs wait.",
     access: OPERATE_INSTANCE,
     params: PARAMS,
-    body: z.strictObject({ reason: z.string().min(1).max(500) }),
+    body: z.strictObject({ reason: neededReason(500) }),
     answers: { 204: { description: "The breaker is open." } },
     problems: [],
   } as const;

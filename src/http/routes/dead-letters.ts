@@ -15,6 +15,7 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  NEEDED_REASON,
   REMARK,
   TEXT,
   TEXT_OR_NULL,
@@ -226,7 +227,9 @@ function textsRoute({ redaction }: AppParts): Route {
     params: ID_PARAMS,
     answers: {
       200: {
-        description: "The text, without what the caller may not read.",
+        description:
+          "The text, without what the caller may not read. A damaged text is null for all but " +
+          "managers.",
         schema: z.strictObject({ payload: TEXT_OR_NULL }),
       },
     },
@@ -248,7 +251,7 @@ function reviewRoute(verb: "acknowledge" | "discard"): Route {
     summary: isFinal ? "Closes a dead letter without a successor." : "Marks it as reviewed.",
     access: isFinal ? MANAGE : OPERATE,
     params: ID_PARAMS,
-    body: z.strictObject({ notes: isFinal ? REMARK : REMARK.optional() }),
+    body: z.strictObject({ notes: isFinal ? NEEDED_REASON : REMARK.optional() }),
     answers: { 204: { description: "Done." } },
     problems: PROBLEMS,
   } as const;
@@ -303,7 +306,7 @@ function reprocessRoute(): Route {
     summary: "Enqueues a successor of the failed job, with the same or another payload.",
     access: MANAGE,
     params: ID_PARAMS,
-    body: z.strictObject({ notes: REMARK, payload: ANYTHING.optional() }),
+    body: z.strictObject({ notes: NEEDED_REASON, payload: ANYTHING.optional() }),
     keepsDigits: true,
     answers: { 200: { description: "The successor.", schema: REPROCESSED } },
     problems: [...PROBLEMS, 422],

@@ -10,6 +10,7 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  NEEDED_REASON,
   REMARK,
   TEXT,
   TEXT_OR_NULL,
@@ -47,7 +48,7 @@ const GROUP = z
 
 const LETTERS_MAX = 10_000;
 const CHANGE = z.strictObject({
-  notes: REMARK,
+  notes: NEEDED_REASON,
   tenant: NAME.optional(),
   limit: z.int().min(1).max(LETTERS_MAX).default(LETTERS_MAX),
 });

@@ -75,7 +75,9 @@ function textsRoute({ redaction }: AppParts): Route {
     params: ID_PARAMS,
     answers: {
       200: {
-        description: "The texts, without what the caller may not read.",
+        description:
+          "The texts, without what the caller may not read. A damaged text is null for all but " +
+          "managers.",
         schema: z.strictObject({ payload: TEXT_OR_NULL, result: TEXT_OR_NULL }),
       },
     },

@@ -12,8 +12,8 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  NEEDED_REASON,
   REASON,
-  REMARK,
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
@@ -113,7 +113,7 @@ function pauseRoutes(): readonly Route[] {
       "starts until it is resumed.",
     access: OPERATE,
     params: PAUSE_PARAMS,
-    body: z.strictObject({ reason: REMARK }),
+    body: z.strictObject({ reason: NEEDED_REASON }),
     answers: { 204: { description: "Paused." } },
     problems: [],
   } as const;

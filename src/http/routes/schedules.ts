@@ -16,8 +16,8 @@ import {
   MOMENT,
   MOMENT_OR_NULL,
   NAME,
+  NEEDED_REASON,
   REASON,
-  REMARK,
   TEXT,
   TEXT_OR_NULL,
 } from "../schemas/common.ts";
@@ -60,7 +60,7 @@ const NEW_SCHEDULE = z
         tags: z.record(z.string(), KEY).optional(),
       })
       .optional(),
-    reason: REMARK,
+    reason: NEEDED_REASON,
   })
   .openapi("NewSchedule");
 
@@ -212,7 +212,7 @@ function changingRoutes(): readonly Route[] {
       cron: TIMING.cron.optional(),
       start: TIMING.start.nullable().openapi({ description: "Null removes the start." }),
       end: TIMING.end.nullable().openapi({ description: "Null removes the end." }),
-      reason: REMARK,
+      reason: NEEDED_REASON,
     }),
     answers: { 200: ONE },
     problems: [404, 409],
@@ -224,7 +224,7 @@ function changingRoutes(): readonly Route[] {
     summary: "Removes a schedule that no living worker declares.",
     access: MANAGE,
     params: NAME_PARAMS,
-    query: z.strictObject({ reason: REMARK }),
+    query: z.strictObject({ reason: NEEDED_REASON }),
     answers: { 204: { description: "Removed." } },
     problems: [404, 409],
   } as const;
@@ -271,7 +271,7 @@ function pauseRoutes(): readonly Route[] {
     summary: "Pauses a schedule. A pause survives deploys.",
     access: OPERATE,
     params: NAME_PARAMS,
-    body: z.strictObject({ reason: REMARK }),
+    body: z.strictObject({ reason: NEEDED_REASON }),
     answers: { 204: { description: "Paused." } },
     problems: [404],
   } as const;

@@ -87,6 +87,24 @@ describe("/api/v1/settings", () => {
   );
 });
 
+describe("a server that only reads", () => {
+  test.each([
+    ["compareAudit", "/api/v1/audit/verify", { heads: [] }],
+    [
+      "previewOperation",
+      "/api/v1/operations/preview",
+      { action: "cancel", jobs: { type: "email" } },
+    ],
+  ])("serves %s, which changes nothing", async (name, path, json) => {
+    await using server = await openServer({ isReadOnly: true });
+
+    const { operations } = await settingsOf(server, "manager");
+
+    expect(operations).toContain(name);
+    expect((await server.ask(path, { method: "POST", json })).status).toBe(200);
+  });
+});
+
 describe("createHandler", () => {
   test.each([
     [{ trace: "javascript:alert(1)" }, "links.trace"],

@@ -11,9 +11,17 @@ export const COUNT: z.ZodInt = z.int().min(0);
 export const ANYTHING: z.ZodUnknown = z.unknown().openapi({ description: "Any JSON." });
 export const REMARK: z.ZodString = z.string().min(1).max(2_000);
 
+/** The reason of an act that needs one. Blanks alone are no reason. */
+export const NEEDED_REASON: z.ZodString = neededReason(2_000);
+
 /** The reason of an act that needs none: a body, or the query of a DELETE. */
 export const REASON: z.ZodObject<{ reason: z.ZodOptional<z.ZodString> }, z.core.$strict> =
   z.strictObject({ reason: REMARK.optional() });
+
+/** The same with another maximum. */
+export function neededReason(lengthMax: number): z.ZodString {
+  return z.string().max(lengthMax).regex(/\S/, { error: "a text with more than blanks" });
+}
 
 /** An id as callers write it; the client reads it and refuses others. */
 export const ID: z.ZodString = z

@@ -16,6 +16,8 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
+  /** The status alone counts: the body of the answer is not read, and `body` is empty. */
+  readonly ignoresBody?: true;
 }
 
 export interface EgressAnswer {

@@ -30,11 +30,13 @@ export function connectByNode(connection: EgressConnection): Promise<EgressAnswe
         ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
       },
       (answer) => {
-        textOf(answer, connection).then(
-          (text) =>
-            resolve({ status: answer.statusCode ?? 0, headers: headersOf(answer), body: text }),
-          reject,
-        );
+        const head = { status: answer.statusCode ?? 0, headers: headersOf(answer) };
+        if (connection.ignoresBody === true) {
+          resolve({ ...head, body: "" });
+          answer.destroy();
+          return;
+        }
+        textOf(answer, connection).then((text) => resolve({ ...head, body: text }), reject);
       },
     );
     request.on("error", reject);

@@ -318,9 +318,11 @@ describe("a server that refuses the caller", () => {
 
   test("wants the reason of a decision", async () => {
     for (const verb of ["discard", "reprocess"]) {
-      const { code, err } = await store.remote("dlq", verb, ID);
-      expect([verb, code]).toEqual([verb, 2]);
-      expect(err).toContain("Give the reason with --notes.");
+      for (const notes of [[], ["--notes", "  "]]) {
+        const { code, err } = await store.remote("dlq", verb, ID, ...notes);
+        expect([verb, code]).toEqual([verb, 2]);
+        expect(err).toContain("Give the reason with --notes.");
+      }
     }
   });
 

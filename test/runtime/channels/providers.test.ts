@@ -258,10 +258,12 @@ describe("fileDeleteChannel in a folder", () => {
 
 describe("fileDeleteChannel with signed URLs", () => {
   test.each([
-    [204, true],
-    [404, false],
-  ])("counts the answer %d as deleted", async (status, deleted) => {
-    await using provider = await openHttp(() => ({ status, body: "" }));
+    [204, true, "no body", {}],
+    [404, false, "no body", {}],
+    [200, true, "more than 64 KB", { body: "x".repeat(70_000) }],
+    [404, false, "a body that never ends", { body: "x", isEndless: true }],
+  ])("counts the answer %d as deleted: %s, with %s", async (status, deleted, _, answer) => {
+    await using provider = await openHttp(() => ({ status, ...answer }));
     const { origin } = provider;
     const files = fileDeleteChannel({
       signedUrl: async ({ key }: { key: string }) => `${origin}/${key}?signature=s`,

@@ -133,6 +133,24 @@ describe("webhookChannel", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
+  test.each([
+    [200, "is longer than 64 KB", { body: "x".repeat(70_000) }, { payload: { status: 200 } }],
+    [202, "never ends", { body: "x", isEndless: true }, { payload: { status: 202 } }],
+  ])("has arrived with the answer %d, the body of which %s", async (status, _, answer, done) => {
+    await using receiver = await openHttp(() => ({ status, ...answer }));
+    const webhook = webhookChannel({ secrets: [NEW], allow: [receiver.origin] });
+
+    expect(await perform(webhook, { ...EVENT, url: receiver.origin })).toMatchObject(done);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test("counts the status of an answer with an endless body", async () => {
+    await using receiver = await openHttp(() => ({ status: 410, body: "x", isEndless: true }));
+    const webhook = webhookChannel({ secrets: [NEW], allow: [receiver.origin] });
+    const sent = perform(webhook, { ...EVENT, url: receiver.origin });
+    await expect(sent).rejects.toMatchObject({ "~class": "non_retryable" });
+  });
+
   test("reaches nothing on this machine that is not allowed", async () => {
     await using receiver = await openHttp(() => ({ status: 200 }));
     const webhook = webhookChannel({ secrets: [NEW] });
@@ -156,6 +174,8 @@ describe("webhookChannel", () => {
   });
 
   test.each([
+    [OLD],
+    [[OLD]],
     [{}],
     [{ secrets: [] }],
     [{ secrets: "whsec_" }],

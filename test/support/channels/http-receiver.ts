@@ -12,6 +12,8 @@ interface Answer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;
+  /** The body never ends. */
+  readonly isEndless?: boolean;
 }
 
 export async function openHttp(answer: (count: number) => Answer) {
@@ -23,7 +25,9 @@ export async function openHttp(answer: (count: number) => Answer) {
       const { method, url, headers } = request;
       requests.push({ method, url, headers, body });
       const given = answer(requests.length);
-      response.writeHead(given.status, given.headers).end(given.body ?? "");
+      response.writeHead(given.status, given.headers);
+      if (given.isEndless === true) response.write(given.body ?? "");
+      else response.end(given.body ?? "");
     });
   });
   await new Promise<void>((resolve) => {

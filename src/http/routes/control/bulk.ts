@@ -20,6 +20,7 @@ import {
   NAME,
   TEXT,
   TEXT_OR_NULL,
+  neededReason,
 } from "../../schemas/common.ts";
 import { JOB } from "../../schemas/jobs.ts";
 import { redactedJob, redactedLetter } from "../../views.ts";
@@ -241,6 +242,7 @@ function previewRoute({ redaction }: AppParts): Route {
     name: "previewOperation",
     summary: "Counts what an action would change, and shows a sample. Nothing is changed.",
     access: MANAGE,
+    changesNothing: true,
     body: z.strictObject(REQUEST),
     answers: { 200: { description: "The count and the sample.", schema: PREVIEW } },
     problems: [],
@@ -264,7 +266,7 @@ function startRoute({ redaction }: AppParts): Route {
     access: MANAGE,
     body: z.strictObject({
       ...REQUEST,
-      reason: z.string().min(1).max(1_000),
+      reason: neededReason(1_000),
       rate: z
         .union([z.number().min(RATE_MIN).max(RATE_MAX), z.string().max(20)])
         .optional()

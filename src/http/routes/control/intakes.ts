@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { actedBy } from "../../acted-by.ts";
 import { OPERATE, SEE } from "../../identity/identity.ts";
 import { route, type Route } from "../../route.ts";
-import { MOMENT, NAME, REASON, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { MOMENT, NAME, NEEDED_REASON, REASON, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 import { targetOf } from "../operations.ts";
 
 const KIND = z.enum(["lane", "type", "tenant", "installation"]);
@@ -52,7 +52,7 @@ function closeRoute(): Route {
       "are refused with 503 and the code INTAKE_CLOSED.",
     access: OPERATE,
     params: PARAMS,
-    body: z.strictObject({ reason: REMARK }),
+    body: z.strictObject({ reason: NEEDED_REASON }),
     answers: { 204: { description: "Closed." } },
     problems: [],
   } as const;

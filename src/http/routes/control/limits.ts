@@ -4,12 +4,20 @@ import type { LimitRule, LimitTarget } from "../../../api/control/limits.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { MANAGE_INSTANCE, SEE_INSTANCE } from "../../identity/identity.ts";
 import { route, type Route } from "../../route.ts";
-import { COUNT, KEY, MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import {
+  COUNT,
+  KEY,
+  MOMENT,
+  NAME,
+  NEEDED_REASON,
+  TEXT,
+  TEXT_OR_NULL,
+} from "../../schemas/common.ts";
 
 const KINDS = ["type", "tenant", "service", "installation", "key"] as const;
 /** The tenant of a concurrency key. */
 const QUERY = z.strictObject({ tenant: NAME.optional() });
-const REMOVE_QUERY = QUERY.extend({ reason: REMARK });
+const REMOVE_QUERY = QUERY.extend({ reason: NEEDED_REASON });
 const PARAMS = z.strictObject({ kind: z.enum(KINDS), name: KEY });
 const PERMITS = z.int().min(1).max(1_000_000_000);
 const BODY = z
@@ -22,7 +30,7 @@ const BODY = z
         burst: PERMITS.optional(),
       })
       .optional(),
-    reason: REMARK,
+    reason: NEEDED_REASON,
   })
   .openapi("LimitRule", { description: "At least one of concurrency and rate." });
 

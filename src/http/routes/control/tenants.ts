@@ -4,7 +4,7 @@ import type { QuotaRule } from "../../../api/control/tenants.ts";
 import { ADMINISTER, GRANT, MANAGE_INSTANCE } from "../../identity/identity.ts";
 import { jsonLines } from "../../json-lines.ts";
 import { route, type Route } from "../../route.ts";
-import { COUNT, MOMENT, NAME, REMARK, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
+import { COUNT, MOMENT, NAME, NEEDED_REASON, TEXT, TEXT_OR_NULL } from "../../schemas/common.ts";
 
 const PARAMS = z.strictObject({ tenant: NAME });
 /** How long a request works on a removal. */
@@ -77,7 +77,7 @@ const BODY = z
       })
       .optional(),
     payloadBytes: JOBS.optional(),
-    reason: REMARK,
+    reason: NEEDED_REASON,
   })
   .openapi("QuotaRule", { description: "At least one of waiting, rate and payloadBytes." });
 
@@ -165,7 +165,7 @@ function removeRoute(): Route {
     summary: "Removes the quota of a tenant, or of every tenant without its own (`*`).",
     access: ADMINISTER,
     params: PARAMS,
-    query: z.strictObject({ reason: REMARK }),
+    query: z.strictObject({ reason: NEEDED_REASON }),
     answers: {
       200: {
         description: "Whether the quota was set.",
@@ -231,7 +231,7 @@ function removalStepRoute(): Route {
       "is set. `confirm` must be the name of the tenant.",
     access: ADMINISTER,
     params: PARAMS,
-    body: z.strictObject({ reason: REMARK, confirm: NAME }).openapi("TenantRemovalRequest"),
+    body: z.strictObject({ reason: NEEDED_REASON, confirm: NAME }).openapi("TenantRemovalRequest"),
     answers: {
       202: {
         description: "How far the removal has come; at its end, the rows that are left: none.",
