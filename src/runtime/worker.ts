@@ -201,7 +201,7 @@ export class JobWorker implements Worker, ProcessMember {
   async #begin(): Promise<void> {
     const { store, clock, logger, process, settings } = this.#parts;
     const { leaseMs } = settings;
-    const isOver = (): boolean => !this.#isOpen();
+    const isOver = (): boolean => this.#stopping !== null;
     await this.#parts.jobDefaults.payloads?.declare(settings.preset.payloadRules);
     await declareLimits({ store, clock, logger, settings, isOver });
     if (await declareFairness({ store, clock, logger, settings, isOver }))
