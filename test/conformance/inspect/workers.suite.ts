@@ -53,6 +53,22 @@ export function workersListSuite(open: OpenStore): void {
       expect(await db.store.workers(10)).toMatchObject([{ tenant: null }]);
     });
 
+    test("shows a worker as quiet that joins so, and as it was if it joins again", async () => {
+      await using db = await open();
+      const { store } = db;
+      const info = workerInfo({ quiet: true });
+      await store.register(info);
+      const first = await store.renew(info.id, 1_000);
+      await store.register({ ...info, quiet: false });
+      const again = await store.workers(10);
+      await store.resumeWorker(info.id);
+      await store.register(info);
+
+      expect(first).toMatchObject({ quiet: true });
+      expect(again).toMatchObject([{ quiet: true }]);
+      expect(await store.workers(10)).toMatchObject([{ quiet: false }]);
+    });
+
     test("shows its beats and the end of its lease, and when it joined first", async () => {
       await using db = await open();
       const { store, clock } = db;

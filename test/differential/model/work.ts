@@ -58,8 +58,8 @@ export function register(world: World, info: WorkerInfo): void {
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
   if (known === undefined) {
-    const life = { joinedAt: now, until, renewedAt: now, beats: 0, quiet: false, stopping: false };
-    world.workers.set(info.id, { info, ...life, diedWith: null, ended: [] });
+    const life = { joinedAt: now, until, renewedAt: now, beats: 0, stopping: false };
+    world.workers.set(info.id, { info, ...life, quiet: info.quiet, diedWith: null, ended: [] });
     return;
   }
   known.until = until;

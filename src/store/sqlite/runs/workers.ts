@@ -40,6 +40,7 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
     now,
     until: now + worker.leaseMs,
     beat_ms: Math.round(worker.beatMs),
+    quiet: worker.quiet ? 1 : 0,
   });
   const { appVersion: app } = worker;
   if (app !== null) sql.run("insert_deploy", { worker: idBytes(worker.id), app, now });
