@@ -33,6 +33,25 @@ describe("jobs.explain", () => {
     });
   });
 
+  test("tells a tenant of such a worker, but not which one and where", async () => {
+    await using kit = await openTest();
+    const worker = workerInfo({ host: "mill-7", pid: 4_711, beatMs: 1_000 });
+    await kit.store.register(worker);
+    const silentSince = kit.clock.now();
+    const acme = kit.mill.forTenant("acme");
+    const { id } = await acme.enqueue(email);
+
+    await kit.advance("3s");
+
+    const { sentence } = await acme.jobs.explain(id);
+    expect(sentence).toBe(
+      "It is due, but no worker is running. " +
+        `A worker takes it, but has been silent since ${new Date(silentSince).toISOString()}; ` +
+        `its lease ends at ${new Date(silentSince + 30_000).toISOString()}.`,
+    );
+    expect((await kit.mill.jobs.explain(id)).sentence).toContain("(process 4711 on mill-7)");
+  });
+
   test("names no silent worker that did not take the job", async () => {
     await using kit = await openTest();
     await kit.store.register(workerInfo({ types: ["report"], beatMs: 1_000 }));
