@@ -171,6 +171,19 @@ export function workersListSuite(open: OpenStore): void {
       expect(await counts()).toEqual({ heavy: 2, fast: 3, once: 0, often: 0 });
     });
 
+    test.each(["constructor", "__proto__"])("counts the lane %s as any other", async (lane) => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(2, { lane }));
+      const worker = await joinWorker(store, { laneSlots: Object.fromEntries([[lane, 2]]) });
+      await take(store, { worker, limit: 2, lanes: [lane] });
+
+      const { runningByLane, laneSlots } = at(await store.workers(10), 0);
+
+      expect(Object.entries(runningByLane)).toEqual([[lane, 2]]);
+      expect(Object.entries(laneSlots)).toEqual([[lane, 2]]);
+    });
+
     test("lists those first that joined first, and no more than asked", async () => {
       await using db = await open();
       const { store, clock } = db;

@@ -6,7 +6,7 @@ import { defaults } from "../../../src/core/presets.ts";
 import { workerInfo } from "../../support/factories.ts";
 import { testLogger } from "../../support/logger.ts";
 import { seededDice } from "../../support/seeded-dice.ts";
-import { openTest, type RuntimeTest } from "../support.ts";
+import { latch, openTest, type RuntimeTest } from "../support.ts";
 
 const email = defineJob({ type: "email" }).run(() => "sent");
 
@@ -50,6 +50,25 @@ describe("jobs.explain", () => {
         `its lease ends at ${new Date(silentSince + 30_000).toISOString()}.`,
     );
     expect((await kit.mill.jobs.explain(id)).sentence).toContain("(process 4711 on mill-7)");
+  });
+
+  test("counts the slots of a lane that is named like a member of every object", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const odd = defineJob({ type: "odd", lane: "constructor" }).run(() => end.passed);
+    await using worker = kit.mill.work({ jobs: [odd], lanes: { general: 1 }, signals: false });
+    await worker.ready;
+    await kit.mill.enqueue(odd);
+    await kit.advance("1s");
+    const { id } = await kit.mill.enqueue(odd);
+    await kit.advance("1s");
+
+    const explained = await kit.mill.jobs.explain(id);
+    const [lane] = (await kit.mill.lanes.list()).filter(({ lane: name }) => name === "constructor");
+    end.open();
+
+    expect(explained).toMatchObject({ reason: "busy", details: { slots: 1, running: 1 } });
+    expect(lane).toMatchObject({ slots: 0, workers: 1 });
   });
 
   test("names no silent worker that did not take the job", async () => {
