@@ -139,14 +139,15 @@ async function explainDue(
   if (ofService !== null) return ofService;
   const known = await (tenantWorkers?.(WORKERS_MAX) ?? store.workers(WORKERS_MAX));
   const registered = known.filter(({ takenBy }) => takenBy === null);
-  const workers = registered.filter(isAlive);
+  const alive = registered.filter(isAlive);
+  const silent = registered.filter(isSilent);
   return (
-    explainMissing(job, workers, registered.filter(isSilent)) ??
+    explainMissing(job, { alive, silent, isOneTenant }) ??
     (await explainKey(store, job)) ??
     (await explainLimits(store, job, now)) ??
     explainFreeKey(job) ??
-    explainCrashes(job, workers, crashCap) ??
-    (await explainSlots(store, job, { alive: workers, isOneTenant }))
+    explainCrashes(job, alive, crashCap) ??
+    (await explainSlots(store, job, { alive, isOneTenant }))
   );
 }
 

@@ -42,3 +42,8 @@ export function crashGateReason(deaths: number): string {
 
 /** The name under which the engine pauses a type whose jobs kill their processes. */
 export const CRASH_GATE_BY = "millrace";
+
+/** Whether the engine has paused these jobs because of crashes: it tries one at a time alone. */
+export function isCrashGate(kind: string, by: string | null): boolean {
+  return kind === "type" && by === CRASH_GATE_BY;
+}

@@ -72,6 +72,14 @@ describe("the slots that a job may use", () => {
     expect(slotUse(lane, slots, running)).toEqual(use);
   });
 
+  test.each(["constructor", "toString", "__proto__"])("count the lane %s from 0", (lane) => {
+    const one = Object.fromEntries([[lane, 1]]);
+
+    expect(slotUse(lane, { general: 1 }, {})).toEqual({ slots: 1, used: 0 });
+    expect(slotUse(lane, { general: 1 }, one)).toEqual({ slots: 1, used: 1 });
+    expect(slotUse(lane, one, one)).toEqual({ slots: 1, used: 1 });
+  });
+
   test("are those of its own lane where a worker has no general slots", () => {
     expect(slotUse("fast", { fast: 3 }, { fast: 9 })).toEqual({ slots: 3, used: 3 });
     expect(slotUse("fast", { bulk: 3 }, { bulk: 2 })).toEqual({ slots: 0, used: 0 });

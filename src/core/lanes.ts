@@ -30,6 +30,11 @@ type NumberByLane = Readonly<Record<string, number>>;
 /** The lane whose slots take any job. */
 export const GENERAL_LANE = "general";
 
+/** A lane may have the name of a member that every object inherits. */
+export function ofLane(lane: string, numbers: NumberByLane): number {
+  return Object.hasOwn(numbers, lane) ? (numbers[lane] ?? 0) : 0;
+}
+
 /** True when a worker with slots in these lanes claims jobs of `lane`. */
 export function takesLane(lanes: readonly string[], lane: string): boolean {
   return lanes.includes(GENERAL_LANE) || lanes.includes(lane);
@@ -55,15 +60,15 @@ export function claimPlan(lanes: readonly LaneSlots[]): readonly LaneClaim[] {
  * jobs beyond these slots are in the general slots.
  */
 export function slotUse(lane: string, slots: NumberByLane, running: NumberByLane): SlotUse {
-  const reservedFor = (name: string): number => (name === GENERAL_LANE ? 0 : (slots[name] ?? 0));
+  const reservedFor = (name: string): number => (name === GENERAL_LANE ? 0 : ofLane(name, slots));
   const reserved = reservedFor(lane);
-  const general = slots[GENERAL_LANE] ?? 0;
+  const general = ofLane(GENERAL_LANE, slots);
   const beyond = Object.entries(running).reduce(
     (total, [name, jobs]) => total + Math.max(0, jobs - reservedFor(name)),
     0,
   );
   return {
     slots: reserved + general,
-    used: Math.min(reserved, running[lane] ?? 0) + Math.min(general, beyond),
+    used: Math.min(reserved, ofLane(lane, running)) + Math.min(general, beyond),
   };
 }

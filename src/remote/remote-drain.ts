@@ -4,6 +4,7 @@ import type { Drained, DrainSettings, DrainTarget, RunningCount } from "../api/c
 import { drainTargetOf, type Named } from "../api/control/targets.ts";
 import { drainTimedOut } from "../core/control/drain-words.ts";
 import { isDrained, waitForDrain } from "../core/control/drain.ts";
+import { isCrashGate } from "../core/crashes.ts";
 import { durationMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { parseId } from "../core/ids.ts";
@@ -42,7 +43,9 @@ async function close(
   }
   const { pauses } = await calls.json<{ pauses: readonly Pause[] }>("/api/v1/pauses");
   const found = pauses.find((pause) => pause.kind === kind && pause.name === name);
-  if (found?.until === null) return { reason: found.reason, pausedBy: found.pausedBy };
+  if (found?.until === null && !isCrashGate(kind, found.pausedBy)) {
+    return { reason: found.reason, pausedBy: found.pausedBy };
+  }
   await calls.json(targetPath("pauses", named), { method: "PUT", body: { reason } });
   return null;
 }

@@ -19,7 +19,7 @@ interface WorkerFacts {
   readonly settings: WorkerSettings;
 }
 
-export function infoOf({ id, process, version, settings }: WorkerFacts): WorkerInfo {
+export function infoOf({ id, process, version, settings }: WorkerFacts): Omit<WorkerInfo, "quiet"> {
   return {
     id,
     process: process.id,

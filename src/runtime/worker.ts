@@ -77,8 +77,10 @@ export class JobWorker implements Worker, ProcessMember {
   #stopSignals = (): void => {};
   #stopRejections = (): void => {};
   #isQuiet = false;
-  /** An operator has asked the worker to be quiet, or its release is too old for the store. */
+  /** An operator has asked the worker to be quiet. */
   #isAskedQuiet = false;
+  /** Its release is too old for the store. */
+  #isOutdated = false;
   #hasBegun = false;
   #stopping: Promise<void> | null = null;
   #movedError: MillraceError | null = null;
@@ -201,7 +203,7 @@ export class JobWorker implements Worker, ProcessMember {
   async #begin(): Promise<void> {
     const { store, clock, logger, process, settings } = this.#parts;
     const { leaseMs } = settings;
-    const isOver = (): boolean => !this.#isOpen();
+    const isOver = (): boolean => this.#stopping !== null;
     await this.#parts.jobDefaults.payloads?.declare(settings.preset.payloadRules);
     await declareLimits({ store, clock, logger, settings, isOver });
     if (await declareFairness({ store, clock, logger, settings, isOver }))
@@ -221,6 +223,7 @@ export class JobWorker implements Worker, ProcessMember {
       clock,
       logger,
       info: infoOf({ ...this.#parts, id: this.id }),
+      isAskedQuiet: () => this.#isAskedQuiet,
       declarations: declarationsOf(settings),
       beatMs,
       retryMs: pollMs,
@@ -229,8 +232,6 @@ export class JobWorker implements Worker, ProcessMember {
       onRenewal: (renewal) => this.#onRenewal(renewal),
       onEnded: (runs) => this.#interruptEnded(runs),
       onLost: () => {
-        // The next registration is a new row, which does not know of the request.
-        this.#isQuiet ||= this.#isAskedQuiet;
         this.#permits.lost();
         this.#running.interruptAll("store");
         this.#lanes.returnMarked();
@@ -249,11 +250,12 @@ export class JobWorker implements Worker, ProcessMember {
 
   #onRenewal(renewal: Renewal & { status: "renewed" }): void {
     const { logger } = this.#parts;
-    const wasQuiet = this.#isQuiet || this.#isAskedQuiet;
+    const wasQuiet = this.#isQuietNow();
     if (renewal.outdated && !wasQuiet) logger.error(OUTDATED, { worker_id: this.id });
-    this.#isAskedQuiet = renewal.quiet || renewal.outdated;
+    this.#isAskedQuiet = renewal.quiet;
+    this.#isOutdated = renewal.outdated;
     // At every heartbeat, because the last return of prefetched jobs may have failed.
-    if (this.#isQuiet || this.#isAskedQuiet) {
+    if (this.#isQuietNow()) {
       this.#beQuiet().catch((error) => logger.error(CANNOT_RETURN, { error }));
     } else if (wasQuiet) this.#claimLoop.hint();
     // Heartbeats go on during a stop, and each of them reports the request.
@@ -360,10 +362,13 @@ export class JobWorker implements Worker, ProcessMember {
     });
   }
 
+  #isQuietNow(): boolean {
+    return this.#isQuiet || this.#isAskedQuiet || this.#isOutdated;
+  }
+
   /** Whether jobs may start here. */
   #isOpen(): boolean {
-    const isQuiet = this.#isQuiet || this.#isAskedQuiet;
-    return !isQuiet && this.#registration.isRegistered && this.#stopping === null;
+    return !this.#isQuietNow() && this.#registration.isRegistered && this.#stopping === null;
   }
 
   /** The same for jobs that do not run alone. */

@@ -107,6 +107,22 @@ describe("millrace dev", () => {
     expect(code).toBe(0);
   });
 
+  test("keeps the last good jobs when the preset beside the new ones is wrong", async () => {
+    using project = new Project("jobs.ts");
+    const dev = project.start("dev", "--port", "0");
+    const heard = listen(dev);
+    await dev.said(/^Millrace is at/m);
+    const good = project.read("jobs.ts");
+
+    project.write("jobs.ts", `${good}\nexport const preset = { pollMs: 500 };\n`);
+    await heard.include(/preset\.retry must be an object[^]*The worker runs the old jobs/);
+    const answer = await greeting(project, '{"name":"Ada"}');
+    dev.child.kill("SIGTERM");
+
+    expect(answer).toBe('"Hello Ada"\n');
+    expect(await dev.ended).toMatchObject({ code: 0 });
+  });
+
   test("does not start with jobs that cannot be loaded", async () => {
     using project = new Project("enum.ts");
 

@@ -52,6 +52,7 @@ type Verb =
   | "claim"
   | "claimProbe"
   | "countBehind"
+  | "declareLimits"
   | "declareTypes"
   | "giveTurns"
   | "hold"

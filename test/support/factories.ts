@@ -100,6 +100,7 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     laneSlots: { general: 1 },
     tenant: null,
     appVersion: null,
+    quiet: false,
     ...overrides,
   };
 }

@@ -1,7 +1,7 @@
 -- apart: one statement looks through the leases, which SQLite reads one by one.
 
 -- name: register_worker
--- Registers a worker, or gives a registered one a new lease.
+-- Registers a worker, or gives a registered one a new lease. A registered one stays quiet or not.
 INSERT INTO millrace.worker AS known (
     id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,
     joined_at, leases_at, until, renewed_at, beat_ms, beats, quiet
@@ -9,7 +9,7 @@ INSERT INTO millrace.worker AS known (
 SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
        :types::json, :lanes::json, :slots::integer, :lane_slots::json, :tenant::text, :app::text,
        moment.at, moment.at, moment.at + :lease_ms::bigint * interval '1 millisecond', moment.at,
-       :beat_ms::bigint, 0, false
+       :beat_ms::bigint, 0, :quiet::boolean
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 ON CONFLICT (id) DO UPDATE
 SET until = excluded.until, renewed_at = excluded.renewed_at, beats = known.beats + 1,

@@ -1,12 +1,12 @@
 -- name: register_worker
--- Registers a worker, or gives a registered one a new lease.
+-- Registers a worker, or gives a registered one a new lease. A registered one stays quiet or not.
 INSERT INTO millrace_worker (
     id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,
     joined_at, until, renewed_at, beat_ms, beats, quiet
 )
 VALUES (
     :id, :process, :host, :pid, :version, :protocol, :types, :lanes, :slots, :lane_slots, :tenant,
-    :app, :now, :until, :now, :beat_ms, 0, 0
+    :app, :now, :until, :now, :beat_ms, 0, :quiet
 )
 ON CONFLICT (id) DO UPDATE
 SET until = :until, renewed_at = :now, beats = beats + 1, died_with = NULL;

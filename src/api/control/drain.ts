@@ -20,7 +20,11 @@ export interface DrainSettings {
 
 /** What a drain has found before it paused the target. */
 export interface Drained {
-  /** The pause without an end that stays as it was; null: there was none, and a drain makes one. */
+  /**
+   * The pause without an end that stays as it was; null: there was none, and a drain makes one. The
+   * engine pauses a type because of crashes and tries its jobs: a drain takes the place of this
+   * pause.
+   */
   readonly keptPause: { readonly reason: string; readonly pausedBy: string | null } | null;
 }
 

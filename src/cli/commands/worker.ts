@@ -105,8 +105,9 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
   const dev = options.underDev === true ? openDevLink() : null;
   const path = findJobFile(options.jobs);
   const file = await jobsOf(path, options);
-  if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
+  // Under `millrace dev`, the old worker stops when the new one may start.
   const preset = await exportedPreset(file, path);
+  if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
   const deps = await depsOf(file, path);
   const logger = terminalLogger(terminal, systemClock);
   try {

@@ -5,7 +5,7 @@ import {
   type Facts,
   type RunsFact,
 } from "../../core/attention/facts.ts";
-import { CRASH_GATE_BY } from "../../core/crashes.ts";
+import { isCrashGate } from "../../core/crashes.ts";
 import { withCause } from "../../core/failures/fingerprint.ts";
 import { groupStatus } from "../../core/failures/group-status.ts";
 import { listedFault } from "../../core/fault.ts";
@@ -154,7 +154,7 @@ async function readPauses({ store, tenant }: ReadContext): Promise<ReadFact<"pau
       reason,
       by,
       closedAt,
-      isOfEngine: kind === "type" && by === CRASH_GATE_BY,
+      isOfEngine: isCrashGate(kind, by),
     };
   });
   return { facts, isPartial: false };

@@ -2,6 +2,7 @@
 import type { Drained, DrainSettings, DrainTarget, RunningCount } from "../../api/control/drain.ts";
 import { drainTargetOf } from "../../api/control/targets.ts";
 import type { Clock } from "../../core/clock.ts";
+import { isCrashGate } from "../../core/crashes.ts";
 import { isDrained, waitForDrain } from "../../core/control/drain.ts";
 import { durationMs } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -51,7 +52,7 @@ export async function drain(
   return { keptPause };
 }
 
-/** A pause that ends by itself would let jobs start during the drain. */
+/** A pause that ends by itself, or a crash gate, would let jobs start during the drain. */
 async function close(
   store: JobStore,
   target: RunTarget,
@@ -63,7 +64,9 @@ async function close(
   }
   const { kind, name } = target;
   const found = (await store.gates()).find((gate) => gate.kind === kind && gate.name === name);
-  if (found?.until === null) return { reason: found.reason, pausedBy: found.by };
+  if (found?.until === null && !isCrashGate(kind, found.by)) {
+    return { reason: found.reason, pausedBy: found.by };
+  }
   await store.pause(target, act);
   return null;
 }

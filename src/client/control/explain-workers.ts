@@ -15,26 +15,33 @@ const KNOWN_MAX = 100;
 /** The jobs that are read to count those in front. */
 const AHEAD_MAX = 10_000;
 
+interface KnownWorkers {
+  readonly alive: readonly WorkerRecord[];
+  /** The mill of a tenant asks. */
+  readonly isOneTenant: boolean;
+}
+
 /**
  * The first requirement of the job that no running worker meets, and a worker that did meet it
- * until its heartbeats stopped.
+ * until its heartbeats stopped. The mill of a tenant is not told which worker and where.
  */
 export function explainMissing(
   job: JobRecord,
-  alive: readonly WorkerRecord[],
-  silent: readonly WorkerRecord[],
+  { alive, silent, isOneTenant }: KnownWorkers & { readonly silent: readonly WorkerRecord[] },
 ): Explanation | null {
   const explanation = missingAmong(job, alive);
   const taker = silent.find(takerOf(job));
   if (explanation === null || taker === undefined) return explanation;
-  return { ...explanation, sentence: `${explanation.sentence} ${silenceOf(taker)}` };
+  return { ...explanation, sentence: `${explanation.sentence} ${silenceOf(taker, isOneTenant)}` };
 }
 
-function silenceOf({ id, host, pid, until, leaseLeftMs, beatAgoMs }: WorkerRecord): string {
+function silenceOf(worker: WorkerRecord, isOneTenant: boolean): string {
+  const { id, host, pid, until, leaseLeftMs, beatAgoMs } = worker;
   const [since, end] = [until - leaseLeftMs - beatAgoMs, until].map((ms) => new Date(ms));
+  const subject = isOneTenant ? "A worker" : `Worker ${id} (process ${pid} on ${host})`;
   return (
-    `Worker ${id} (process ${pid} on ${host}) takes it, but has been silent since ` +
-    `${since?.toISOString()}; its lease ends at ${end?.toISOString()}.`
+    `${subject} takes it, but has been silent since ${since?.toISOString()}; ` +
+    `its lease ends at ${end?.toISOString()}.`
   );
 }
 
@@ -121,7 +128,7 @@ function knownOf(names: readonly string[]): {
 export async function explainSlots(
   store: Pick<JobStore, "countAhead" | "fairLanes">,
   job: JobRecord,
-  { alive, isOneTenant }: { readonly alive: readonly WorkerRecord[]; isOneTenant: boolean },
+  { alive, isOneTenant }: KnownWorkers,
 ): Promise<Explanation> {
   const { lane } = job;
   const takers = alive.filter(takerOf(job));

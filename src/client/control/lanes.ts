@@ -1,7 +1,7 @@
 /** `mill.lanes`. */
 import type { LanePause, LaneOverview, LaneView } from "../../api/control/lanes.ts";
 import { laneTargetMs } from "../../core/attention/lane-targets.ts";
-import { takesLane } from "../../core/lanes.ts";
+import { ofLane, takesLane } from "../../core/lanes.ts";
 import { dateOf, isWorking } from "../../jobs/views.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { FairLaneRecord } from "../../store/types/fairness.ts";
@@ -58,7 +58,7 @@ function laneView(lane: string, { working, stats, gates, fair }: LaneFacts): Lan
   const isCut = (name: CountName): boolean => stats.hasMore || stats.cutShort.includes(name);
   return {
     lane,
-    slots: working.reduce((total, { laneSlots }) => total + (laneSlots[lane] ?? 0), 0),
+    slots: working.reduce((total, { laneSlots }) => total + ofLane(lane, laneSlots), 0),
     running: sum("running"),
     waiting: { count: sum("queued"), atLeast: isCut("queued") },
     held: { count: sum("held"), atLeast: isCut("held") },

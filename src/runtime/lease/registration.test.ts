@@ -141,6 +141,7 @@ async function makeWorld() {
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
     info: workerInfo(),
+    isAskedQuiet: () => false,
     declarations: [],
     beatMs: 1_000,
     retryMs: 1_000,

@@ -30,7 +30,9 @@ export interface RegistrationParts extends Pick<
   readonly store: JobStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly info: WorkerInfo;
+  readonly info: Omit<WorkerInfo, "quiet">;
+  /** An operator has asked the worker to be quiet: a new registration says so. */
+  readonly isAskedQuiet: () => boolean;
   /** What the worker declares about its types whenever it joins. */
   readonly declarations: readonly TypeDeclaration[];
   /** The delay before a failed registration is retried. */
@@ -152,10 +154,10 @@ export class Registration {
 
   /** Grants a lease, like a renewal. */
   async #registerOnce(): Promise<void> {
-    const { store, clock, info, declarations } = this.#parts;
+    const { store, clock, info, declarations, isAskedQuiet } = this.#parts;
     const sentAt = clock.monotonic();
     this.#times.sending(sentAt);
-    await store.register(info);
+    await store.register({ ...info, quiet: isAskedQuiet() });
     const answered = { sentAt, answeredAt: clock.monotonic() };
     this.#times.renewed(answered);
     this.#renewed(answered);

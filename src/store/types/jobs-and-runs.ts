@@ -161,6 +161,11 @@ export interface WorkerInfo {
   readonly tenant: string | null;
   /** The version of the application; null: it has named none. */
   readonly appVersion: string | null;
+  /**
+   * An operator has asked the worker to be quiet, and the store has lost its registration since. A
+   * worker that is registered stays as the store knows it.
+   */
+  readonly quiet: boolean;
 }
 
 /** Proves a claim. `number` grows with every claim and is the fencing token; `secret` is random. */

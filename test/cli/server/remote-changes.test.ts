@@ -164,6 +164,18 @@ describe("through a server, as on its database", () => {
     expect(revoke).toMatchObject({ code: 0, err: `Token ${remote.token.id} is revoked.\n` });
     expect(await store.mill.tokens.verify(remote.secret)).toBeNull();
   });
+
+  test("millrace drain takes the place of a pause because of crashes", async () => {
+    // What the engine writes.
+    await store.mill.pause({ type: "crashing" }, "3 deaths", { actor: "millrace" });
+
+    const words = ["drain", "--type", "crashing", "--reason", "a deploy", "-o", "json"];
+    const { out } = await store.remote(...words);
+
+    expect(JSON.parse(out)).toMatchObject({ drained: true, keptPause: null });
+    const pauses = await store.mill.pauses();
+    expect(pauses.find(({ name }) => name === "crashing")).toMatchObject({ reason: "a deploy" });
+  });
 });
 
 /** Without ids, which differ, and instants of a change. */

@@ -53,6 +53,22 @@ export function workersListSuite(open: OpenStore): void {
       expect(await db.store.workers(10)).toMatchObject([{ tenant: null }]);
     });
 
+    test("shows a worker as quiet that joins so, and as it was if it joins again", async () => {
+      await using db = await open();
+      const { store } = db;
+      const info = workerInfo({ quiet: true });
+      await store.register(info);
+      const first = await store.renew(info.id, 1_000);
+      await store.register({ ...info, quiet: false });
+      const again = await store.workers(10);
+      await store.resumeWorker(info.id);
+      await store.register(info);
+
+      expect(first).toMatchObject({ quiet: true });
+      expect(again).toMatchObject([{ quiet: true }]);
+      expect(await store.workers(10)).toMatchObject([{ quiet: false }]);
+    });
+
     test("shows its beats and the end of its lease, and when it joined first", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -153,6 +169,19 @@ export function workersListSuite(open: OpenStore): void {
       expect(await counts()).toEqual({ slow: 3, heavy: 2, fast: 3, once: 1, often: 2 });
       for (const job of run.jobs) await store.settle([settleItem(run, job, completed())]);
       expect(await counts()).toEqual({ heavy: 2, fast: 3, once: 0, often: 0 });
+    });
+
+    test.each(["constructor", "__proto__"])("counts the lane %s as any other", async (lane) => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(2, { lane }));
+      const worker = await joinWorker(store, { laneSlots: Object.fromEntries([[lane, 2]]) });
+      await take(store, { worker, limit: 2, lanes: [lane] });
+
+      const { runningByLane, laneSlots } = at(await store.workers(10), 0);
+
+      expect(Object.entries(runningByLane)).toEqual([[lane, 2]]);
+      expect(Object.entries(laneSlots)).toEqual([[lane, 2]]);
     });
 
     test("lists those first that joined first, and no more than asked", async () => {

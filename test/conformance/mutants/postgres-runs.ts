@@ -297,6 +297,9 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
   },
   workers: {
+    register_worker: [
+      ["a worker that was asked to be quiet joins awake", ":quiet::boolean", "false"],
+    ],
     list_workers: [
       ["youngest first", "ORDER BY worker.joined_at", "ORDER BY worker.joined_at DESC"],
       ["what has ended is running", "done.key = run.key", "false"],

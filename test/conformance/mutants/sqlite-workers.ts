@@ -8,6 +8,7 @@ export const SQLITE_WORKER_FAULTS: Faults = {
       ["a worker says nothing of its lanes", ":lanes", "'[]'"],
       ["a worker says nothing of its slots", ":slots", "0"],
       ["a worker says nothing of its tenant", ":tenant", "NULL"],
+      ["a worker that was asked to be quiet joins awake", ":quiet", "0"],
       [
         "a worker that joins again sends no heartbeat",
         "renewed_at = :now",

@@ -58,8 +58,8 @@ export function register(world: World, info: WorkerInfo): void {
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
   if (known === undefined) {
-    const life = { joinedAt: now, until, renewedAt: now, beats: 0, quiet: false, stopping: false };
-    world.workers.set(info.id, { info, ...life, diedWith: null, ended: [] });
+    const life = { joinedAt: now, until, renewedAt: now, beats: 0, stopping: false };
+    world.workers.set(info.id, { info, ...life, quiet: info.quiet, diedWith: null, ended: [] });
     return;
   }
   known.until = until;
@@ -136,14 +136,14 @@ function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorke
 function kindsOf(
   started: readonly ModelRun[],
 ): Pick<WorkerRecord, "runningByLane" | "crashedOnce" | "crashedOften"> {
-  const runningByLane: Record<string, number> = {};
+  const byLane = new Map<string, number>();
   for (const { job } of started) {
     const { lane } = job.asked;
-    runningByLane[lane] = (runningByLane[lane] ?? 0) + 1;
+    byLane.set(lane, (byLane.get(lane) ?? 0) + 1);
   }
   const crashedOnce = started.filter(({ job }) => crashesOf(job) === 1).length;
   const crashedOften = started.filter(({ job }) => crashesOf(job) > 1).length;
-  return { runningByLane, crashedOnce, crashedOften };
+  return { runningByLane: Object.fromEntries(byLane), crashedOnce, crashedOften };
 }
 
 export function claim(world: World, request: ClaimRequest): Claim {

@@ -6,7 +6,7 @@ import { defaults } from "../../../src/core/presets.ts";
 import { workerInfo } from "../../support/factories.ts";
 import { testLogger } from "../../support/logger.ts";
 import { seededDice } from "../../support/seeded-dice.ts";
-import { openTest, type RuntimeTest } from "../support.ts";
+import { latch, openTest, type RuntimeTest } from "../support.ts";
 
 const email = defineJob({ type: "email" }).run(() => "sent");
 
@@ -31,6 +31,44 @@ describe("jobs.explain", () => {
         `silent since ${new Date(diedAt).toISOString()}; ` +
         `its lease ends at ${new Date(diedAt + 30_000).toISOString()}.`,
     });
+  });
+
+  test("tells a tenant of such a worker, but not which one and where", async () => {
+    await using kit = await openTest();
+    const worker = workerInfo({ host: "mill-7", pid: 4_711, beatMs: 1_000 });
+    await kit.store.register(worker);
+    const silentSince = kit.clock.now();
+    const acme = kit.mill.forTenant("acme");
+    const { id } = await acme.enqueue(email);
+
+    await kit.advance("3s");
+
+    const { sentence } = await acme.jobs.explain(id);
+    expect(sentence).toBe(
+      "It is due, but no worker is running. " +
+        `A worker takes it, but has been silent since ${new Date(silentSince).toISOString()}; ` +
+        `its lease ends at ${new Date(silentSince + 30_000).toISOString()}.`,
+    );
+    expect((await kit.mill.jobs.explain(id)).sentence).toContain("(process 4711 on mill-7)");
+  });
+
+  test("counts the slots of a lane that is named like a member of every object", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const odd = defineJob({ type: "odd", lane: "constructor" }).run(() => end.passed);
+    await using worker = kit.mill.work({ jobs: [odd], lanes: { general: 1 }, signals: false });
+    await worker.ready;
+    await kit.mill.enqueue(odd);
+    await kit.advance("1s");
+    const { id } = await kit.mill.enqueue(odd);
+    await kit.advance("1s");
+
+    const explained = await kit.mill.jobs.explain(id);
+    const [lane] = (await kit.mill.lanes.list()).filter(({ lane: name }) => name === "constructor");
+    end.open();
+
+    expect(explained).toMatchObject({ reason: "busy", details: { slots: 1, running: 1 } });
+    expect(lane).toMatchObject({ slots: 0, workers: 1 });
   });
 
   test("names no silent worker that did not take the job", async () => {

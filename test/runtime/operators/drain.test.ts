@@ -1,6 +1,10 @@
 /** `mill.drain`: a pause, and the wait until no job of the target runs. */
 import { defineJob, type DrainProgress, type DrainTarget } from "millrace";
 import { describe, expect, test } from "vitest";
+import { LONE_DEATHS_MAX } from "../../../src/core/crashes.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { diedAlone } from "../../support/factories.ts";
+import { add, rescueSilent, takeOne } from "../../support/steps.ts";
 import { latch, openTest, type RuntimeTest } from "../support.ts";
 
 const echo = defineJob({ type: "echo" }).run(() => "done");
@@ -19,6 +23,16 @@ async function twoRunning(kit: RuntimeTest): Promise<{
   const worker = kit.mill.work({ jobs: [slow, other, echo] });
   await kit.settled();
   return { ends, ids: [first.id, second.id], worker: worker.id };
+}
+
+/** The engine pauses the type `email` because of crashes. */
+async function closeCrashGate(store: JobStore): Promise<void> {
+  for (let count = 0; count < LONE_DEATHS_MAX; count += 1) {
+    await add(store, { lane: "deaths" });
+    const { worker } = await takeOne(store, { lanes: ["deaths"] });
+    await store.deregister(worker);
+    await rescueSilent(store, worker, { decide: () => diedAlone() });
+  }
 }
 
 describe("mill.drain", () => {
@@ -99,6 +113,20 @@ describe("mill.drain", () => {
       { name: "echo", until: null, ...pause },
       { name: "slow", until: null, ...pause },
     ]);
+  });
+
+  test("takes the place of a pause because of crashes, which a probe would end", async () => {
+    await using kit = await openTest();
+    const { mill, store } = kit;
+    await closeCrashGate(store);
+    const before = await mill.pauses();
+
+    const drained = await mill.drain({ type: "email" }, { reason: "a deploy", actor: "ada" });
+    await store.endCrashStreak("email");
+
+    expect(before).toMatchObject([{ pausedBy: "millrace", until: null }]);
+    expect(drained).toEqual({ keptPause: null });
+    expect(await mill.pauses()).toMatchObject([{ pausedBy: "ada", reason: "a deploy" }]);
   });
 
   test("of a worker makes it quiet, and waits for its jobs", async () => {

@@ -27,6 +27,31 @@ describe("a quiet worker that an operator resumes", () => {
     expect(acts.map(({ name, actor }) => [name, actor])).toContainEqual(["worker_resumed", "bob"]);
   });
 
+  test("takes jobs again, though the store lost its registration meanwhile", async () => {
+    await using kit = await openTest();
+    const { mill, store } = kit;
+    await using worker = mill.work({ jobs: [echo], signals: false });
+    await worker.ready;
+    await mill.workers.quiet(worker.id, { actor: "ada" });
+    await kit.advance("3s");
+    const [record] = await store.workers(1);
+    await store.deregister(record!.id);
+    await kit.advance("3s");
+    const job = await mill.enqueue(echo, "late");
+    await kit.advance("10s");
+    const during = { workers: await mill.workers.list(), job: await mill.jobs.get(job.id) };
+
+    await mill.workers.resume(worker.id, { actor: "bob" });
+    await kit.advance("3s");
+
+    expect(during).toMatchObject({
+      workers: [{ id: worker.id, isQuiet: true }],
+      job: { state: "queued" },
+    });
+    expect(await mill.jobs.get(job.id)).toMatchObject({ state: "completed" });
+    expect(await mill.workers.list()).toMatchObject([{ id: worker.id, isQuiet: false }]);
+  });
+
   test("stays quiet if it has made itself quiet", async () => {
     await using kit = await openTest();
     const { mill } = kit;

@@ -44,6 +44,7 @@ export async function register(session: Session, worker: WorkerInfo): Promise<vo
     app: worker.appVersion,
     lease_ms: Math.round(worker.leaseMs),
     beat_ms: Math.round(worker.beatMs),
+    quiet: worker.quiet,
   };
   await repeating(session.dice, async () => {
     const { id, app } = row;

@@ -789,7 +789,7 @@ export interface QueryParameters {
   put_worker_type: readonly ["type", "hash", "worker"];
   delete_worker_types: readonly ["worker"];
   list_types: readonly ["now", "only", "limit"];
-  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "lane_slots", "tenant", "app", "now", "until", "beat_ms"];
+  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "lane_slots", "tenant", "app", "now", "until", "beat_ms", "quiet"];
   renew_worker: readonly ["until", "now", "memory_bytes", "loop_lag_ms", "id"];
   ended_runs: readonly ["worker"];
   insert_ended_runs: readonly ["runs", "worker"];
@@ -2643,8 +2643,8 @@ export const queries: {
     parameters: ["now","only","limit"],
   },
   register_worker: {
-    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,\n    joined_at, until, renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,\n    ?12, ?13, ?14, ?13, ?15, 0, 0\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?14, renewed_at = ?13, beats = beats + 1, died_with = NULL",
-    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","lane_slots","tenant","app","now","until","beat_ms"],
+    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, lane_slots, tenant, app,\n    joined_at, until, renewed_at, beat_ms, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,\n    ?12, ?13, ?14, ?13, ?15, 0, ?16\n)\nON CONFLICT (id) DO UPDATE\nSET until = ?14, renewed_at = ?13, beats = beats + 1, died_with = NULL",
+    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","lane_slots","tenant","app","now","until","beat_ms","quiet"],
   },
   renew_worker: {
     text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    renewed_at = ?2,\n    memory_bytes = coalesce(?3, memory_bytes),\n    loop_lag_ms = coalesce(?4, loop_lag_ms),\n    died_with = NULL\nWHERE id = ?5\nRETURNING quiet,\n          stopping,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",

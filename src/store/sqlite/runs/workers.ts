@@ -40,6 +40,7 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
     now,
     until: now + worker.leaseMs,
     beat_ms: Math.round(worker.beatMs),
+    quiet: worker.quiet ? 1 : 0,
   });
   const { appVersion: app } = worker;
   if (app !== null) sql.run("insert_deploy", { worker: idBytes(worker.id), app, now });
@@ -178,13 +179,13 @@ function kindsOf(
   started: readonly HeldRun[],
 ): Pick<WorkerRecord, "runningByLane" | "crashedOnce" | "crashedOften"> {
   const jobs = withFacts(session, started);
-  const runningByLane: Record<string, number> = {};
+  const runningByLane = new Map<string, number>();
   for (const { lane } of jobs) {
     const name = session.names.text(lane);
-    runningByLane[name] = (runningByLane[name] ?? 0) + 1;
+    runningByLane.set(name, (runningByLane.get(name) ?? 0) + 1);
   }
   return {
-    runningByLane,
+    runningByLane: Object.fromEntries(runningByLane),
     crashedOnce: jobs.filter(({ crashes }) => crashes === 1).length,
     crashedOften: jobs.filter(({ crashes }) => crashes > 1).length,
   };
