@@ -42,14 +42,24 @@ export function longestPeriods(
   return { retention: { ...retention, ...longest }, changed: text === stored ? null : text };
 }
 
+/** The period for idempotency keys of a caller that declares none; nothing is to be stored. */
+export function longestKeyMs(ms: number, stored: string | undefined, now: number): number {
+  const { idempotencyMs: known = [] }: Declared = stored === undefined ? {} : JSON.parse(stored);
+  return longestOf([[ms, now], ...holdingOf(known, now)]);
+}
+
 /** A shorter period is kept beside longer ones: the period counts when those are over. */
 function declare(known: Periods, ms: number, now: number): Periods {
-  const holding = known.filter(([, at]) => now - at < DECLARED_MS);
+  const holding = holdingOf(known, now);
   const own = holding.find(([period]) => period === ms);
   if (own !== undefined && now - own[1] < REPEAT_MS) return holding;
   return [...holding.filter(([period]) => period !== ms), [ms, now] as const]
     .toSorted(([one], [other]) => other - one)
     .slice(0, PERIODS_MAX);
+}
+
+function holdingOf(known: Periods, now: number): Periods {
+  return known.filter(([, at]) => now - at < DECLARED_MS);
 }
 
 function longestOf(periods: Periods): number {
