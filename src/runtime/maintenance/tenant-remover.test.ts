@@ -52,6 +52,43 @@ describe("the remover of tenants", () => {
     },
   );
 
+  test("ends a removal behind many that fail or cannot go on", async () => {
+    await using world = await dutyWorld();
+    const { store, clock, parts, logged } = world;
+    const removeOfTenant = store.removeOfTenant.bind(store);
+    const blocked = { status: "removing", removed: 0, isBlocked: true } as const;
+    Reflect.set(store, "removeOfTenant", async (tenant: string, limit: number) => {
+      if (tenant === "broken") throw new Error("disk full");
+      return tenant.startsWith("rests-") ? blocked : removeOfTenant(tenant, limit);
+    });
+    const earlier = Array.from({ length: 12 }, (_, index) => `rests-${index}`);
+    for (const tenant of ["broken", ...earlier]) await store.beginRemoval(tenant, WHY);
+    await clock.advance(1);
+    await store.beginRemoval("acme", WHY);
+    const duty = tenantRemover(parts);
+
+    duty.wake();
+    await world.stillness();
+    await duty.stop();
+
+    expect(await store.removal("acme")).toMatchObject({ doneAt: clock.now() });
+    expect(logged).toEqual(["a removal failed; trying again"]);
+  });
+
+  test("continues no further removal once it is stopped", async () => {
+    await using world = await dutyWorld();
+    const { store, clock, parts } = world;
+    await store.beginRemoval("acme", WHY);
+    await clock.advance(1);
+    await store.beginRemoval("bolt", WHY);
+    const duty = tenantRemover(parts);
+
+    duty.wake();
+    await duty.stop();
+
+    expect((await store.openRemovals(10)).map(({ tenant }) => tenant)).toEqual(["acme", "bolt"]);
+  });
+
   test("leaves an intake open that an operator has opened during the removal", async () => {
     await using world = await dutyWorld();
     const { store, parts } = world;
