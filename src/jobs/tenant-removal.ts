@@ -57,7 +57,6 @@ export async function continueRemoval(
 ): Promise<boolean> {
   const since = clock.monotonic();
   const isOver = (): boolean => clock.monotonic() - since >= withinMs;
-  await begin(store, tenant, { by, reason });
   await cancelAll(store, tenant, { by, reason }, isOver);
   do {
     const step = await store.removeOfTenant(tenant, REMOVAL_STEP_MAX);
@@ -66,19 +65,26 @@ export async function continueRemoval(
   return true;
 }
 
-/** A call that only continues leaves no further entries in the audit. */
+/**
+ * The intake is closed first: a process that dies in between leaves no removal that goes on behind
+ * an open intake. A call that only continues leaves no further entries in the audit.
+ */
 async function begin(store: JobStore, tenant: string, why: Remark): Promise<void> {
   const known = await store.removal(tenant);
   const isOpen = known !== null && known.doneAt === null;
+  const isOwn = ({ kind, name }: IntakeRecord): boolean => kind === "tenant" && name === tenant;
+  if (!isOpen || !(await store.intakes()).some(isOwn)) {
+    await store.closeIntake({ kind: "tenant", name: tenant }, why);
+  }
   if (!isOpen || known.by !== why.by || known.reason !== why.reason) {
     await store.beginRemoval(tenant, why);
   }
-  const isOwn = ({ kind, name }: IntakeRecord): boolean => kind === "tenant" && name === tenant;
-  if (isOpen && (await store.intakes()).some(isOwn)) return;
-  await store.closeIntake({ kind: "tenant", name: tenant }, why);
 }
 
-/** Waiting jobs are cancelled at once, running ones are asked to stop. */
+/**
+ * Waiting jobs are cancelled at once, running ones are asked to stop. A job that was listed before
+ * the removal was found to be under way is not one of a tenant that has come back.
+ */
 async function cancelAll(
   store: JobStore,
   tenant: string,
@@ -88,6 +94,7 @@ async function cancelAll(
   for (let after: JobKey | undefined; !isOver();) {
     const filter = { tenant, states: ["scheduled", "queued", "running"] } as const;
     const { jobs, next } = await store.list(filter, { limit: PAGE, ...(after && { after }) });
+    if ((await store.removal(tenant))?.doneAt !== null) return;
     for (const { id, cancelRequested } of jobs) {
       if (!cancelRequested) await store.cancel(id, by, reason);
     }

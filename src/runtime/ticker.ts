@@ -32,6 +32,11 @@ export class Ticker {
     this.#ticking ??= this.#run();
   }
 
+  /** A long tick ends early once this is true. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
   /** Resolves when the current tick has ended. */
   async tickEnded(): Promise<void> {
     await this.#ticking;

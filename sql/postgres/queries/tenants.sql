@@ -45,6 +45,15 @@ WHERE done_at IS NULL
 ORDER BY tenant_removal.begun_at, tenant COLLATE "C"
 LIMIT :limit::integer;
 
+-- name: lock_open_removal
+-- Locks a removal that is under way: its steps follow each other.
+-- only: postgres, because a transaction of SQLite is the only one that writes.
+-- returns: tenant text
+SELECT tenant
+FROM millrace.tenant_removal
+WHERE tenant = :tenant::text AND done_at IS NULL
+FOR UPDATE;
+
 -- name: note_removed
 -- Adds to what a removal has deleted.
 UPDATE millrace.tenant_removal

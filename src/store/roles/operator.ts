@@ -170,6 +170,8 @@ export interface OperatorStore {
    * One step of a removal: deletes up to `limit` final jobs of the tenant with all their rows, and
    * when no job is left, up to `limit` dead letters and idempotency keys and everything else. When
    * nothing is left, counts the rows of each table that mention the tenant, and ends the removal.
+   * Deletes nothing unless a removal of the tenant is under way: another process may have ended the
+   * removal, and the tenant may have come back.
    */
   removeOfTenant(tenant: string, limit: number): Promise<RemovalStep>;
   /**

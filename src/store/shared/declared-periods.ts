@@ -13,10 +13,12 @@ const REPEAT_MS = 3_600_000;
 
 const KINDS = ["auditMs", "deadLetterMs", "idempotencyMs"] as const;
 
-/** A period, and when a worker has declared it last. */
-type Declared = Readonly<
-  Partial<Record<(typeof KINDS)[number], readonly [ms: number, at: number]>>
->;
+/** Periods, the longest first, and when a worker has declared each of them last. */
+type Periods = readonly (readonly [ms: number, at: number])[];
+type Declared = Readonly<Partial<Record<(typeof KINDS)[number], Periods>>>;
+
+/** Shorter periods than these many longest ones are forgotten. */
+const PERIODS_MAX = 8;
 
 export interface LongestPeriods {
   readonly retention: Retention;
@@ -31,21 +33,35 @@ export function longestPeriods(
 ): LongestPeriods {
   const before: Declared = stored === undefined ? {} : JSON.parse(stored);
   const after = Object.fromEntries(
-    KINDS.map((kind) => [kind, longer(before[kind], retention[kind], now)]),
+    KINDS.map((kind) => [kind, declare(before[kind] ?? [], retention[kind], now)]),
   );
-  const longest = Object.fromEntries(Object.entries(after).map(([kind, [ms]]) => [kind, ms]));
+  const longest = Object.fromEntries(
+    Object.entries(after).map(([kind, periods]) => [kind, longestOf(periods)]),
+  );
   const text = JSON.stringify(after);
   return { retention: { ...retention, ...longest }, changed: text === stored ? null : text };
 }
 
-function longer(
-  known: readonly [number, number] | undefined,
-  ms: number,
-  now: number,
-): readonly [number, number] {
-  const [knownMs, at] = known ?? [-Infinity, -Infinity];
-  const isOver = now - at >= DECLARED_MS;
-  if (ms > knownMs || isOver) return [ms, now];
-  if (ms === knownMs && now - at >= REPEAT_MS) return [ms, now];
-  return [knownMs, at];
+/** The period for idempotency keys of a caller that declares none; nothing is to be stored. */
+export function longestKeyMs(ms: number, stored: string | undefined, now: number): number {
+  const { idempotencyMs: known = [] }: Declared = stored === undefined ? {} : JSON.parse(stored);
+  return longestOf([[ms, now], ...holdingOf(known, now)]);
+}
+
+/** A shorter period is kept beside longer ones: the period counts when those are over. */
+function declare(known: Periods, ms: number, now: number): Periods {
+  const holding = holdingOf(known, now);
+  const own = holding.find(([period]) => period === ms);
+  if (own !== undefined && now - own[1] < REPEAT_MS) return holding;
+  return [...holding.filter(([period]) => period !== ms), [ms, now] as const]
+    .toSorted(([one], [other]) => other - one)
+    .slice(0, PERIODS_MAX);
+}
+
+function holdingOf(known: Periods, now: number): Periods {
+  return known.filter(([, at]) => now - at < DECLARED_MS);
+}
+
+function longestOf(periods: Periods): number {
+  return Math.max(...periods.map(([ms]) => ms));
 }

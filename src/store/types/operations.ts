@@ -99,7 +99,10 @@ export interface OperationChunk {
   /** The cursor of the next chunk; null: the walk has ended. */
   readonly to: string | null;
   readonly items: readonly ChunkItem[];
-  /** How long an idempotency key outlives a deleted job, counted from the end of the job. */
+  /**
+   * How long an idempotency key outlives a deleted job, counted from the end of the job, unless a
+   * worker has declared a longer period.
+   */
   readonly idempotencyMs: number;
 }
 

@@ -22,6 +22,7 @@ export type RemovalStep =
       /** Jobs are left that cannot be removed yet: they wait, run, or others wait for them. */
       readonly isBlocked: boolean;
     }
+  /** No removal is under way any more. */
   | { readonly status: "done"; readonly rows: TenantRows };
 
 /** Reads that the database itself limits to one tenant. */

@@ -115,6 +115,26 @@ export function tenantSuite(open: OpenStore): void {
       expect((await store.removal("acme"))?.removed).toBeGreaterThan(6);
     });
 
+    test("deletes nothing unless a removal is under way", async () => {
+      await using db = await open();
+      const { store } = db;
+      await fill(store, "acme");
+      const before = await contentOf(store, "acme");
+      const never = await store.removeOfTenant("acme", 10);
+      expect(never).toMatchObject({ status: "done", rows: { job: 2, schedule: 1 } });
+      expect(await contentOf(store, "acme")).toEqual(before);
+      await store.beginRemoval("acme", WHY);
+      await removeAll(store);
+      const ended = await store.removal("acme");
+      await fill(store, "acme");
+      const again = await contentOf(store, "acme");
+
+      const late = await store.removeOfTenant("acme", 10);
+      expect(late).toMatchObject({ status: "done", rows: { job: 2, schedule: 1 } });
+      expect(await contentOf(store, "acme")).toEqual(again);
+      expect(await store.removal("acme")).toEqual(ended);
+    });
+
     test("deletes no job that waits or runs, and says so", async () => {
       await using db = await open();
       const { store } = db;

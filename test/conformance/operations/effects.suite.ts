@@ -288,6 +288,22 @@ export function effectsSuite(open: OpenStore): void {
       expect(again).toMatchObject({ status: "refused", code: "IDEMPOTENCY_KEY_USED" });
     });
 
+    test("keeps the key of a deleted job for the longest declared period", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const key = { key: "once", onConflict: "error" } as const;
+      const [gone] = await completed(store, { idempotency: key });
+      await store.prune(retention({ idempotencyMs: 10 * HOUR }), 10);
+
+      await applied(store, { action: "delete", ids: [gone!] }, itemsOf([gone!]), HOUR);
+      await clock.advance(9 * HOUR);
+      await store.prune(retention({ idempotencyMs: HOUR }), 10);
+      const [again] = await store.enqueue([newJob({ idempotency: key })]);
+
+      expect(await store.get(gone!)).toBeNull();
+      expect(again).toMatchObject({ status: "refused", code: "IDEMPOTENCY_KEY_USED" });
+    });
+
     test("keeps a final job whose parent has not ended", async () => {
       await using db = await open();
       const { store } = db;

@@ -10,6 +10,11 @@ const LONG = retention({
   deadLetterMs: 400 * DAY_MS,
   idempotencyMs: 400 * DAY_MS,
 });
+const LONGEST = retention({
+  auditMs: 3_650 * DAY_MS,
+  deadLetterMs: 3_650 * DAY_MS,
+  idempotencyMs: 3_650 * DAY_MS,
+});
 const SHORT = retention({ auditMs: 0, deadLetterMs: 0, idempotencyMs: 0 });
 const KEY = { key: "order-1", onConflict: "return-existing" } as const;
 const NOTHING = { audits: 0, deadLetters: 0, idempotencyKeys: 0 };
@@ -49,6 +54,21 @@ export function declaredPeriodsSuite(open: OpenStore): void {
       expect(await store.prune(SHORT, 100)).toMatchObject(NOTHING);
       await clock.advance(2 * HOUR_MS);
 
+      expect(await store.prune(SHORT, 100)).toMatchObject({ audits: 2, deadLetters: 1 });
+    });
+
+    test("goes by the second longest period while a worker repeats that one", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await addRecords(db);
+      await store.prune(LONGEST, 100);
+      await clock.advance(29 * DAY_MS);
+      await store.prune(LONG, 100);
+      await store.prune(SHORT, 100);
+      await clock.advance(2 * DAY_MS);
+
+      expect(await store.prune(SHORT, 100)).toMatchObject(NOTHING);
+      await clock.advance(29 * DAY_MS);
       expect(await store.prune(SHORT, 100)).toMatchObject({ audits: 2, deadLetters: 1 });
     });
 

@@ -84,8 +84,8 @@ describe.each(STORES)("with several processes on %s", (store) => {
 
 /** The moments at which the processes die, one after the other. */
 const DEATHS = [
-  "after:beginRemoval=kill",
   "after:closeIntake=kill",
+  "after:beginRemoval=kill",
   "after:cancel=kill@3",
   "after:removeOfTenant=kill@1",
   "after:removeOfTenant=kill@2",

@@ -1,7 +1,6 @@
 /** What `millrace doctor` says about removals of tenants. */
 import { formatDuration } from "../../../core/duration.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
-import { systemClock } from "../../../lib/system.ts";
 import type { JobStore } from "../../../store/store.ts";
 import type { RemovalRecord } from "../../../store/types/tenants.ts";
 import type { DoctorCheck } from "../doctor-file-findings.ts";
@@ -11,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const REMOVALS_MAX = 100;
 
 export async function removalChecks(store: JobStore): Promise<DoctorCheck[]> {
-  const now = systemClock.now();
+  const now = await store.time();
   const open = await store.openRemovals(REMOVALS_MAX);
   const old = open.filter(({ begunAt }) => now - begunAt > HOUR_MS);
   if (old.length > 0) return old.map((removal) => oldCheck(removal, now - removal.begunAt));

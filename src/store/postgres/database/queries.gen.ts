@@ -330,6 +330,7 @@ export interface QueryRows {
   tenant_names: { readonly name: string; };
   removal_of: RemovalRow;
   open_removals: RemovalRow;
+  lock_open_removal: { readonly tenant: string; };
   keys_to_remove: { readonly key: number; };
   rows_of_tenant: { readonly job_rows: number; readonly ready_rows: number; readonly scheduled_rows: number; readonly blocked_rows: number; readonly idempotency_rows: number; readonly dead_letter_rows: number; readonly dedup_rows: number; readonly failure_group_rows: number; readonly lock_rows: number; readonly key_rate_rows: number; readonly fair_turn_rows: number; readonly service_park_rows: number; readonly quota_rows: number; readonly quota_use_rows: number; readonly gate_rows: number; readonly limit_setting_rows: number; readonly schedule_rows: number; readonly api_token_rows: number; readonly operation_rows: number; readonly operation_item_rows: number; readonly saved_view_rows: number; };
   find_same_token: { readonly id: JobId; };
@@ -748,6 +749,7 @@ export interface QueryParameters {
   begin_removal: readonly ["tenant", "reason", "by", "now"];
   removal_of: readonly ["tenant"];
   open_removals: readonly ["limit"];
+  lock_open_removal: readonly ["tenant"];
   note_removed: readonly ["count", "tenant"];
   end_removal: readonly ["now", "tenant"];
   keys_to_remove: readonly ["tenant", "limit"];
@@ -3099,6 +3101,12 @@ export const queries: {
     parameters: ["limit"],
     timeout: "answer",
     routine: {"takes":"integer","gives":"tenant text, reason text, by text, removed bigint, begun_at bigint, done_at bigint"},
+  },
+  lock_open_removal: {
+    text: "SELECT tenant\nFROM millrace.tenant_removal\nWHERE tenant = $1::text AND done_at IS NULL\nFOR UPDATE",
+    parameters: ["tenant"],
+    timeout: "answer",
+    routine: {"takes":"text","gives":"tenant text"},
   },
   note_removed: {
     text: "UPDATE millrace.tenant_removal\nSET removed = removed + $1::bigint\nWHERE tenant = $2::text AND done_at IS NULL",

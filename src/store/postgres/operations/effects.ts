@@ -14,6 +14,7 @@ import {
   skipped,
   type ItemResult,
 } from "../../shared/control/operations.ts";
+import { longestKeyMs } from "../../shared/declared-periods.ts";
 import { CHAIN_MAX } from "../../shared/limits.ts";
 import type { Act } from "../../types/audit.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
@@ -30,6 +31,7 @@ import { hurryWithin } from "../jobs/intervene.ts";
 import type { InternedJob } from "../jobs/job-rows.ts";
 import { prioritiseWithin, rescheduleWithin } from "../jobs/reschedule.ts";
 import { removeWithin } from "../retention/prune.ts";
+import { clockOf } from "../schedules/schedules.ts";
 
 /** An item, with the interned names of its successor; null: the database refuses a name. */
 export interface PreparedItem extends ChunkItem {
@@ -196,7 +198,9 @@ async function deleteJobs(
   const jobs = await transaction.all("states_of_jobs", { ids: uuids(ids) });
   const final = jobs.filter(({ state }) => state >= stateCodec.code.completed);
   const keys = final.map(({ key }) => key);
-  await removeWithin(transaction, keys, idempotencyMs);
+  const stored = await transaction.get("declared_periods", {});
+  const now = await clockOf(transaction);
+  await removeWithin(transaction, keys, longestKeyMs(idempotencyMs, stored?.value, now));
   const rows = await transaction.all("jobs_left", { keys: list(keys) });
   const left = new Set(rows.map(({ key }) => key));
   const removed = final.filter(({ key }) => !left.has(key));

@@ -10,6 +10,7 @@ import { numberEvents } from "../events/feed.ts";
 import { age, findExpired } from "./expired.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
+import type { Sql } from "../database/statements.ts";
 import { list } from "../database/values.ts";
 
 /** Rows of each kind that one statement deletes. */
@@ -113,31 +114,45 @@ export async function removeWithin(
   keys: readonly JobKey[],
   idempotencyMs: number,
 ): Promise<void> {
-  const asked = { keys: list(keys), idempotency_ms: age(idempotencyMs), units: UNITS_MAX };
   for (let waiting = keys.length; waiting > 0;) {
-    waiting = (await transaction.get("prune_jobs", asked))?.waiting ?? 0;
+    ({ waiting } = await removeSome(transaction, keys, { idempotencyMs }));
   }
 }
 
-const NOTHING = { count: 0, waiting: 0 };
+interface Removed {
+  readonly count: number;
+  /** Jobs left for the next statement, because the units of earlier ones filled it. */
+  readonly waiting: number;
+}
 
-/** `waiting`: jobs left for the next statement, because the units of earlier ones filled it. */
-export async function removeJobs(
-  { write, dice, notifier, state }: Session,
+const NOTHING: Removed = { count: 0, waiting: 0 };
+
+async function removeJobs(
+  session: Session,
+  keys: readonly JobKey[],
+  retention: Pick<Retention, "idempotencyMs">,
+): Promise<Removed> {
+  if (keys.length === 0) return NOTHING;
+  const removed = await repeating(session.dice, () => removeSome(session.write, keys, retention));
+  forgetRemoved(session, removed.count > 0 ? keys : []);
+  return removed;
+}
+
+/** One statement of it. */
+export async function removeSome(
+  sql: Pick<Sql, "get">,
   keys: readonly JobKey[],
   { idempotencyMs }: Pick<Retention, "idempotencyMs">,
-): Promise<{ readonly count: number; readonly waiting: number }> {
-  if (keys.length === 0) return NOTHING;
-  const row = await repeating(dice, () =>
-    write.get("prune_jobs", {
-      keys: list(keys),
-      idempotency_ms: age(idempotencyMs),
-      units: UNITS_MAX,
-    }),
-  );
+): Promise<Removed> {
+  const idempotency_ms = age(idempotencyMs);
+  const asked = { keys: list(keys), idempotency_ms, units: UNITS_MAX };
+  return (await sql.get("prune_jobs", asked)) ?? NOTHING;
+}
+
+/** What follows the commit of a statement that has removed some of these jobs. */
+export function forgetRemoved({ notifier, state }: Session, keys: readonly JobKey[]): void {
   for (const key of keys) state.ownEvents.forget(key);
-  if ((row?.count ?? 0) > 0) notifier.wake("events");
-  return row ?? NOTHING;
+  if (keys.length > 0) notifier.wake("events");
 }
 
 /**

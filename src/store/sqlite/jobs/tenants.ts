@@ -53,6 +53,9 @@ export function removeOfTenant(session: Session, name: string, wanted: number): 
   const { sql, names, clock } = session;
   const tenant = names.find("tenant", name) ?? NO_TENANT;
   const limit = bounded(wanted, REMOVAL_STEP_MAX);
+  if (removal(session, name)?.doneAt !== null) {
+    return { status: "done", rows: rowsOf(session, { tenant, name }) };
+  }
   // An operation of the tenant could make further jobs.
   sql.run("stop_operations_of", { name, now: clock.now() });
   const keys = sql.all("keys_to_remove", { tenant, limit }).map(({ key }) => key);

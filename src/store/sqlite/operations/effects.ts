@@ -15,6 +15,7 @@ import {
   skipped,
   type ItemResult,
 } from "../../shared/control/operations.ts";
+import { longestKeyMs } from "../../shared/declared-periods.ts";
 import { CHAIN_MAX } from "../../shared/limits.ts";
 import type { Act } from "../../types/audit.ts";
 import type { ChunkItem, OperationChunk, OperationRecord } from "../../types/operations.ts";
@@ -160,7 +161,9 @@ function deleteJobs(
       found.set(item.id, deleted({ id: item.id, tenant: row.tenant }, act, state));
     }
   }
-  const removed = removeNamed(session, keys, { idempotencyMs });
+  const stored = session.sql.get("declared_periods", {})?.value;
+  const keptMs = longestKeyMs(idempotencyMs, stored, session.clock.now());
+  const removed = removeNamed(session, keys, { idempotencyMs: keptMs });
   if (removed === null) return null;
   for (const { id } of removed) outcomes.set(idFromBytes(id), done(idFromBytes(id)));
   writeAudits(

@@ -60,6 +60,9 @@ export const SQLITE_QUOTA_FAULTS: Faults = {
     clear_operations: [["operations stay", "WHERE status >= 3", "WHERE status > 5"]],
     clear_tokens: [["tokens of all tenants go", "WHERE tenant = :name", "WHERE :name IS NOT NULL"]],
     clear_gate: [["the pause stays", "WHERE name = :tenant", "WHERE name = -:tenant"]],
+    "jobs/tenants.ts": [
+      ["a removal that is over goes on", "removal(session, name)?.doneAt !== null", "false"],
+    ],
   },
 };
 
@@ -133,5 +136,6 @@ export const POSTGRES_QUOTA_FAULTS: Faults = {
     clear_gate: [
       ["the pause stays", "WHERE name = :tenant::integer", "WHERE name = -:tenant::integer"],
     ],
+    lock_open_removal: [["a removal that is over goes on", "AND done_at IS NULL", ""]],
   },
 };
