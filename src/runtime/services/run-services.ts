@@ -124,11 +124,15 @@ export class RunServices {
     const isSuccess = outcome.type === "succeeded";
     // A handler without `ctx.breaker` gives no better verdict on any of its services.
     if (isSuccess && this.#called.size === 0) return calls.successImplied(service, this.#run);
-    // The run was about another service. A success takes the job away, and a failure is counted
-    // for the other service, so few probes end like this.
-    const isOfAnother = isSuccess || this.#failed.size > 0;
+    // The run was about another service. A success takes the job away, and failures of another
+    // declared service close it to the type, so few probes end like this.
+    const isOfAnother = isSuccess || this.#hasFailedDeclared;
     if (isOfAnother && !this.#called.has(service)) return;
     await calls.undecided(service, this.#run);
+  }
+
+  get #hasFailedDeclared(): boolean {
+    return this.#parts.declared.some((service) => this.#failed.has(service));
   }
 
   #judgeCalls(outcome: Outcome): Outcome | Promise<Outcome> {

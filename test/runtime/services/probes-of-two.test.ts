@@ -160,6 +160,24 @@ test("a failure of another service leaves the next probe to jobs of this one", a
   expect(await completed(kit)).toBe(3);
 });
 
+test("after a failure of an undeclared service, the next probe waits", async () => {
+  await using kit = await openTest({ preset });
+  const pay = await openBank(kit, { isUp: false });
+  let runs = 0;
+  const post = pair.run(() => {
+    runs += 1;
+    throw new TransientError("no answer", { service: "sms" });
+  });
+  await addPairs(kit);
+  await using worker = kit.mill.work({ jobs: [pay, post], ...OPTIONS });
+  await worker.ready;
+
+  await kit.advance("110s");
+
+  expect(runs).toBe(1);
+  expect(await kit.mill.breakers.get("bank")).toMatchObject({ state: "open", failures: 3 });
+});
+
 test("a failure that names no service has no verdict, and the next probe waits", async () => {
   await using kit = await openTest({ preset });
   const pay = await openBank(kit, { isUp: false });
