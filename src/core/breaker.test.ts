@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CLOSED, endProbe, forceOpen, isProbeDue, recordFailure } from "./breaker.ts";
 import {
   probeAt,
+  recordImpliedSuccess,
   recordSuccess,
   reset,
   startProbe,
@@ -114,6 +115,32 @@ describe("a half-open breaker", () => {
     });
   });
 
+  test("closes on trial by the implied success of its probe: the next failure opens it", () => {
+    const onTrial = recordImpliedSuccess(halfOpen(), run);
+    expect(onTrial).toEqual({
+      ...CLOSED,
+      failures: 5,
+      lastFailureAtMs: nowMs,
+      reason: "the next failure opens the breaker: a probe of several services closed it on trial",
+    });
+    const { next, isCounted } = fail(onTrial, other, laterMs);
+    expect(isCounted).toBe(true);
+    expect(next).toMatchObject({ state: "open", failures: 6, reason: "hung up" });
+    expect(fail(next, run, laterMs).isCounted).toBe(false);
+  });
+
+  test("ends its trial by the success of any call", () => {
+    const proven = recordSuccess(recordImpliedSuccess(halfOpen(), run), null, 2);
+    expect(proven).toEqual({ ...CLOSED, lastFailureAtMs: nowMs, successes: 2 });
+  });
+
+  test("is not closed by the implied success of another run, and no other breaker is", () => {
+    for (const breaker of [halfOpen(), failing(5), failing(4), CLOSED]) {
+      expect(recordImpliedSuccess(breaker, other)).toBe(breaker);
+    }
+    expect(recordImpliedSuccess(failing(4), run)).toEqual(failing(4));
+  });
+
   test("opens again by the failure of its probe, which is charged", () => {
     const { next, isCounted } = fail(halfOpen(), run, laterMs + 10);
     expect(isCounted).toBe(true);
@@ -153,7 +180,7 @@ describe("a half-open breaker", () => {
 });
 
 test("an outage charges at most the limit and one attempt per probe, in any order", () => {
-  const step = fc.constantFrom("probe", "fail", "probe fails", "wait");
+  const step = fc.constantFrom("probe", "fail", "probe fails", "probe says little", "wait");
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let [breaker, now, charged, probes] = [CLOSED, nowMs, 0, 0];
@@ -163,6 +190,9 @@ test("an outage charges at most the limit and one attempt per probe, in any orde
         if (next === "probe" && isProbeDue(breaker, now, false)) {
           breaker = startProbe(breaker, own, now);
           probes += 1;
+        }
+        if (next === "probe says little" && breaker.probe !== null) {
+          breaker = recordImpliedSuccess(breaker, breaker.probe);
         }
         if (next === "fail" || next === "probe fails") {
           const by = next === "fail" ? own : (breaker.probe ?? own);

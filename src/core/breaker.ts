@@ -7,6 +7,9 @@
  *   opens the breaker again, and so does its end without a verdict. A probe whose run has ended
  *   and whose worker could not say so is replaced.
  *
+ * A probe that succeeds and may have left out the service closes the breaker on trial: the count of
+ * failures stays until a call succeeds, so the next failure opens the breaker again.
+ *
  * A failure that is not counted belongs to a run that began before the breaker opened.
  */
 
@@ -18,7 +21,7 @@ export interface BreakerRun {
 
 export interface Breaker {
   readonly state: "closed" | "open" | "half_open";
-  /** The number of failures in a row. */
+  /** The number of failures in a row; of a closed breaker on trial, those before the trial. */
   readonly failures: number;
   /** The successes since the last failure, as far as they were stored. */
   readonly successes: number;
@@ -129,6 +132,16 @@ export function recordSuccess(breaker: Breaker, run: BreakerRun | null, count: n
       // The call began before the breaker opened, and only a probe closes a breaker.
       return breaker;
   }
+}
+
+/** Why a breaker is closed and keeps its failures. */
+const ON_TRIAL =
+  "the next failure opens the breaker: a probe of several services closed it on trial";
+
+/** The state after the success of a probe that may have called only its other services. */
+export function recordImpliedSuccess(breaker: Breaker, run: BreakerRun): Breaker {
+  if (breaker.state !== "half_open" || !isProbe(breaker, run)) return breaker;
+  return { ...closed(breaker), failures: breaker.failures, reason: ON_TRIAL };
 }
 
 /** Opens the breaker by hand. No probe closes it: only {@link reset} does. */

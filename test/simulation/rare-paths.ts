@@ -89,6 +89,7 @@ export const RARE_PATHS: readonly string[] = [
   "breaker from 2 to 3",
   "breaker from 3 to 1",
   "breaker from 3 to 2",
+  "breaker closed on trial",
   "probe of a service claimed",
   "probe of a service replaced",
   "call of a service probe",

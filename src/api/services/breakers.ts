@@ -43,7 +43,7 @@ export interface BreakerView {
   readonly service: string;
   /** `half_open`: one job, the probe, tries the service. */
   readonly state: "closed" | "open" | "half_open";
-  /** The number of failures in a row. */
+  /** The number of failures in a row. A closed breaker that is on trial keeps them. */
   readonly failures: number;
   /** The successes since the last failure, as far as they were stored. */
   readonly successes: number;
@@ -54,7 +54,7 @@ export interface BreakerView {
   readonly probeAt: Date | null;
   /** The job that tries the service. */
   readonly probeJobId: string | null;
-  /** Why the breaker has its state: the last failure, or what an operator wrote. */
+  /** Why the breaker has its state: the last failure, a trial, or what an operator wrote. */
   readonly reason: string | null;
   /** The operator who has changed the state. */
   readonly changedBy: string | null;

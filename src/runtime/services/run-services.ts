@@ -3,10 +3,10 @@
  *
  * Three things feed a breaker: errors inside `ctx.breaker`, transient errors and rate limits that
  * name a service, and, for a job with exactly one declared service, these errors without a name,
- * time-outs and successes. The success of a probe without `ctx.breaker` is one of all its services.
- * A permanent error is neither a failure of the service nor a success. If the breakers count no
- * failure of a run, because they were open already, the run costs no attempt: the job waits for the
- * probe.
+ * time-outs and successes. The success of a probe without `ctx.breaker` closes the breakers of all
+ * its services on trial, because the probe may have called only some of them. A permanent error is
+ * neither a failure of the service nor a success. If the breakers count no failure of a run,
+ * because they were open already, the run costs no attempt: the job waits for the probe.
  */
 import { head } from "../../core/text.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
@@ -122,13 +122,17 @@ export class RunServices {
   async #endProbe(service: string, outcome: Outcome): Promise<void> {
     const { calls } = this.#parts;
     const isSuccess = outcome.type === "succeeded";
-    // A handler without `ctx.breaker` tells of all its services by its success.
-    if (isSuccess && this.#called.size === 0) return calls.probeSucceeded(service, this.#run);
-    // The run was about another service. A success takes the job away, and a failure is counted
-    // for the other service, so few probes end like this.
-    const isOfAnother = isSuccess || this.#failed.size > 0;
+    // A handler without `ctx.breaker` gives no better verdict on any of its services.
+    if (isSuccess && this.#called.size === 0) return calls.successImplied(service, this.#run);
+    // The run was about another service. A success takes the job away, and failures of another
+    // declared service close it to the type, so few probes end like this.
+    const isOfAnother = isSuccess || this.#hasFailedDeclared;
     if (isOfAnother && !this.#called.has(service)) return;
     await calls.undecided(service, this.#run);
+  }
+
+  get #hasFailedDeclared(): boolean {
+    return this.#parts.declared.some((service) => this.#failed.has(service));
   }
 
   #judgeCalls(outcome: Outcome): Outcome | Promise<Outcome> {

@@ -101,6 +101,12 @@ export class ServiceCalls {
     await this.#report({ outcome: "succeeded", service, run, count: 1 }, "the probe succeeded");
   }
 
+  /** The probe may have left out the service. Resolves when the breaker knows. */
+  async successImplied(service: string, run: ServiceRun): Promise<void> {
+    const reason = "a probe of several services succeeded";
+    await this.#report({ outcome: "implied", service, run }, reason);
+  }
+
   /** The run of a probe has ended without a verdict. Resolves when the breaker knows. */
   async undecided(service: string, run: ServiceRun): Promise<void> {
     const { limits } = this.#parts;

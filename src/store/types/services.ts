@@ -75,7 +75,7 @@ export type CallAnswer =
   | { readonly status: "refused"; readonly waitMs: number | null; readonly reason: string };
 
 /** What has become of calls of a service. */
-export type CallReport = CallSuccess | CallFailure | CallUndecided;
+export type CallReport = CallSuccess | CallImplied | CallFailure | CallUndecided;
 
 interface CallSuccess {
   readonly outcome: "succeeded";
@@ -83,6 +83,13 @@ interface CallSuccess {
   /** The probe; null: calls of any number of other runs. */
   readonly run: ServiceRun | null;
   readonly count: number;
+}
+
+/** A probe of several services has succeeded, and has not said which of them it has called. */
+interface CallImplied {
+  readonly outcome: "implied";
+  readonly service: string;
+  readonly run: ServiceRun;
 }
 
 interface CallFailure {

@@ -6,9 +6,13 @@ import {
   breaker,
   fail,
   failure,
+  imply,
   LIMITS,
   OPEN_MS,
   outage,
+  outageWithProbe,
+  probe,
+  RUN,
   succeed,
   takeProbe,
   uses,
@@ -114,6 +118,57 @@ export function reportCallsSuite(open: OpenStore): void {
       expect(await breaker(store)).toMatchObject({ state: "closed", failures: 0, probe: null });
       const states = (await store.breakerChanges("bank", 10)).map(({ state }) => state);
       expect(states).toEqual(["closed", "half_open", "open"]);
+    });
+
+    test("closes the breaker on trial by a probe that implies a success", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const { job } = await outageWithProbe(db);
+      expect(await imply(store, RUN)).toMatchObject({ changedTo: null });
+
+      expect(await imply(store, job)).toEqual({
+        isCounted: true,
+        waitMs: null,
+        changedTo: "closed",
+      });
+
+      const reason =
+        "the next failure opens the breaker: a probe of several services closed it on trial";
+      const onTrial = { state: "closed", failures: 3, successes: 0, probe: null, reason };
+      expect(await breaker(store)).toMatchObject(onTrial);
+      const [change] = await store.breakerChanges("bank", 1);
+      expect(change).toEqual({ at: clock.now(), state: "closed", failures: 3, reason, by: null });
+      expect(await imply(store, job)).toMatchObject({ changedTo: null });
+      expect(await fail(store)).toMatchObject({ isCounted: true, changedTo: "open" });
+      expect(await fail(store)).toMatchObject({ isCounted: false, waitMs: OPEN_MS });
+    });
+
+    test("ends the trial of a breaker by a success", async () => {
+      await using db = await open();
+      const { store } = db;
+      const { job } = await outageWithProbe(db);
+      await imply(store, job);
+
+      await succeed(store);
+
+      expect(await breaker(store)).toMatchObject({ failures: 0, successes: 1, reason: null });
+      expect(await fail(store)).toMatchObject({ isCounted: true, changedTo: null });
+    });
+
+    test("opens a breaker on trial when the service asks for a pause", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const { job } = await outageWithProbe(db);
+      await imply(store, job);
+      const own = await fail(store, { park: TENANT_PARK, tenant: "acme" });
+      expect(own).toMatchObject({ isCounted: true, changedTo: null });
+
+      const park = { forMs: 90_000, tenant: null };
+      expect(await fail(store, { park })).toMatchObject({ isCounted: true, changedTo: "open" });
+
+      expect(await breaker(store)).toMatchObject({ state: "open", failures: 4 });
+      await clock.advance(OPEN_MS);
+      expect(await probe(store)).toBeNull();
     });
 
     test("opens the breaker again by the failure of the probe, which counts", async () => {

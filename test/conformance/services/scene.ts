@@ -10,7 +10,8 @@ import type {
   ServiceRun,
 } from "../../../src/store/types/services.ts";
 import { declaration, workerId } from "../../support/factories.ts";
-import { at, joinWorker } from "../../support/steps.ts";
+import { add, at, joinWorker } from "../../support/steps.ts";
+import type { TestStore } from "../../support/stores.ts";
 
 export const OPEN_MS = 60_000;
 export const LIMITS = { failuresMax: 3, openMs: OPEN_MS };
@@ -45,9 +46,23 @@ export async function succeed(
   return at(await store.reportCalls([report]), 0);
 }
 
+/** The run was a probe of several services. */
+export async function imply(store: JobStore, run: ServiceRun): Promise<ReportAnswer> {
+  return at(await store.reportCalls([{ outcome: "implied", service: "bank", run }]), 0);
+}
+
 /** Fails so often that the breaker is open. */
 export async function outage(store: JobStore, service = "bank"): Promise<void> {
   for (let call = 0; call < LIMITS.failuresMax; call += 1) await fail(store, { service });
+}
+
+/** An outage, and the probe after it. Another job waits for the next probe. */
+export async function outageWithProbe({ store, clock }: TestStore): Promise<ProbeClaim> {
+  await uses(store, ["bank"]);
+  await add(store, {}, {});
+  await outage(store);
+  await clock.advance(OPEN_MS);
+  return takeProbe(store);
 }
 
 /** The type `email` uses these services from now on. */

@@ -70,6 +70,13 @@ export const serviceMutants: readonly Mutant[] = [
     breaks: "I28",
   },
   {
+    name: "a success of the one service of a job is no more than a trial",
+    file: RUN,
+    now: "return calls.probeSucceeded(service, this.#run);",
+    planted: "return calls.successImplied(service, this.#run);",
+    breaks: "I28",
+  },
+  {
     name: "a failure that a breaker has not counted is charged",
     file: RUN,
     now: "else this.#uncounted = { waitMs };",

@@ -4,6 +4,7 @@ import {
   isProbeDue,
   probeAt,
   recordFailure,
+  recordImpliedSuccess,
   recordSuccess,
   startProbe,
   type Breaker,
@@ -105,8 +106,14 @@ function withoutFailure(
   report: Exclude<CallReport, { outcome: "failed" }>,
   nowMs: number,
 ): Breaker {
-  if (report.outcome === "succeeded") return recordSuccess(breaker, report.run, report.count);
-  return endProbe(breaker, { run: report.run, limits: report.limits, nowMs });
+  switch (report.outcome) {
+    case "succeeded":
+      return recordSuccess(breaker, report.run, report.count);
+    case "implied":
+      return recordImpliedSuccess(breaker, report.run);
+    case "undecided":
+      return endProbe(breaker, { run: report.run, limits: report.limits, nowMs });
+  }
 }
 
 function parkOf(

@@ -53,7 +53,7 @@ function checkChange(step: Step, { was, now }: Change, report: Report, count: Co
     case CLOSED:
       if (was.state === OPEN && !isForced) wrong("was closed without a probe");
       if (was.state === CLOSED) checkCounting({ was, now }, wrong);
-      else if (now.failure_count !== 0) wrong("is closed and remembers failures");
+      else if (now.failure_count !== 0) checkTrial(step, { was, now }, wrong, count);
       return;
     case OPEN:
       checkOpened(step, { was, now }, wrong);
@@ -61,6 +61,21 @@ function checkChange(step: Step, { was, now }: Change, report: Report, count: Co
     case HALF_OPEN:
       checkProbe(step, { was, now }, wrong, count);
   }
+}
+
+/** Only a probe of several services leaves the failures of a breaker that it closes. */
+function checkTrial(
+  { before }: Step,
+  { was, now }: Change,
+  wrong: (what: string) => void,
+  count: Count,
+): void {
+  count("breaker closed on trial");
+  if (was.state !== HALF_OPEN || now.by !== null) wrong("is closed and remembers failures");
+  if (now.failure_count !== was.failure_count) wrong("counts other failures on trial");
+  const probe = before.jobs.get(was.probe_key ?? 0);
+  const services = probe === undefined ? [] : (before.uses.get(probe.type) ?? []);
+  if (services.length === 1) wrong("is on trial after a probe of one service");
 }
 
 function checkCounting({ was, now }: Change, wrong: (what: string) => void): void {

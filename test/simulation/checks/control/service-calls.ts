@@ -152,7 +152,7 @@ export class ServiceCallChecks {
         return;
       }
       this.#probes.get(service)?.delete(nameOf(told.run));
-      if (told.outcome === "undecided") return;
+      if (told.outcome !== "failed") return;
       if (told.park !== undefined) this.#checkParked(nowMs, told, answer);
       if (answer?.isCounted === false) {
         this.#parts.count("failure of a service not counted");
