@@ -77,6 +77,8 @@ export function savedViewsSuite(open: OpenStore): void {
       await store.saveView(viewOf({ name: "a" }));
       await store.saveView(viewOf({ name: "a", tenant: "acme" }));
 
+      await store.beginRemoval("acme", { by: "ada", reason: "left" });
+
       const step = await store.removeOfTenant("acme", 100);
 
       expect(step).toMatchObject({ status: "done", rows: { saved_view: 0 } });
