@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
+  CRASH_GATE_BY,
+  isCrashGate,
   crashedSlots,
   crashGateReason,
   nextProbeMs,
@@ -36,5 +38,16 @@ describe("crashGateReason", () => {
       "3 jobs of this type have killed their process, each while it ran alone; " +
         "one job at a time is tried alone, and a success opens the gate",
     );
+  });
+});
+
+describe("isCrashGate", () => {
+  test.each([
+    ["type", CRASH_GATE_BY, true],
+    ["type", "ada", false],
+    ["type", null, false],
+    ["lane", CRASH_GATE_BY, false],
+  ])("tells the pause of a %s by %s from others", (kind, by, expected) => {
+    expect(isCrashGate(kind, by)).toBe(expected);
   });
 });

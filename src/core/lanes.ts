@@ -32,7 +32,7 @@ export const GENERAL_LANE = "general";
 
 /** A lane may have the name of a member that every object inherits. */
 export function ofLane(lane: string, numbers: NumberByLane): number {
-  return Object.hasOwn(numbers, lane) ? (numbers[lane] ?? 0) : 0;
+  return (Object.hasOwn(numbers, lane) && numbers[lane]) || 0;
 }
 
 /** True when a worker with slots in these lanes claims jobs of `lane`. */

@@ -268,14 +268,16 @@ async function* useSchedules(
 }
 
 async function* prune(store: SqliteJobStore, { clock, job }: Scene): AsyncGenerator<Step, void> {
-  const rules = retention({ finishedMs: GONE, idempotencyMs: 200_000 });
+  // The longest period that a worker has declared holds: no later prune has a shorter one.
+  const periods = { idempotencyMs: 200_000, deadLetterMs: 200_000 };
+  const rules = retention({ finishedMs: GONE, ...periods });
   const two = await store.prune(rules, 2);
   assert.ok(two.jobs === 2 && two.tokens === 2);
   yield did("prune two jobs and two sessions");
   assert.ok((await store.prune(rules, 100)).jobs > 0);
   yield did("prune the other jobs");
   await clock.advance(200_000);
-  const all = { ...rules, deadLetterMs: 0, eventMs: 0 };
+  const all = { ...rules, eventMs: 0 };
   const { deadLetters, idempotencyKeys } = await store.prune(all, 100);
   assert.ok(deadLetters > 0 && idempotencyKeys > 0);
   yield did("prune keys, dead letters and events");
