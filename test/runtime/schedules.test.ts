@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineJob, periodic, schedule, typed, type Timing } from "../../src/index.ts";
 import { createTestMill, type TestMill } from "../../src/testing/index.ts";
+import { openTest } from "./support.ts";
 
 /** Midnight of a Monday. */
 const START = Date.UTC(2026, 0, 5);
@@ -377,5 +378,18 @@ describe("mill.schedules", () => {
       code: "SCHEDULE_NOT_FOUND",
     });
     await expect(acme.create(often())).rejects.toMatchObject({ code: "SCHEDULE_EXISTS" });
+  });
+
+  test("answers a schedule as it was made when another call removes it meanwhile", async () => {
+    await using kit = await openTest();
+    const usual = await kit.mill.schedules.create(often(), { actor: "ada" });
+    await kit.mill.schedules.remove("often");
+    const read = kit.store.schedule.bind(kit.store);
+    Reflect.set(kit.store, "schedule", async (name: string) => {
+      await kit.store.removeSchedule(name);
+      return read(name);
+    });
+
+    expect(await kit.mill.schedules.create(often(), { actor: "ada" })).toEqual(usual);
   });
 });

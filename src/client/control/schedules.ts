@@ -23,7 +23,12 @@ import {
 import type { JobStore } from "../../store/store.ts";
 import type { Act } from "../../store/types/audit.ts";
 import type { NewJob } from "../../store/types/jobs-and-runs.ts";
-import type { SaveAnswer, ScheduleRecord, TickRecord } from "../../store/types/schedules.ts";
+import type {
+  SaveAnswer,
+  ScheduleRecord,
+  ScheduleSpec,
+  TickRecord,
+} from "../../store/types/schedules.ts";
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1_000;
@@ -75,7 +80,9 @@ export function makeSchedules(parts: SchedulesParts): Schedules {
       requireFutureEnd("schedules.create", spec.endsAt, clock.now());
       const answer = await store.saveSchedule(spec, { revision: null, ...act }, firstSlot);
       if (answer !== "saved") throw refusalOf(answer, spec.name);
-      return get(spec.name);
+      const now = clock.now();
+      // Another call may have removed the schedule meanwhile.
+      return scheduleView((await store.schedule(spec.name)) ?? madeFrom(spec, act, now), now);
     },
     async update(name, when, by) {
       await update(parts, name, when, namedActOf("schedules.update", by));
@@ -187,6 +194,25 @@ async function runNow(
   const answer = await store.runSchedule(checkedName(name), make, toAct(options));
   if (answer.status === "unknown" || made === null) throw notFound(name);
   return enqueuedOf(answer, made);
+}
+
+/** A schedule as it was stored a moment ago. */
+function madeFrom(spec: ScheduleSpec, { by }: Act, now: number): ScheduleRecord {
+  return {
+    ...spec,
+    owner: "operator",
+    nextSlot: firstSlot(spec, now),
+    lastSlot: null,
+    lastJob: null,
+    pausedAt: null,
+    pausedBy: null,
+    pauseReason: null,
+    declaredAt: null,
+    createdBy: by,
+    createdAt: now,
+    updatedAt: now,
+    revision: 1,
+  };
 }
 
 async function recordOf(store: JobStore, name: string): Promise<ScheduleRecord> {

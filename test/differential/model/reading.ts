@@ -212,6 +212,9 @@ export function finishedAt(job: ModelJob): number {
 
 export function prune(world: World, retention: Retention, limit: number): Pruned {
   const now = world.clock.now();
+  const { periods } = world;
+  periods.deadLetterMs = Math.max(periods.deadLetterMs, retention.deadLetterMs);
+  periods.idempotencyMs = Math.max(periods.idempotencyMs, retention.idempotencyMs);
   const before = world.events.length;
   world.events = world.events.filter(({ at }) => at > now - retention.eventMs);
   const events = before - world.events.length;
@@ -223,7 +226,7 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     }
     const { asked } = job;
     const held = world.idempotency.get(`${asked.tenant} ${asked.idempotency?.key}`);
-    if (held?.job === asked.id) held.expiresAt = finishedAt(job) + retention.idempotencyMs;
+    if (held?.job === asked.id) held.expiresAt = finishedAt(job) + periods.idempotencyMs;
     const { type, tenant, correlationId } = asked;
     const gone = { type, tenant, correlationId: correlationId ?? idUuid(asked.id) };
     tell(world, "job:deleted", job, JSON.stringify(gone));
@@ -235,7 +238,7 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
   for (const [key] of keys) world.idempotency.delete(key);
   const letters = atMost(
     inOrder(world.letters.values(), ({ diedAt }) => [diedAt]).filter(
-      ({ diedAt }) => diedAt <= now - retention.deadLetterMs,
+      ({ diedAt }) => diedAt <= now - periods.deadLetterMs,
     ),
     limit,
   );

@@ -144,6 +144,8 @@ export interface World {
   /** Jobs that are over, and of which those that wait for them have yet to hear. */
   readonly ended: Set<JobKey>;
   readonly last: { key: number; lease: number; position: number };
+  /** The longest that were asked for: no sequence of commands lasts for 30 days. */
+  readonly periods: { deadLetterMs: number; idempotencyMs: number };
   events: ModelEvent[];
 }
 
@@ -156,6 +158,7 @@ export function emptyWorld(clock: Pick<Clock, "now">): World {
     gates: new Map(),
     streaks: new Map(),
     names: ["tenant default"],
+    periods: { deadLetterMs: 0, idempotencyMs: 0 },
     idempotency: new Map(),
     aliases: new Map(),
     letters: new Map(),
