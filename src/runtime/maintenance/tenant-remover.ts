@@ -7,7 +7,9 @@ import { continueRemoval } from "../../jobs/tenant-removal.ts";
 import type { Ticker } from "../ticker.ts";
 import { jittered, makeDuty, type DutyParts } from "./duty.ts";
 
-const LOOK_MS = 10_000;
+/** How often a removal that rests is looked at, and whether there is one. */
+const REST_MS = 10_000;
+const LOOK_MS = 30_000;
 /** Removals of one turn: more than an installation has, since those that rest come first again. */
 const REMOVALS_MAX = 1_000;
 /** How long one removal is continued before the next one. */
@@ -19,7 +21,8 @@ export function tenantRemover(
   const { store, random, logger } = parts;
   const ticker: Ticker = makeDuty(parts, LOOK_MS, async () => {
     let isMore = false;
-    for (const removal of await store.openRemovals(REMOVALS_MAX)) {
+    const removals = await store.openRemovals(REMOVALS_MAX);
+    for (const removal of removals) {
       if (ticker.isStopped) break;
       try {
         if (await continueRemoval(parts, removal, TURN_MS)) isMore = true;
@@ -27,7 +30,7 @@ export function tenantRemover(
         logger.error("a removal failed; trying again", { tenant: removal.tenant, error });
       }
     }
-    return isMore ? 0 : jittered(LOOK_MS, random());
+    return isMore ? 0 : jittered(removals.length > 0 ? REST_MS : LOOK_MS, random());
   });
   return ticker;
 }

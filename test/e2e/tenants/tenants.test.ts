@@ -140,7 +140,7 @@ describe.each(STORES)("workers on %s", (store) => {
 
     const worker = mill.work({ jobs: [report.run(() => null)], signals: false });
     const removal = async () => (await mill.tenants.get("acme")).removal;
-    await vi.waitUntil(async () => (await removal())?.doneAt !== null, { timeout: 60_000 });
+    await vi.waitUntil(async () => (await removal())?.doneAt !== null, { timeout: 240_000 });
     await worker.stop();
 
     expect(await removal()).toMatchObject({ begunBy: "ada", reason: "over" });
